@@ -1,0 +1,59 @@
+// The one error type raised on purpose: what kind of failure, which exit code, and the command that comes next.
+
+/** Exit codes, one per fate of the money. */
+export const exitCodes = {
+  unexpected: 1,
+  /** Invalid input: nothing was sent. */
+  usage: 2,
+  /** The service refused (4xx): nothing moved. */
+  refused: 3,
+  authentication: 4,
+  'not-found': 5,
+  /** The payment ended in `failed`, `rejected`, `expired`, `error` or `usercanceled`. */
+  'payment-failed': 6,
+  /** Not enough funds, or a limit or `--max-fee` stopped it. */
+  limit: 7,
+  /** The payment goes on, its outcome is not known yet. */
+  pending: 8,
+  /** Declined at the prompt, or a question was needed and could not be asked. */
+  declined: 9,
+  /** Network, 5xx or 429: nothing moved, safe to run again. */
+  temporary: 75,
+  /** Interrupted before anything moved. */
+  interrupted: 130,
+} as const;
+
+export type FailureKind = keyof typeof exitCodes;
+
+export interface FailureDetails {
+  /** The next command to run, or what to change. */
+  hint?: string | undefined;
+  /** HTTP status of the service's answer. */
+  status?: number | undefined;
+  /** Error code of the service's answer, such as `2005`. */
+  code?: string | undefined;
+  txnId?: string | undefined;
+  cause?: unknown;
+}
+
+export class Failure extends Error {
+  override readonly name: string = 'Failure';
+  readonly kind: FailureKind;
+  readonly hint: string | undefined;
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly txnId: string | undefined;
+
+  constructor(kind: FailureKind, message: string, details: FailureDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.kind = kind;
+    this.hint = details.hint;
+    this.status = details.status;
+    this.code = details.code;
+    this.txnId = details.txnId;
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.kind];
+  }
+}

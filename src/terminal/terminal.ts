@@ -1,0 +1,151 @@
+// The one owner of every fact about the terminal: which streams are one, how wide, which colours, may a question be asked.
+import type { Readable, Writable } from 'node:stream';
+import { Chalk, type ChalkInstance } from 'chalk';
+
+export type InputStream = Readable & { readonly isTTY?: boolean };
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+
+/** What a view needs to know of the place that it draws on; views are pure functions of this and their data. */
+export interface Canvas {
+  /** Colours of the stream; writes no escape where colours are off. */
+  readonly style: ChalkInstance;
+  /** Width in cells; 80 where nothing says. */
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** As a canvas it stands for stdout. */
+export interface Terminal extends Canvas {
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly stdinIsTty: boolean;
+  readonly stdoutIsTty: boolean;
+  readonly stderrIsTty: boolean;
+  /** The canvas of stderr: questions, the cards that belong to them, and errors. */
+  readonly stderrCanvas: Canvas;
+  /** False where only ASCII is safe; `glyphs` then writes our own signs in ASCII. */
+  readonly unicode: boolean;
+  readonly canPrompt: boolean;
+  /** Why a question cannot be asked, in words that fit after "no question can be asked: "; undefined when it can. */
+  readonly whyNoPrompt: string | undefined;
+  /** Whether a line on stderr may be redrawn in place. */
+  readonly canAnimate: boolean;
+  /** True once the reader of stdout has gone (`| head`): nobody reads what is written from then on. */
+  readonly stdoutClosed: boolean;
+}
+
+export interface TerminalSource {
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: {
+    readonly noColor?: boolean | undefined;
+    readonly noInput?: boolean | undefined;
+    readonly json?: boolean | undefined;
+  };
+}
+
+type Env = TerminalSource['env'];
+
+export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSource): Terminal {
+  const isTty = (stream: InputStream | OutputStream): boolean => stream.isTTY === true;
+  const ttys = [stdout, stderr].filter(isTty);
+  // A pseudo-terminal without a size reports 0 columns: width is then unknown, not zero.
+  const widest = (side: 'columns' | 'rows', fallback: number): number =>
+    ttys.map((stream) => stream[side]).find((cells) => cells !== undefined && cells > 0) ?? fallback;
+  const size = {
+    get columns() {
+      return widest('columns', 80);
+    },
+    get rows() {
+      return widest('rows', 24);
+    },
+  };
+  const chalkOf = (stream: OutputStream): ChalkInstance =>
+    new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) });
+  const stderrStyle = chalkOf(stderr);
+  const whyNoPrompt = reasonAgainstPrompt(isTty(stdin), isTty(stderr), env, flags);
+  const closed = watchForClosedReader(stdout);
+  watchForClosedReader(stderr);
+
+  return {
+    stdin,
+    stdout,
+    stderr,
+    stdinIsTty: isTty(stdin),
+    stdoutIsTty: isTty(stdout),
+    stderrIsTty: isTty(stderr),
+    style: chalkOf(stdout),
+    get columns() {
+      return size.columns;
+    },
+    get rows() {
+      return size.rows;
+    },
+    stderrCanvas: {
+      style: stderrStyle,
+      get columns() {
+        return size.columns;
+      },
+      get rows() {
+        return size.rows;
+      },
+    },
+    unicode: speaksUnicode(env),
+    canPrompt: whyNoPrompt === undefined,
+    whyNoPrompt,
+    canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']),
+    get stdoutClosed() {
+      return closed();
+    },
+  };
+}
+
+const isOn = (value: string | undefined): boolean => value !== undefined && !['', '0', 'false'].includes(value);
+
+function colorLevel(isTty: boolean, env: Env, noColor: boolean): 0 | 1 | 2 | 3 {
+  if (noColor || isSet(env['NO_COLOR'])) return 0;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) {
+    if (forced === '0' || forced === 'false') return 0;
+    return forced === '2' ? 2 : forced === '3' ? 3 : 1;
+  }
+  // Sixteen colours are all that the screens use, and the person's own theme then decides how they look.
+  return isTty && env['TERM'] !== 'dumb' ? 1 : 0;
+}
+
+const isSet = (value: string | undefined): boolean => value !== undefined && value !== '';
+
+function reasonAgainstPrompt(
+  stdinIsTty: boolean,
+  stderrIsTty: boolean,
+  env: Env,
+  flags: TerminalSource['flags'],
+): string | undefined {
+  if (flags.noInput === true) return '--no-input was given';
+  if (flags.json === true) return '--json was given';
+  if (isOn(env['SVCPAY_NO_INPUT'])) return 'SVCPAY_NO_INPUT is set';
+  if (!stdinIsTty) return 'stdin is not a terminal';
+  if (!stderrIsTty) return 'stderr is not a terminal';
+  if (isOn(env['CI'])) return 'CI is set';
+  return env['TERM'] === 'dumb' ? 'the terminal is dumb' : undefined;
+}
+
+/** The first of the three locale variables that is set decides; none set means a bare container, not an old terminal. */
+function speaksUnicode(env: Env): boolean {
+  if (env['TERM'] === 'linux' || env['TERM'] === 'dumb') return false;
+  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(isSet);
+  return locale === undefined || /utf-?8/i.test(locale);
+}
+
+/** `| head` closes the pipe: that ends the output, it is no error. Anything else is one. */
+function watchForClosedReader(stream: OutputStream): () => boolean {
+  let closed = false;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+    closed = true;
+  });
+  return () => closed;
+}

@@ -1,0 +1,19 @@
+// What a table is made of: a column knows its value for machines and, where that differs, its text for people.
+import type { Big } from 'big.js';
+import type { ChalkInstance } from 'chalk';
+
+/** Written in plain notation, empty for null and undefined. */
+export type Cell = string | number | bigint | boolean | Big | null | undefined;
+
+export interface Column<T> {
+  readonly title: string;
+  /** The exact value: what csv and tsv carry, and the screen too where `text` says nothing else. */
+  readonly value: (row: T) => Cell;
+  /** What a person reads: grouped amounts, relative times. */
+  readonly text?: (row: T) => string;
+  readonly align?: 'left' | 'right';
+  /** In a narrow window the columns with the highest number leave first; those with 0 (the default) stay. */
+  readonly priority?: number;
+  /** Colour of a padded cell, on a screen only; it carries no meaning alone. */
+  readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
+}

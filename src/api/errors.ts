@@ -1,0 +1,57 @@
+// Typed failures of the client: what the service refused, and requests whose fate is not known.
+import { Failure } from '../formats/failure.js';
+import type { FailureDetails, FailureKind } from '../formats/failure.js';
+
+/**
+ * What a request can change: nothing, a setting (webhook, cancellation), a quote (money stays where it is), or money.
+ * It decides what a missing answer means.
+ */
+export type Effect = 'read' | 'setting' | 'quote' | 'payment';
+
+export interface ServiceErrorDetails extends FailureDetails {
+  status: number;
+  reason: string;
+  params?: unknown;
+  retryAfterMs?: number | undefined;
+}
+
+/** The service answered, and the answer is an error: the request was not carried out (specification: Errors). */
+export class ServiceError extends Failure {
+  override readonly name = 'ServiceError';
+  declare readonly status: number;
+  /** What the service said, in its own words: the texts `error` and `message`. */
+  readonly reason: string;
+  /** `errorMetadata.params`, decoded where it is JSON. */
+  readonly params: unknown;
+  /** How long the service asks to wait, from `Retry-After`. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(kind: FailureKind, message: string, details: ServiceErrorDetails) {
+    super(kind, message, details);
+    this.reason = details.reason;
+    this.params = details.params;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** The service offers no cancellation (404 or 405): the quote lapses by itself, at its `sourceReq.expiresAt`. */
+export class CancelNotOffered extends ServiceError {}
+
+export interface NoAnswerDetails extends FailureDetails {
+  mayHaveArrived: boolean;
+}
+
+/**
+ * No answer that tells what became of the request: the connection failed, or a creation or confirmation was answered
+ * with a server error or with something unreadable.
+ */
+export class NoAnswer extends Failure {
+  override readonly name = 'NoAnswer';
+  /** False only when it is certain that the service has not carried out the request. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(kind: FailureKind, message: string, details: NoAnswerDetails) {
+    super(kind, message, details);
+    this.mayHaveArrived = details.mayHaveArrived;
+  }
+}

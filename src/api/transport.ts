@@ -1,0 +1,47 @@
+// What carries one HTTP exchange: the shape that every transport (network, embedded sandbox, fake) has.
+
+export interface HttpRequest {
+  method: string;
+  /** Absolute URL. */
+  url: string;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds left for the whole exchange; a transport that cannot be slow may ignore it. */
+  timeoutMs?: number | undefined;
+}
+
+export interface HttpResponse {
+  status: number;
+  /** Names in lower case; values that came several times are joined by `, `. */
+  headers: Record<string, string>;
+  body: string;
+}
+
+/**
+ * Carries one request and resolves with the whole answer, whatever its status. Redirects are not followed.
+ * Rejects with a {@link NetworkError} when no whole answer came.
+ */
+export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
+
+export interface NetworkErrorDetails {
+  /** False only when it is certain that no byte of the request has left. */
+  requestSent: boolean;
+  /** System or library code, such as `ECONNREFUSED`. */
+  code?: string | undefined;
+  cause?: unknown;
+}
+
+/** No whole answer came. The message says why in plain words and without the address. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError';
+  readonly requestSent: boolean;
+  readonly code: string | undefined;
+
+  constructor(message: string, details: NetworkErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.requestSent = details.requestSent;
+    this.code = details.code;
+  }
+}

@@ -1,0 +1,165 @@
+// Amounts of money: exact decimals with a currency, read from what people type and written for screens and the wire.
+import Big from 'big.js';
+import { Failure } from './failure.js';
+
+/** An amount in whole units of its currency: BTC, never satoshis. */
+export interface Money {
+  readonly ccy: string;
+  readonly value: Big;
+}
+
+const withoutDecimals = new Set(
+  'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
+);
+
+/** Longest text taken for an amount; enough for every amount that passes the size check. */
+const maxLength = 32;
+const satsPerBtc = '1e8';
+const btcPerSat = '1e-8';
+const msatPerBtc = '1e11';
+const bitcoinSupply = '21000000';
+const thousandsSeparator = ' ';
+
+export function money(ccy: string, value: Big | string | number): Money {
+  return { ccy: ccy.toUpperCase(), value: new Big(value) };
+}
+
+/** How many decimals a currency has: 8 for BTC, 6 for USDT, none for the likes of VND, otherwise 2. */
+export function decimalsOf(ccy: string): number {
+  if (ccy === 'BTC') return 8;
+  if (ccy === 'USDT') return 6;
+  return withoutDecimals.has(ccy) ? 0 : 2;
+}
+
+/**
+ * Reads a currency code in any letter case: BTC, USDT or three letters.
+ * Throws `Failure` usage for anything else.
+ */
+export function parseCurrency(text: string): string {
+  const ccy = text.toUpperCase();
+  if (ccy === 'USDT' || /^[A-Z]{3}$/.test(ccy) && ccy !== 'SAT') return ccy;
+  throw usage(`"${clip(text)}" is not a currency code. Write one such as BTC, USDT or VND.`);
+}
+
+/**
+ * Reads an amount by the grammar `digits[.digits]unit`, the unit in any letter case; `sat` and `sats` stand for BTC.
+ *
+ * With `ccy` the unit may be left out, except for BTC, where a bare number could mean either bitcoin or satoshis, and a
+ * unit of another currency is refused. Throws `Failure` usage, also for zero and for more decimals than the unit has.
+ */
+export function parseAmount(text: string, ccy?: string): Money {
+  const expected = ccy === undefined ? undefined : parseCurrency(ccy);
+  const [, digits, unit] = (text.length <= maxLength && /^(\d+(?:\.\d+)?)([a-z]*)$/i.exec(text)) || [];
+  if (digits === undefined || unit === undefined) {
+    throw usage(`"${clip(text)}" is not an amount. Write digits and a unit, such as ${example(expected)}.`);
+  }
+  if (unit === '' && (expected === undefined || expected === 'BTC')) throw bareNumber(digits);
+
+  const inSats = /^sats?$/i.test(unit);
+  const actual = unit === '' ? expected ?? 'BTC' : inSats ? 'BTC' : parseUnit(unit, text);
+  if (expected !== undefined && actual !== expected) {
+    throw usage(`"${text}" is an amount of ${actual}, but ${expected} is needed here. Write ${example(expected)}.`);
+  }
+  checkDecimals(text, digits, inSats ? 0 : decimalsOf(actual), inSats ? 'sat' : actual);
+  const value = inSats ? new Big(digits).times(btcPerSat) : new Big(digits);
+  checkSize(text, actual, value);
+  return { ccy: actual, value };
+}
+
+/** The amount as plain decimal digits: no exponent, full precision, no trailing zeros. */
+export function fixed(value: Big): string {
+  return value.eq(0) ? '0' : value.toFixed();
+}
+
+/** The exact decimal of a number that came out of JSON. */
+export function fromWire(n: number): Big {
+  if (!Number.isFinite(n)) throw new Failure('unexpected', 'The service sent an amount that is not a finite number.');
+  return new Big(String(n));
+}
+
+/** The amount for a screen, with its currency: `1 250.50000000 BTC`, `10 000.00 USDT`, `500 000 VND`. */
+export function formatAmount(amount: Money): string {
+  return `${formatNumber(amount)} ${amount.ccy}`;
+}
+
+/** The amount for a column whose currency is named beside it. Never rounds: more decimals than usual are all shown. */
+export function formatNumber({ ccy, value }: Money): string {
+  const usual = ccy === 'USDT' ? 2 : decimalsOf(ccy);
+  const exact = fixed(value);
+  const written = exact.includes('.') ? exact.length - exact.indexOf('.') - 1 : 0;
+  return group(written < usual ? value.toFixed(usual) : exact);
+}
+
+/** A value in BTC, shown in satoshis: `50 000 sat`. */
+export function formatSats(value: Big): string {
+  return `${group(fixed(value.times(satsPerBtc)))} sat`;
+}
+
+/** Satoshis of a value in BTC. Throws `Failure` usage when it is not a whole number of them. */
+export function satsOf(value: Big): bigint {
+  return whole(value.times(satsPerBtc), value, 'satoshis');
+}
+
+/** Millisatoshis of a value in BTC. Throws `Failure` usage when it is not a whole number of them. */
+export function msatOf(value: Big): bigint {
+  return whole(value.times(msatPerBtc), value, 'millisatoshis');
+}
+
+/** The value in BTC of an amount in millisatoshis. */
+export function btcFromMsat(msat: bigint): Big {
+  return new Big(msat).times('1e-11');
+}
+
+function whole(scaled: Big, value: Big, unit: string): bigint {
+  const digits = fixed(scaled);
+  if (digits.includes('.')) throw usage(`${fixed(value)} BTC is not a whole number of ${unit}.`);
+  return BigInt(digits);
+}
+
+function parseUnit(unit: string, text: string): string {
+  const ccy = unit.toUpperCase();
+  if (ccy === 'USDT' || ccy.length === 3) return ccy;
+  throw usage(`"${unit}" in "${text}" is not a unit. Write sat, btc, usdt or a currency code such as vnd.`);
+}
+
+function bareNumber(digits: string): Failure {
+  const asSats = new Big(digits).times(btcPerSat);
+  const inSats = `Write ${digits}sat (${fixed(asSats)} BTC) or ${digits}btc.`;
+  const inBtc = `Write ${digits}btc (${formatSats(new Big(digits))}).`;
+  return usage(`${digits} of what? ${digits.includes('.') ? inBtc : inSats}`);
+}
+
+function checkDecimals(text: string, digits: string, allowed: number, unit: string): void {
+  const written = digits.split('.')[1]?.length ?? 0;
+  if (written <= allowed) return;
+  const rule = allowed === 0 ? `${unit} has no decimals` : `${unit} has at most ${allowed} decimals`;
+  throw usage(`"${text}" has ${written} decimals, but ${rule}.`);
+}
+
+/** Beyond these bounds the number would lose digits on the wire, or cannot exist. */
+function checkSize(text: string, ccy: string, value: Big): void {
+  if (value.eq(0)) throw usage(`"${text}" is nothing. The amount must be more than zero.`);
+  if (ccy === 'BTC' && value.gt(bitcoinSupply)) throw usage(`"${text}" is more than the 21 million bitcoin that exist.`);
+  if (value.gt(new Big(Number.MAX_SAFE_INTEGER).times(`1e-${decimalsOf(ccy)}`))) {
+    throw usage(`"${text}" is too large an amount of ${ccy}.`);
+  }
+}
+
+function example(ccy = 'BTC'): string {
+  if (ccy === 'BTC') return '50000sat or 0.0005btc';
+  return decimalsOf(ccy) === 0 ? `500000${ccy.toLowerCase()}` : `25${ccy.toLowerCase()}`;
+}
+
+function group(digits: string): string {
+  const [integer = '', fraction] = digits.split('.');
+  const grouped = integer.replace(/\B(?=(\d{3})+$)/g, thousandsSeparator);
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+function clip(text: string): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
+}
+
+function usage(message: string): Failure {
+  return new Failure('usage', message);
+}

@@ -1,0 +1,59 @@
+// LNURL (LUD-01) and Lightning Addresses (LUD-16): where to ask for an invoice.
+import { bech32 } from '@scure/base';
+import { changed, normaliseBech32 } from './encodings.js';
+import { Failure } from './failure.js';
+
+export interface LightningAddress {
+  readonly user: string;
+  readonly domain: string;
+  /** `user@domain` in lower case. */
+  readonly address: string;
+}
+
+const noun = 'LNURL';
+const maxLength = 4096;
+
+/**
+ * Reads a bech32 LNURL into its address on the web: https, or http where it needs no certificate (onion, this machine).
+ * Throws `Failure` usage.
+ */
+export function decodeLnurl(text: string): string {
+  if (text.length > maxLength) throw new Failure('usage', 'This is too long for an LNURL. Copy the LNURL alone.');
+  if (!/^lnurl/i.test(text)) throw new Failure('usage', 'This is not an LNURL: those begin with LNURL1.');
+  const decoded = bech32.decodeUnsafe(normaliseBech32(text, noun), false);
+  if (!decoded || decoded.prefix !== 'lnurl') throw changed(noun, 'its checksum is wrong');
+  const bytes = bech32.fromWordsUnsafe(decoded.words);
+  const url = bytes && new TextDecoder().decode(bytes);
+  if (!url || !isServiceUrl(url)) {
+    throw new Failure('usage', 'This LNURL does not lead to an https address. Ask for a new one.');
+  }
+  return url;
+}
+
+/** Writes a web address as an LNURL, in upper case as QR codes want it. */
+export function encodeLnurl(url: string): string {
+  return bech32.encode('lnurl', bech32.toWords(new TextEncoder().encode(url)), false).toUpperCase();
+}
+
+/** Reads a Lightning Address (`user@domain`) in any letter case. Throws `Failure` usage. */
+export function parseLightningAddress(text: string): LightningAddress {
+  const address = text.toLowerCase();
+  const [user = '', domain = '', ...rest] = address.split('@');
+  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+  const isUser = /^[a-z0-9][a-z0-9._+-]{0,63}$/.test(user);
+  const isDomain = domain.length <= 253 && new RegExp(`^(?:${label}(?:\\.${label})+|localhost)(?::\\d{1,5})?$`).test(domain);
+  if (!isUser || !isDomain || rest.length > 0) {
+    throw new Failure(
+      'usage',
+      `"${text.slice(0, 90)}" is not a Lightning Address. Those look like an e-mail address: name@example.com.`,
+    );
+  }
+  return { user, domain, address };
+}
+
+function isServiceUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  const needsNoCertificate = /(^|\.)(onion|localhost)$|^127\.|^\[::1\]$/.test(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && needsNoCertificate);
+}

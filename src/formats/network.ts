@@ -1,0 +1,26 @@
+// The Bitcoin networks and the prefixes by which their addresses and invoices are told apart.
+
+export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';
+
+interface NetworkPrefixes {
+  /** Human-readable part of segwit addresses (BIP173); BOLT11 puts `ln` before its own. */
+  readonly segwit: string;
+  readonly invoice: string;
+  /** Version bytes of base58check addresses. */
+  readonly p2pkh: number;
+  readonly p2sh: number;
+}
+
+/** Signet shares its addresses with testnet, and regtest its base58 ones; where they cannot be told apart, testnet is meant. */
+export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
+  mainnet: { segwit: 'bc', invoice: 'lnbc', p2pkh: 0x00, p2sh: 0x05 },
+  testnet: { segwit: 'tb', invoice: 'lntb', p2pkh: 0x6f, p2sh: 0xc4 },
+  signet: { segwit: 'tb', invoice: 'lntbs', p2pkh: 0x6f, p2sh: 0xc4 },
+  regtest: { segwit: 'bcrt', invoice: 'lnbcrt', p2pkh: 0x6f, p2sh: 0xc4 },
+};
+
+/** The first network for which the test holds, in the order above. */
+export function findNetwork(test: (prefixes: NetworkPrefixes) => boolean): BitcoinNetwork | undefined {
+  const order: readonly BitcoinNetwork[] = ['mainnet', 'testnet', 'signet', 'regtest'];
+  return order.find((network) => test(networks[network]));
+}

@@ -14,6 +14,10 @@ export interface Column<T> {
   readonly align?: 'left' | 'right';
   /** In a narrow window the columns with the highest number leave first; those with 0 (the default) stay. */
   readonly priority?: number;
-  /** Colour of a padded cell, on a screen only; it carries no meaning alone. */
+  /** An id that must stay whole: where the row is too wide for the window it moves to a line of its own below. */
+  readonly below?: boolean;
+  /** A column for people or for machines alone. */
+  readonly only?: 'screen' | 'rows';
+  /** Colour of a cell, on a screen only; it carries no meaning alone. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
 }

@@ -12,6 +12,8 @@ export interface Canvas {
   /** Width in cells; 80 where nothing says. */
   readonly columns: number;
   readonly rows: number;
+  /** Whether a QR code can be drawn: coloured half blocks on a real terminal. */
+  readonly blocks: boolean;
 }
 
 /** As a canvas it stands for stdout. */
@@ -65,8 +67,9 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
   };
   const chalkOf = (stream: OutputStream): ChalkInstance =>
     new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) });
-  const stderrStyle = chalkOf(stderr);
   const whyNoPrompt = reasonAgainstPrompt(isTty(stdin), isTty(stderr), env, flags);
+  const unicode = speaksUnicode(env);
+  const drawsBlocks = (stream: OutputStream): boolean => isTty(stream) && unicode && env['TERM'] !== 'dumb';
   const closed = watchForClosedReader(stdout);
   watchForClosedReader(stderr);
 
@@ -78,6 +81,7 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
     stdoutIsTty: isTty(stdout),
     stderrIsTty: isTty(stderr),
     style: chalkOf(stdout),
+    blocks: drawsBlocks(stdout),
     get columns() {
       return size.columns;
     },
@@ -85,7 +89,8 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
       return size.rows;
     },
     stderrCanvas: {
-      style: stderrStyle,
+      style: chalkOf(stderr),
+      blocks: drawsBlocks(stderr),
       get columns() {
         return size.columns;
       },
@@ -93,7 +98,7 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
         return size.rows;
       },
     },
-    unicode: speaksUnicode(env),
+    unicode,
     canPrompt: whyNoPrompt === undefined,
     whyNoPrompt,
     canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']),

@@ -1,0 +1,45 @@
+// A failure in words: the fate of the money first, then why, then the next command; and as one JSON line for scripts.
+import type { Failure, FailureKind } from '../formats/failure.js';
+import { toJson } from './json.js';
+import { sanitize } from './sanitize.js';
+import type { Canvas } from './terminal.js';
+import { wrap } from './text.js';
+
+/** What is certain about the money, by kind; a kind that is not here promises nothing. */
+const fates: Partial<Record<FailureKind, string>> = {
+  usage: 'Not sent',
+  refused: 'Nothing moved',
+  authentication: 'Nothing moved',
+  'not-found': 'Nothing moved',
+  limit: 'Not sent',
+  pending: 'Not known yet',
+  declined: 'Not sent',
+  temporary: 'Nothing moved',
+  interrupted: 'Nothing moved',
+};
+
+export interface FailureViewOptions {
+  /** Whether the command was to move money: only then is the money's fate of interest. */
+  readonly money: boolean;
+  /** Wraps to the window; without it (in a pipe) the paragraph stays on one line. */
+  readonly canvas?: Canvas | undefined;
+}
+
+export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
+  const paragraph = sanitize(money ? withFate(failure) : failure.message);
+  const lines = canvas === undefined ? [paragraph] : wrap(paragraph, canvas.columns);
+  // A command is never wrapped: it is there to be copied.
+  return failure.hint === undefined ? lines : [...lines, `  ${sanitize(failure.hint)}`];
+}
+
+function withFate({ kind, message }: Failure): string {
+  const fate = fates[kind];
+  if (fate === undefined || /^(Not|Nothing|Paid|Sent)\b[^.]*:/.test(message)) return message;
+  return `${fate}: ${message.replace(/^(The|This|That|There|A|An|No|It|You|Your)\b/, (word) => word.toLowerCase())}`;
+}
+
+/** The last line of stderr under `--json`. */
+export function failureJson(failure: Failure): string {
+  const { kind, message, status, code, txnId, hint, exitCode } = failure;
+  return toJson({ error: { kind, message, status, code, txnId, hint, exitCode } });
+}

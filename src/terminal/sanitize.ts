@@ -1,0 +1,30 @@
+// Text from outside (the service, an invoice, a webhook) made harmless for a screen and for one line of tsv.
+
+// Variation selectors belong to ordinary emoji and move nothing; all else that is invisible or steers the terminal goes.
+const harmful = /(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/**
+ * Shows every control, escape, bidirectional and zero-width character, and every line break, as a visible escape
+ * (`\n`, `\x1b`, `\u202e`), so that the text stays on its line, steers nothing and looks like what it is.
+ */
+export function sanitize(text: string): string {
+  return text.replace(harmful, visible);
+}
+
+function visible(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  if (code > 0xffff) return `\\u{${hex}}`;
+  return short[character] ?? (code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`);
+}
+
+/** The same characters as JSON escapes: the document stays the same data, and a terminal may print it. */
+export function sanitizeJson(json: string): string {
+  return json.replace(harmful, (character) => {
+    // A line feed stands between the lines of an indented document; within a string JSON has escaped it already.
+    if (character === '\n') return character;
+    return character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  });
+}

@@ -1,0 +1,21 @@
+// Points in time as people say them: "4 minutes ago" near by, date and clock further away. The present is handed in.
+import { describeDuration } from '../formats/duration.js';
+
+const day = 86_400_000;
+
+/** `just now`, `4 minutes ago`, `in 48 minutes`; the date where that is more than a week away. */
+export function relativeTime(at: number, now: number, timeZone?: string): string {
+  const distance = Math.abs(at - now);
+  if (distance >= 7 * day) return dateTime(at, timeZone).slice(0, 10);
+  if (distance < 1000) return 'just now';
+  return at > now ? `in ${describeDuration(distance)}` : `${describeDuration(distance)} ago`;
+}
+
+/** `2026-03-01 14:02:31` in the given time zone, else in the machine's own. */
+export function dateTime(at: number, timeZone?: string): string {
+  // Swedish writes dates and times in ISO order; the locale of the person must not change what scripts of eyes compare.
+  return new Date(at).toLocaleString('sv-SE', timeZone === undefined ? {} : { timeZone });
+}
+
+/** `14:02:31`, for a timeline whose date stands above it. */
+export const clockTime = (at: number, timeZone?: string): string => dateTime(at, timeZone).slice(11);

@@ -1,0 +1,95 @@
+// Bitcoin payment URIs: BIP21 and its successor BIP321, read and written. Addresses and invoices inside are not checked.
+import type Big from 'big.js';
+import { fixed, parseAmount } from './amount.js';
+import { Failure } from './failure.js';
+
+export interface Bip21 {
+  readonly address?: string | undefined;
+  /** BTC. */
+  readonly amount?: Big | undefined;
+  readonly label?: string | undefined;
+  readonly message?: string | undefined;
+  /** A BOLT11 invoice. */
+  readonly lightning?: string | undefined;
+  /** Segwit addresses given as parameters under their prefix (`bc=`, `tb=`, `bcrt=`). */
+  readonly segwitAddresses: readonly string[];
+  /** Other ways to pay that the URI offers: `lno`, `sp`, `pay`. */
+  readonly otherMethods: readonly string[];
+}
+
+interface Parameter {
+  readonly key: string;
+  readonly value: string;
+  readonly required: boolean;
+}
+
+const singleKeys = ['amount', 'label', 'message', 'lightning'];
+const segwitKeys = ['bc', 'tb', 'bcrt'];
+const otherMethodKeys = ['lno', 'sp', 'pay'];
+const knownKeys = [...singleKeys, ...segwitKeys, ...otherMethodKeys];
+
+/** Reads a `bitcoin:` URI; the scheme and the keys may have any letter case. Throws `Failure` usage. */
+export function parseBip21(uri: string): Bip21 {
+  const [, address, query = ''] = /^bitcoin:([0-9a-z]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(uri) ?? [];
+  if (address === undefined) throw broken('it is not of the form bitcoin:ADDRESS?amount=…');
+  const parameters = query.split('&').filter((part) => part !== '').map(readParameter);
+  const unknown = parameters.find(({ key, required }) => required && !knownKeys.includes(key));
+  if (unknown) throw broken(`it requires "req-${unknown.key}", which is not known here`);
+
+  const valuesOf = (...keys: string[]): string[] =>
+    parameters.filter(({ key }) => keys.includes(key)).map(({ value }) => value);
+  const twice = [...singleKeys, 'pop'].find((key) => valuesOf(key).length > 1);
+  if (twice !== undefined) throw broken(`"${twice}" stands in it twice`);
+  const single = (key: string): string | undefined => valuesOf(key)[0];
+  const amount = single('amount');
+  const result = {
+    address: address === '' ? undefined : address,
+    amount: amount === undefined ? undefined : readAmount(amount),
+    label: single('label'),
+    message: single('message'),
+    lightning: single('lightning'),
+    segwitAddresses: segwitKeys.flatMap((key) => valuesOf(key).map((value) => checkPrefix(key, value))),
+    otherMethods: otherMethodKeys.filter((key) => single(key) !== undefined),
+  };
+  const ways = result.address ?? result.lightning ?? result.segwitAddresses[0] ?? result.otherMethods[0];
+  if (ways === undefined) throw broken('it has no address and no invoice');
+  return result;
+}
+
+/** Writes a `bitcoin:` URI; the amount in BTC. */
+export function formatBip21({ address, amount, label, message, lightning }: Partial<Bip21>): string {
+  const parameters = Object.entries({ amount: amount && fixed(amount), label, message, lightning })
+    .flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]));
+  return `bitcoin:${address ?? ''}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
+}
+
+function readParameter(part: string): Parameter {
+  const equals = part.indexOf('=');
+  const [name, value] = equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)];
+  const [, required, key = ''] = /^(req-)?(.*)$/s.exec(decode(name).toLowerCase()) ?? [];
+  return { key, value: decode(value), required: required !== undefined };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw broken(`"${text}" in it is not percent-encoded UTF-8`);
+  }
+}
+
+/** BIP21 allows `.5` and `5.`, which our own grammar does not. */
+function readAmount(text: string): Big {
+  const [, integer = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
+  if (integer + fraction === '') throw broken(`its amount "${text}" is not a number of bitcoin`);
+  return parseAmount(`${integer || '0'}${fraction && `.${fraction}`}btc`).value;
+}
+
+function checkPrefix(key: string, value: string): string {
+  if (!value.toLowerCase().startsWith(`${key}1`)) throw broken(`"${key}" in it holds an address of another network`);
+  return value;
+}
+
+function broken(what: string): Failure {
+  return new Failure('usage', `This bitcoin: URI cannot be used: ${what}. Ask for a new one, or for the address alone.`);
+}

@@ -1,0 +1,58 @@
+// What can be read from a destination offline, as the JSON object of `decode`.
+import { fixed } from './amount.js';
+import type { Invoice } from './bolt11.js';
+import type { Bip21Destination, Destination } from './destination.js';
+
+/** Fields by kind; absent ones are `null`. `now` is in milliseconds since 1970 and decides `expired`. */
+export function describeDestination(destination: Destination, now: number) {
+  const { kind } = destination;
+  switch (destination.kind) {
+    case 'bolt11':
+      return { kind, ...describeInvoice(destination.value, now) };
+    case 'bitcoin-address': {
+      const { address, network, type } = destination.value;
+      return { kind, address, network, type };
+    }
+    case 'tron-address':
+      return { kind, address: destination.value.address };
+    case 'evm-address':
+      return { kind, address: destination.value.address, checksummed: destination.value.checksummed };
+    case 'lnurl':
+      return { kind, url: destination.value.url };
+    case 'lightning-address':
+      return { kind, ...destination.value };
+    case 'bip21':
+      return { kind, ...describeBip21(destination.value) };
+  }
+}
+
+function describeInvoice(invoice: Invoice, now: number) {
+  const { network, paymentHash, payee, description, descriptionHash, timestamp, expiry, expiresAt } = invoice;
+  const { minFinalCltvExpiry, features, routeHints, fallbackAddress } = invoice;
+  return {
+    network,
+    amountMsat: invoice.amountMsat === null ? null : String(invoice.amountMsat),
+    paymentHash,
+    payee,
+    description,
+    descriptionHash,
+    timestamp,
+    expiry,
+    expiresAt,
+    expired: now >= expiresAt,
+    minFinalCltvExpiry,
+    features,
+    routeHints,
+    fallbackAddress,
+  };
+}
+
+function describeBip21({ bitcoin, invoice, amount, label, message }: Bip21Destination) {
+  return {
+    address: bitcoin?.address ?? null,
+    amount: amount === undefined ? null : fixed(amount),
+    label: label ?? null,
+    message: message ?? null,
+    lightning: invoice?.invoice ?? null,
+  };
+}

@@ -1,0 +1,110 @@
+// Tells what a pasted text pays to: an invoice, an address of some chain, an LNURL, a Lightning Address or a URI of those.
+import { btcFromMsat, fixed } from './amount.js';
+import { parseBip21, type Bip21 } from './bip21.js';
+import { parseBitcoinAddress, type BitcoinAddress } from './bitcoin-address.js';
+import { decodeInvoice, type Invoice } from './bolt11.js';
+import { parseEvmAddress, type EvmAddress } from './evm-address.js';
+import { Failure } from './failure.js';
+import { decodeLnurl, parseLightningAddress, type LightningAddress } from './lnurl.js';
+import { parseTronAddress, type TronAddress } from './tron-address.js';
+
+/** A `bitcoin:` URI whose address and invoice were checked and agree; at least one of the two is there. */
+export interface Bip21Destination extends Bip21 {
+  readonly bitcoin: BitcoinAddress | null;
+  readonly invoice: Invoice | null;
+}
+
+/** `text` is the destination in the one spelling that goes on the wire; `value` is what was read from it. */
+export type Destination =
+  | { readonly kind: 'bolt11'; readonly text: string; readonly value: Invoice }
+  | { readonly kind: 'bitcoin-address'; readonly text: string; readonly value: BitcoinAddress }
+  | { readonly kind: 'tron-address'; readonly text: string; readonly value: TronAddress }
+  | { readonly kind: 'evm-address'; readonly text: string; readonly value: EvmAddress }
+  | { readonly kind: 'lnurl'; readonly text: string; readonly value: { readonly url: string } }
+  | { readonly kind: 'lightning-address'; readonly text: string; readonly value: LightningAddress }
+  | { readonly kind: 'bip21'; readonly text: string; readonly value: Bip21Destination };
+
+const maxLength = 8192;
+
+/**
+ * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix and surrounding white space.
+ * Throws `Failure` usage that says what is wrong, for instance with the checksum.
+ */
+export function detectDestination(input: string): Destination {
+  const text = input.trim();
+  if (text.length > maxLength) throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
+  if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
+  const [, scheme, rest] = /^(lightning:(?:\/\/)?)?(.*)$/is.exec(text) ?? [];
+  const found = detectLightning(rest ?? text) ?? (scheme === undefined ? detectAddress(text) : undefined);
+  if (found === undefined) throw notDestination(text);
+  return found;
+}
+
+function detectLightning(text: string): Destination | undefined {
+  if (text.includes('@')) {
+    const value = parseLightningAddress(text);
+    return { kind: 'lightning-address', text: value.address, value };
+  }
+  if (/^lnurl1/i.test(text)) return { kind: 'lnurl', text: text.toUpperCase(), value: { url: decodeLnurl(text) } };
+  if (/^ln[a-z]{2,5}\d/i.test(text)) {
+    const value = decodeInvoice(text);
+    return { kind: 'bolt11', text: value.invoice, value };
+  }
+  return undefined;
+}
+
+function detectAddress(text: string): Destination | undefined {
+  if (/^0x/i.test(text)) {
+    const value = parseEvmAddress(text);
+    return { kind: 'evm-address', text: value.address, value };
+  }
+  if (/^T\w{24,}$/.test(text)) {
+    const value = parseTronAddress(text);
+    return { kind: 'tron-address', text: value.address, value };
+  }
+  if (/^(?:bc|tb|bcrt)1/i.test(text) || /^[123mn]\w{24,}$/.test(text)) {
+    const value = parseBitcoinAddress(text);
+    return { kind: 'bitcoin-address', text: value.address, value };
+  }
+  return undefined;
+}
+
+function checkBip21(uri: Bip21): Bip21Destination {
+  const addresses = [...(uri.address === undefined ? [] : [uri.address]), ...uri.segwitAddresses].map(parseBitcoinAddress);
+  const invoice = uri.lightning === undefined ? null : decodeInvoice(uri.lightning);
+  const [bitcoin = null] = addresses;
+  if (bitcoin === null && invoice === null) {
+    throw new Failure('usage', 'This bitcoin: URI has neither an address nor a Lightning invoice. Ask for one of those.');
+  }
+  const nets = [...addresses.map(({ network }) => network), ...(invoice ? [addressNetwork(invoice)] : [])];
+  if (new Set(nets).size > 1) {
+    throw new Failure('usage', 'The parts of this bitcoin: URI are for different networks. Ask for a new one.');
+  }
+  const invoiced = invoice?.amountMsat == null ? undefined : btcFromMsat(invoice.amountMsat);
+  if (invoiced && uri.amount && !uri.amount.eq(invoiced)) {
+    const [one, other] = [fixed(uri.amount), fixed(invoiced)];
+    throw new Failure('usage', `This bitcoin: URI asks for ${one} BTC, but its invoice for ${other} BTC. Ask for a new one.`);
+  }
+  return { ...uri, bitcoin, invoice };
+}
+
+/** Signet invoices go with testnet addresses. */
+function addressNetwork({ network }: Invoice): BitcoinAddress['network'] {
+  return network === 'signet' ? 'testnet' : network;
+}
+
+const recognised: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^lno1/i, 'a BOLT12 offer, which cannot be paid here. Ask for a Lightning invoice'],
+  [/^t?sp1/i, 'a silent payment address, which cannot be paid here. Ask for a Bitcoin address'],
+  [/^(?:https?|lnurlp|keyauth):/i, 'a web address. Copy the invoice, the LNURL or the address from its page'],
+  [/^[0-9a-f]{40}$/i, 'not a destination. If it is an Ethereum address, write 0x before it'],
+  [/^$/, 'empty. Give an invoice, an address, an LNURL or a Lightning Address'],
+];
+
+function notDestination(text: string): Failure {
+  const what = recognised.find(([pattern]) => pattern.test(text))?.[1];
+  const shown = text.length <= 40 ? `"${text}"` : `"${text.slice(0, 40)}…"`;
+  return new Failure('usage', what === undefined
+    ? `${shown} is not a destination: no invoice, address, LNURL or Lightning Address that is known here.`
+    : `${text === '' ? 'The destination' : shown} is ${what}.`);
+}

@@ -1,0 +1,81 @@
+// Signing in: the signed token request, its answer, and one token shared by all requests of a client.
+import { createHmac } from 'node:crypto';
+import * as v from 'valibot';
+import type { Credentials, Token, TokenStore } from './types.js';
+
+export const tokenPath = '/api/v2/authentication/token-signature';
+
+/** A token this near to its end could expire on the way. */
+const renewalMarginMs = 10_000;
+
+const tokenFields = v.looseObject({
+  /** What a header can carry. */
+  accessToken: v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/)),
+  accountId: v.pipe(v.string(), v.nonEmpty()),
+  expiredAt: v.optional(v.number()),
+  expiresAt: v.optional(v.number()),
+});
+
+/** The token answer: both spellings of the expiry, bare or wrapped in `data`. */
+export const tokenSchema = v.pipe(
+  v.record(v.string(), v.unknown()),
+  v.transform((answer) => answer['data'] ?? answer),
+  tokenFields,
+  v.transform(({ accessToken, accountId, expiredAt, expiresAt }) => ({
+    accessToken,
+    accountId,
+    expiresAt: expiredAt ?? expiresAt,
+  })),
+  v.object({ accessToken: v.string(), accountId: v.string(), expiresAt: v.number() }),
+);
+
+/** HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification: Authentication). */
+export function signature({ apiKey, apiSecret }: Credentials, body: string): string {
+  return createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`, 'utf8').digest('hex');
+}
+
+/**
+ * Makes bodies of token requests. A signature is single-use, so no two bodies are equal: time and chance tell processes
+ * apart, the count tells the requests of one process apart.
+ */
+export function createBodies(now: () => number, random: () => number): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    const chance = () => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0');
+    return JSON.stringify({ time: now(), nonce: `${chance()}${chance()}-${count}` });
+  };
+}
+
+export interface TokenKeeper {
+  /** The token to use now: kept, or new when that one is about to expire. */
+  current(): Promise<Token>;
+  /** The token to use after the service refused one with 401. */
+  replace(refused: Token): Promise<Token>;
+  /** A new token, whatever is kept. */
+  renew(): Promise<Token>;
+}
+
+/** Requests that need a new token at the same time wait for one and the same sign-in. */
+export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token>, now: () => number): TokenKeeper {
+  let held: Token | undefined;
+  let renewal: Promise<Token> | undefined;
+
+  const renew = (): Promise<Token> => {
+    renewal ??= signIn()
+      .then((token) => (held = token))
+      .finally(() => (renewal = undefined));
+    return renewal;
+  };
+  return {
+    renew,
+    async current() {
+      const kept = held ?? (await store.load());
+      held ??= kept;
+      return held !== undefined && now() < held.expiresAt - renewalMarginMs ? held : renew();
+    },
+    async replace(refused) {
+      return held !== undefined && held.accessToken !== refused.accessToken ? held : renew();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// The address of the service: which ones may be given a token at all.
+import { Failure } from '../formats/failure.js';
+
+/**
+ * Checks a base URL and returns it without trailing slash and without a pasted `/api/v2`.
+ * It must be https, or http to this machine, and carry no credentials, query or fragment; else `Failure` usage.
+ */
+export function parseBaseUrl(text: string): string {
+  const trimmed = text.trim();
+  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
+    throw usage('That is not a base URL.', 'Write an address such as https://api.example.com.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw usage(
+      `The base URL for ${url.host} carries a user name or password.`,
+      'Give it without them: the API key signs you in.',
+    );
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw usage('The base URL has a query or a fragment behind it.', `Write ${url.origin}${url.pathname}.`);
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw usage(
+      `http://${url.host} is not encrypted, so anyone on the way could take the token.`,
+      `Use https://${url.host}. Plain http is for this machine only (localhost, 127.0.0.1, [::1]).`,
+    );
+  }
+  return url.origin + url.pathname.replace(/\/*$/, '').replace(/(?:\/+api\/v2)?$/, '').replace(/\/*$/, '');
+}
+
+/** Whether a host name, as `URL` writes it, always means this machine. */
+export function isLoopback(hostname: string): boolean {
+  return isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname) || hostname === '[::1]';
+}
+
+/** `localhost` and every name under it (RFC 6761). */
+export function isLocalName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost');
+}
+
+const usage = (message: string, hint: string): Failure => new Failure('usage', message, { hint });

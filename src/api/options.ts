@@ -1,0 +1,31 @@
+// What a client is made of; everything outside of it is handed in here.
+import type { Transport } from './transport.js';
+import type { Credentials, TokenStore } from './types.js';
+
+export interface ClientOptions {
+  /** https, or http to this machine; see `parseBaseUrl`. */
+  baseUrl: string;
+  credentials: Credentials;
+  transport: Transport;
+  tokens: TokenStore;
+  /** The maker's name on the wire: `service` as in the specification, `acme` for `acmepay`. */
+  maker: string;
+  /**
+   * The (sub)account to look at instead of the token's own. Only wallets and account have an account in their path;
+   * every other endpoint acts on the account of the API key, so another account's transactions need its own key.
+   */
+  accountId?: string | undefined;
+  /** The machine's clock, epoch ms. */
+  clock: () => number;
+  /** May reject or resolve early when the signal fires. */
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** In [0, 1). */
+  random: () => number;
+  signal?: AbortSignal | undefined;
+  /** Receives a line per exchange: method, path, status and time; never a header, a query or a body. */
+  log?: ((line: string) => void) | undefined;
+  /** For one request with its retries. */
+  timeoutMs: number;
+  /** Such as `svcpay/1.0.0`. */
+  userAgent?: string | undefined;
+}

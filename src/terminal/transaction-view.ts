@@ -3,7 +3,6 @@ import { formatAmount, fromWire, money, type Money } from '../formats/amount.js'
 import type { ListedTransaction } from '../api/types.js';
 import type { ChalkInstance } from 'chalk';
 import type { Column, ListView } from './output.js';
-import { sanitize } from './sanitize.js';
 import { relativeTime } from './time.js';
 
 type Side = ListedTransaction['sourceReq'];
@@ -83,7 +82,7 @@ export function transactionList(now: number): ListView<ListedTransaction> {
       { title: 'Transaction', value: ({ txnId }) => txnId, style: (cell, style) => style.dim(cell), below: true },
       rowsOnly('Reference', ({ extRefId }) => extRefId),
     ],
-    quiet: ({ txnId }) => sanitize(txnId),
+    quiet: ({ txnId }) => txnId,
     empty: 'No transactions match.',
   };
 }

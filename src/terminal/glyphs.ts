@@ -1,0 +1,21 @@
+// The signs of our own screens in ASCII, one for one, for terminals that show nothing else.
+
+const ascii: Readonly<Record<string, string>> = {
+  '─': '-',
+  '·': '-',
+  '–': '-',
+  '→': '>',
+  '←': '<',
+  '≈': '~',
+  '…': '~',
+  '✓': '+',
+  '✗': 'x',
+  '❯': '>',
+};
+
+const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');
+
+/** Same width, so that what lined up still does. */
+export function asciiGlyphs(line: string): string {
+  return line.replace(ours, (glyph) => ascii[glyph] ?? glyph);
+}

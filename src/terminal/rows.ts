@@ -1,0 +1,75 @@
+// Rows for machines: each format as the text before, of and after the rows, so that none has to be held.
+import { cellText, fieldColumns } from './cell.js';
+import type { Column } from './column.js';
+import { pickFields } from './fields.js';
+import { toJson } from './json.js';
+
+export interface RowWriter<T> {
+  /** Before the first row. */
+  readonly open: string;
+  /** `isFirst` for what stands between rows. */
+  readonly row: (row: T, isFirst: boolean) => string;
+  /** After the last row. */
+  readonly close: string;
+  /** Instead of all that, when there is no row. */
+  readonly none: string;
+}
+
+export type Fields = readonly string[] | undefined;
+
+export const picked = (row: object, fields: Fields): object => (fields === undefined ? row : pickFields(row, fields));
+
+/** One array; over several lines with two spaces where a person reads it, else on one. */
+export function jsonRows<T extends object>(fields: Fields, pretty: boolean): RowWriter<T> {
+  const between = pretty ? ',\n' : ',';
+  return {
+    open: pretty ? '[\n' : '[',
+    row: (row, isFirst) => `${isFirst ? '' : between}${pretty ? indented(picked(row, fields)) : toJson(picked(row, fields))}`,
+    close: pretty ? '\n]\n' : ']\n',
+    none: '[]\n',
+  };
+}
+
+const indented = (row: object): string => `  ${toJson(row, { indent: 2 }).replaceAll('\n', '\n  ')}`;
+
+export function jsonLines<T extends object>(fields: Fields): RowWriter<T> {
+  return { open: '', row: (row) => `${toJson(picked(row, fields))}\n`, close: '', none: '' };
+}
+
+/** Tab-separated, without a head: the columns are those of the table, and a row is one line. */
+export function tabRows<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
+  const cells = rowColumns(columns, fields);
+  return {
+    open: '',
+    row: (row) => `${cells.map((column) => cellText(column.value(row))).join('\t')}\n`,
+    close: '',
+    none: '',
+  };
+}
+
+/** With a head. `stringify` is that of csv-stringify, loaded by the caller only when it is needed. */
+export function csvRows<T extends object>(
+  columns: readonly Column<T>[],
+  fields: Fields,
+  stringify: (rows: string[][]) => string,
+): RowWriter<T> {
+  const cells = rowColumns(columns, fields);
+  const head = stringify([cells.map(({ title }) => title)]);
+  return {
+    open: head,
+    row: (row) => stringify([cells.map((column) => cellText(column.value(row)))]),
+    close: '',
+    none: head,
+  };
+}
+
+export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => ({
+  open: '',
+  row: (row) => `${cellText(quiet(row))}\n`,
+  close: '',
+  none: '',
+});
+
+function rowColumns<T extends object>(columns: readonly Column<T>[], fields: Fields): readonly Column<T>[] {
+  return fields === undefined ? columns.filter(({ only }) => only !== 'screen') : fieldColumns<T>(fields);
+}

@@ -1,0 +1,41 @@
+// The shape of a command: what it takes, examples, and the function that runs it.
+import type { Context } from './context.js';
+import type { Value } from './values.js';
+
+export type Values = Readonly<Record<string, Value<unknown>>>;
+export type ValuesOf<V extends Values> = { readonly [K in keyof V]: V[K] extends Value<infer T> ? T : never };
+
+export interface CommandDefinition<A extends Values = Values, O extends Values = Values> {
+  /** Positional arguments, in order; only the last may be repeated. */
+  readonly arguments: A;
+  readonly options: O;
+  /** Command lines as a person would type them, each with what it is for. */
+  readonly examples: readonly (readonly [command: string, purpose: string])[];
+  readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
+}
+
+/** A command whose own types are hidden: reads its raw values itself, so that none is cast. */
+export interface Command {
+  readonly arguments: Values;
+  readonly options: Values;
+  readonly examples: CommandDefinition['examples'];
+  readonly execute: (raw: RawValues, context: Context) => Promise<void>;
+}
+
+export type RawValues = Readonly<Record<string, Parameters<Value<unknown>['read']>[0]>>;
+
+export function defineCommand<A extends Values, O extends Values>(definition: CommandDefinition<A, O>): Command {
+  return {
+    arguments: definition.arguments,
+    options: definition.options,
+    examples: definition.examples,
+    execute: async (raw, context) =>
+      definition.run({ ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) }, context),
+  };
+}
+
+export function readAll<V extends Values>(values: V, raw: RawValues): ValuesOf<V> {
+  const read = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.read(raw[name])]));
+  // Object.fromEntries forgets which value belongs to which name; the line above keeps them together.
+  return read as ValuesOf<V>;
+}

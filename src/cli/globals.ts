@@ -1,0 +1,23 @@
+// The options that every command understands, before or after its name (design: The commands).
+import { choice, duration, flag, text, unless } from './values.js';
+import type { ValuesOf } from './define.js';
+
+export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
+
+export const globalOptions = {
+  profile: text('NAME').optional().describe('use this profile'),
+  account: text('ID').optional().describe('act on this subaccount'),
+  baseUrl: text('URL').optional().describe('address of the service'),
+  sandbox: flag().describe('use the embedded sandbox: no account, no server'),
+  json: flag().describe('print one JSON document'),
+  output: choice(outputFormats, 'FORMAT').optional().short('o').describe(`print as ${outputFormats.join(', ')}`),
+  fields: text('LIST').optional().describe('only these fields, as in txnState,sourceReq.ccy'),
+  quiet: flag().short('q').describe('print only the one value a script wants'),
+  yes: flag().short('y').describe('answer the confirmation with yes'),
+  input: unless().describe('never ask a question'),
+  color: unless().describe('no colours'),
+  debug: flag().describe('log every request to stderr, without secrets'),
+  timeout: duration().optional().describe('longest time for one request (default 30s)'),
+};
+
+export type Globals = ValuesOf<typeof globalOptions>;

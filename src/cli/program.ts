@@ -1,0 +1,145 @@
+// Turns the command tree into a commander program: finds the chosen command, loads only its code, parses, runs.
+import { Command as Commander, CommanderError, Option } from 'commander';
+import { Failure } from '../formats/failure.js';
+import type { Context } from './context.js';
+import type { Command, RawValues } from './define.js';
+import { readAll } from './define.js';
+import { flagName, negatedFlag, takesWord } from './flags.js';
+import { globalOptions, type Globals } from './globals.js';
+import { chosenPath, type Branch } from './tree.js';
+import type { Value } from './values.js';
+
+export interface ProgramOptions {
+  readonly tree: Branch;
+  readonly version: string;
+  readonly argv: readonly string[];
+  readonly columns: number | undefined;
+  readonly print: (text: string) => void;
+  readonly openContext: (globals: Globals) => Context;
+}
+
+/** Parses and runs one command line. Throws Failure; help and version are printed and end normally. */
+export async function runProgram(options: ProgramOptions): Promise<void> {
+  const path = chosenPath(options.tree, options.argv);
+  const leaf = path.at(-1);
+  const command = leaf === undefined ? undefined : await leaf.load?.();
+  const program = buildProgram(options, path, command);
+  try {
+    await program.parseAsync([...options.argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw usageFailure(error, path);
+  }
+}
+
+function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
+  const sentence = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  const name = ['svcpay', ...path.map((branch) => branch.name), '--help'].join(' ');
+  return new Failure('usage', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint: name });
+}
+
+function buildProgram(options: ProgramOptions, path: readonly Branch[], command: Command | undefined): Commander {
+  const program = new Commander('svcpay');
+  program.description(options.tree.summary).version(options.version, '-V, --version', 'print the version');
+  addValues(program, globalOptions);
+  dress(program, options);
+  addBranches(program, options, options.tree.branches ?? [], path, command);
+  if (path.length === 0 && command === undefined) program.action(() => program.help());
+  return program;
+}
+
+function addBranches(
+  parent: Commander,
+  options: ProgramOptions,
+  branches: readonly Branch[],
+  path: readonly Branch[],
+  command: Command | undefined,
+): void {
+  const [chosen, ...rest] = path;
+  for (const branch of branches) {
+    const child = parent.createCommand(branch.name);
+    child.summary(branch.summary).description(branch.summary);
+    dress(child, options);
+    if (branch.branches !== undefined) child.usage(branch.load ? '[options] [command] [arguments]' : '[command]');
+    if (branch === chosen) {
+      addBranches(child, options, branch.branches ?? [], rest, command);
+      if (rest.length === 0) addCommand(child, options, command);
+    }
+    parent.addCommand(child, { hidden: branch.hidden === true });
+  }
+}
+
+function addCommand(target: Commander, options: ProgramOptions, command: Command | undefined): void {
+  if (command === undefined) {
+    target.action(() => Promise.reject(groupFailure(target)));
+    return;
+  }
+  const names = Object.keys(command.arguments);
+  for (const value of Object.values(command.arguments)) target.argument(argumentSyntax(value), value.shape.summary);
+  addValues(target, command.options);
+  target.addHelpText('after', examplesText(command.examples));
+  target.action(async (...received: unknown[]) => {
+    const raw: Record<string, RawValues[string]> = { ...target.opts<Record<string, RawValues[string]>>() };
+    names.forEach((name, index) => (raw[name] = rawWord(received[index])));
+    const context = options.openContext(readAll(globalOptions, target.optsWithGlobals<RawValues>()));
+    try {
+      await command.execute(raw, context);
+    } finally {
+      await context.close();
+    }
+  });
+}
+
+function groupFailure(group: Commander): Failure {
+  const names = group.commands.map((child) => child.name()).join(', ');
+  return new Failure('usage', `"${group.name()}" needs one of: ${names}.`, { hint: `svcpay ${group.name()} --help` });
+}
+
+function rawWord(received: unknown): RawValues[string] {
+  if (Array.isArray(received)) return received.map(String);
+  return typeof received === 'string' ? received : undefined;
+}
+
+function argumentSyntax({ shape }: Value<unknown>): string {
+  const dots = shape.kind === 'words' ? '...' : '';
+  return shape.required ? `<${shape.placeholder}${dots}>` : `[${shape.placeholder}${dots}]`;
+}
+
+function addValues(target: Commander, values: Readonly<Record<string, Value<unknown>>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    for (const option of optionsOf(name, value)) target.addOption(option);
+  }
+}
+
+function optionsOf(name: string, value: Value<unknown>): Option[] {
+  const { shape } = value;
+  const short = shape.short === undefined ? '' : `-${shape.short}, `;
+  if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];
+  if (shape.kind === 'on-off') {
+    return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
+  }
+  const option = new Option(
+    takesWord(value) ? `${short}${flagName(name)} <${shape.placeholder}>` : `${short}${flagName(name)}`,
+    shape.summary,
+  );
+  if (shape.kind === 'words') {
+    option.argParser((word: string, before: string[] | undefined) => [...(before ?? []), word]);
+  }
+  return [option];
+}
+
+function dress(target: Commander, options: ProgramOptions): void {
+  target.exitOverride();
+  target.helpCommand(false);
+  target.configureOutput({
+    writeOut: options.print,
+    writeErr: () => undefined,
+    getOutHelpWidth: () => Math.min(options.columns ?? 80, 100),
+  });
+}
+
+function examplesText(examples: Command['examples']): string {
+  if (examples.length === 0) return '';
+  const lines = examples.flatMap(([line, purpose]) => [`  ${line}`, `      ${purpose}`]);
+  return `\nExamples:\n${lines.join('\n')}`;
+}

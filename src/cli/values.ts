@@ -1,0 +1,114 @@
+// The values a command takes: how each is written, read and explained. Parsing, help and completion are made from these.
+import { Failure } from '../formats/failure.js';
+import { parseAmount, type Money } from '../formats/amount.js';
+import { parseDuration } from '../formats/duration.js';
+
+/** What the command line hands over for one name: nothing, a switch, one word or several. */
+export type Raw = string | readonly string[] | boolean | undefined;
+
+type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
+
+interface Shape {
+  readonly kind: Kind;
+  readonly placeholder: string;
+  readonly summary: string;
+  readonly required: boolean;
+  readonly choices: readonly string[];
+  readonly short: string | undefined;
+}
+
+export class Value<T> {
+  readonly shape: Shape;
+  readonly read: (raw: Raw) => T;
+
+  constructor(shape: Shape, read: (raw: Raw) => T) {
+    this.shape = shape;
+    this.read = read;
+  }
+
+  describe(summary: string): Value<T> {
+    return new Value({ ...this.shape, summary }, this.read);
+  }
+
+  short(letter: string): Value<T> {
+    return new Value({ ...this.shape, short: letter }, this.read);
+  }
+
+  optional(): Value<T | undefined> {
+    return new Value<T | undefined>({ ...this.shape, required: false }, (raw) =>
+      raw === undefined ? undefined : this.read(raw),
+    );
+  }
+
+  otherwise(fallback: T): Value<T> {
+    return new Value({ ...this.shape, required: false }, (raw) => (raw === undefined ? fallback : this.read(raw)));
+  }
+
+  repeated(): Value<T[]> {
+    return new Value<T[]>({ ...this.shape, kind: 'words' }, (raw) => {
+      if (raw === undefined) return [];
+      return Array.isArray(raw) ? raw.map((word: string) => this.read(word)) : [this.read(raw)];
+    });
+  }
+}
+
+function word<T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> {
+  const shape = { kind: 'word', placeholder, summary: '', required: true, choices, short: undefined } as const;
+  return new Value<T>(shape, (raw) => {
+    if (typeof raw !== 'string') throw new Failure('usage', `${placeholder} is missing.`);
+    return parse(raw);
+  });
+}
+
+export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (given) => given);
+
+/** An amount with its unit: `50000sat`, `25usdt`. */
+export const amount = (placeholder = 'AMOUNT'): Value<Money> => word(placeholder, (given) => parseAmount(given));
+
+/** A currency code, upper-cased. */
+export const currency = (placeholder = 'CCY'): Value<string> =>
+  word(placeholder, (given) => {
+    if (!/^[A-Za-z]{3,5}$/.test(given)) {
+      throw new Failure('usage', `"${given}" is not a currency code. Write it like BTC, USDT or VND.`);
+    }
+    return given.toUpperCase();
+  });
+
+/** A duration in milliseconds, written `90s`, `10m`, `2h`. */
+export const duration = (placeholder = 'DURATION'): Value<number> => word(placeholder, (given) => parseDuration(given));
+
+export function choice<const C extends string>(choices: readonly C[], placeholder?: string): Value<C> {
+  return word(
+    placeholder ?? choices.join('|'),
+    (given) => {
+      const chosen = choices.find((each) => each === given.toLowerCase() || each === given);
+      if (chosen === undefined) throw new Failure('usage', `"${given}" is not one of ${choices.join(', ')}.`);
+      return chosen;
+    },
+    choices,
+  );
+}
+
+/** A whole number from `min` to `max`. */
+export const whole = (min: number, max: number, placeholder = 'N'): Value<number> =>
+  word(placeholder, (given) => {
+    const number = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
+    if (!(number >= min && number <= max)) {
+      throw new Failure('usage', `"${given}" is not a whole number from ${min} to ${max}.`);
+    }
+    return number;
+  });
+
+function wordless<T>(kind: Kind, read: (raw: Raw) => T): Value<T> {
+  return new Value<T>({ kind, placeholder: '', summary: '', required: false, choices: [], short: undefined }, read);
+}
+
+/** A switch: off unless its flag is given. */
+export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);
+
+/** A pair of flags, `--name` and `--no-name`; undefined when neither was given. */
+export const onOff = (): Value<boolean | undefined> =>
+  wordless('on-off', (raw) => (typeof raw === 'boolean' ? raw : undefined));
+
+/** On unless `--no-name` is given. */
+export const unless = (): Value<boolean> => wordless('off', (raw) => raw !== false);

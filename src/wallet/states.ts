@@ -1,0 +1,23 @@
+// The states of a transaction as a client needs to know them (specification: States and transitions).
+
+const finalStates: ReadonlySet<string> = new Set([
+  'completed',
+  'failed',
+  'expired',
+  'rejected',
+  'error',
+  'usercanceled',
+]);
+
+/** Final and certain to have moved nothing, without anybody having refused: a new attempt may follow by itself. */
+const lapsedStates: ReadonlySet<string> = new Set(['expired', 'usercanceled']);
+
+/** Final and reported again until a person says `--retry`. */
+const retriableStates: ReadonlySet<string> = new Set(['failed', 'rejected']);
+
+export const isFinal = (txnState: string): boolean => finalStates.has(txnState);
+export const hasLapsed = (txnState: string): boolean => lapsedStates.has(txnState);
+export const isRetriable = (txnState: string): boolean => retriableStates.has(txnState);
+
+/** Nothing was asked of the network yet: it waits for a confirmation. */
+export const isQuoted = (txnState: string): boolean => txnState === 'quoted';

@@ -106,17 +106,17 @@ export class WalletClient {
    * next page, where they are passed over. The next page is fetched while this one is used.
    */
   async *eachTransaction(filter: types.TransactionFilter = {}): AsyncGenerator<types.ListedTransaction, void, void> {
-    const pages = (page: number): Promise<types.TransactionPage> =>
+    const fetchPage = (page: number): Promise<types.TransactionPage> =>
       this.transactions({ limit: pageSize, ...filter, page });
-    let upcoming: Promise<types.TransactionPage> | undefined = pages(filter.page ?? 1);
-    let previous = new Set<string>();
-    for (let page = filter.page ?? 1; upcoming !== undefined; page += 1) {
-      const { data, pagination }: types.TransactionPage = await upcoming;
-      const isLast = data.length === 0 || page * pagination.limit >= pagination.total;
-      upcoming = isLast ? undefined : pages(page + 1);
-      upcoming?.catch(() => undefined);
-      for (const transaction of data) if (!previous.has(transaction.txnId)) yield transaction;
-      previous = new Set(data.map(({ txnId }) => txnId));
+    let earlier = new Set<string>();
+    let next: Promise<types.TransactionPage> | undefined = fetchPage(filter.page ?? 1);
+    for (let page = filter.page ?? 1; next !== undefined; page += 1) {
+      const current: types.TransactionPage = await next;
+      next = isLastPage(current, page) ? undefined : fetchPage(page + 1);
+      // Its failure counts only when it is its turn, which never comes if the caller stops here.
+      next?.catch(() => undefined);
+      for (const transaction of current.data) if (!earlier.has(transaction.txnId)) yield transaction;
+      earlier = new Set(current.data.map(({ txnId }) => txnId));
     }
   }
 
@@ -184,6 +184,9 @@ export class WalletClient {
     return `/api/v2/account/${segment(accountId ?? (await this.#service.accountId()))}`;
   }
 }
+
+const isLastPage = ({ data, pagination }: types.TransactionPage, page: number): boolean =>
+  data.length === 0 || page * pagination.limit >= pagination.total;
 
 /** An id as one segment of a path. An empty one, `.` and `..` would name another endpoint. */
 function segment(id: string): string {

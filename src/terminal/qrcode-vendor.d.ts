@@ -1,0 +1,25 @@
+// Types of the encoder inside qrcode-terminal 0.12.0, as far as it is used here; the package itself brings none.
+declare module 'qrcode-terminal/vendor/QRCode/index.js' {
+  export interface BitBuffer {
+    put(value: number, bits: number): void;
+  }
+
+  /** A piece of the text in one mode of the QR standard. */
+  export interface Segment {
+    readonly mode: number;
+    getLength(): number;
+    write(buffer: BitBuffer): void;
+  }
+
+  class QRCode {
+    /** A type number below 1 lets `make` find the smallest that fits. */
+    constructor(typeNumber: number, errorCorrectLevel: number);
+    readonly dataList: Segment[];
+    /** Throws when no type is large enough. */
+    make(): void;
+    getModuleCount(): number;
+    isDark(row: number, column: number): boolean;
+  }
+
+  export default QRCode;
+}

@@ -17,7 +17,10 @@ const maxLength = 32;
 const satsPerBtc = '1e8';
 const btcPerSat = '1e-8';
 const msatPerBtc = '1e11';
+/** All bitcoin that can exist; in satoshis few enough for a double to tell every two of them apart. */
 const bitcoinSupply = '21000000';
+/** Every decimal of so many digits survives the way through a double. */
+const exactDigits = 15;
 const thousandsSeparator = ' ';
 
 export function money(ccy: string, value: Big | string | number): Money {
@@ -136,11 +139,13 @@ function checkDecimals(text: string, digits: string, allowed: number, unit: stri
   throw usage(`"${text}" has ${written} decimals, but ${rule}.`);
 }
 
-/** Beyond these bounds the number would lose digits on the wire, or cannot exist. */
+/** Beyond these bounds the amount cannot exist, or a JSON number could lose digits of it. */
 function checkSize(text: string, ccy: string, value: Big): void {
   if (value.eq(0)) throw usage(`"${text}" is nothing. The amount must be more than zero.`);
-  if (ccy === 'BTC' && value.gt(bitcoinSupply)) throw usage(`"${text}" is more than the 21 million bitcoin that exist.`);
-  if (value.gt(new Big(Number.MAX_SAFE_INTEGER).times(`1e-${decimalsOf(ccy)}`))) {
+  if (ccy === 'BTC' && value.gt(bitcoinSupply)) {
+    throw usage(`"${text}" is more than the 21 million bitcoin that exist.`);
+  }
+  if (ccy !== 'BTC' && value.gte(`1e${exactDigits - decimalsOf(ccy)}`)) {
     throw usage(`"${text}" is too large an amount of ${ccy}.`);
   }
 }

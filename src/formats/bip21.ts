@@ -1,4 +1,5 @@
-// Bitcoin payment URIs: BIP21 and its successor BIP321, read and written. Addresses and invoices inside are not checked.
+// Bitcoin payment URIs: BIP21 and its successor BIP321, read and written.
+// What is inside, the addresses and the invoice, is checked where a destination is detected.
 import type Big from 'big.js';
 import { fixed, parseAmount } from './amount.js';
 import { Failure } from './failure.js';
@@ -91,5 +92,5 @@ function checkPrefix(key: string, value: string): string {
 }
 
 function broken(what: string): Failure {
-  return new Failure('usage', `This bitcoin: URI cannot be used: ${what}. Ask for a new one, or for the address alone.`);
+  return new Failure('usage', `This bitcoin: URI cannot be used: ${what}. Ask for a new one or the address alone.`);
 }

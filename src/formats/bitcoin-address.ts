@@ -26,7 +26,7 @@ export function parseBitcoinAddress(text: string): BitcoinAddress {
   if (text.length > 90) throw new Failure('usage', 'This is too long for a Bitcoin address. Copy the address alone.');
   if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwit(text);
   if (/^[123mn][1-9A-Za-z]{20,}$/.test(text)) return parseBase58(text);
-  throw new Failure('usage', `"${text}" is not a Bitcoin address. Addresses begin with bc1, 1 or 3, on testnet with tb1.`);
+  throw new Failure('usage', `"${text}" is not a Bitcoin address. Those begin with bc1, 1 or 3, on testnet with tb1.`);
 }
 
 /** Writes a witness program as an address: bech32 for version 0, bech32m for all later ones. */
@@ -66,7 +66,9 @@ function parseSegwit(text: string): BitcoinAddress {
   if (!decoded) throw changed(noun, 'its checksum is wrong');
   const [version, ...words] = decoded.words;
   if (version === undefined || version > 16) throw changed(noun, 'its version does not exist');
-  if ((version === 0) !== (plain !== undefined)) throw changed(noun, 'its checksum is of the wrong kind for its version');
+  if ((version === 0) !== (plain !== undefined)) {
+    throw changed(noun, 'its checksum is of the wrong kind for its version');
+  }
   const program = bech32.fromWordsUnsafe(words);
   if (!program) throw changed(noun, 'it has bits left over at its end');
   checkProgram(version, program);

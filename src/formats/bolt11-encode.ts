@@ -2,7 +2,14 @@
 import { bech32, hex } from '@scure/base';
 import { parseBitcoinAddress } from './bitcoin-address.js';
 import { defaultCltvExpiry } from './bolt11.js';
-import { joinField, wordsOfFeatures, wordsOfNumber, wordsOfRoute, type FieldLetter, type RouteHop } from './bolt11-fields.js';
+import {
+  joinField,
+  wordsOfFeatures,
+  wordsOfNumber,
+  wordsOfRoute,
+  type FieldLetter,
+  type RouteHop,
+} from './bolt11-fields.js';
 import { sealInvoice } from './bolt11-signature.js';
 import { Failure } from './failure.js';
 import { networks, type BitcoinNetwork } from './network.js';

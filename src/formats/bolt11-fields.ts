@@ -55,7 +55,7 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
   return [fieldTypes[letter], words.length >> 5, words.length & 31, ...words];
 }
 
-/** The words of a field that may stand once. Repeated it must say the same, or two readers could pay different things. */
+/** The words of a field that may stand once; repeated it must say the same, or two readers could pay differently. */
 export function singleField(fields: readonly Field[], letter: FieldLetter): readonly number[] | undefined {
   const length = exactLengths[letter];
   const [first, ...others] = fields
@@ -107,12 +107,11 @@ export function readFeatures(words: readonly number[]): number[] {
 }
 
 export function wordsOfFeatures(bits: readonly number[]): number[] {
-  const words = new Array<number>(bits.length === 0 ? 0 : Math.floor(Math.max(...bits) / 5) + 1).fill(0);
-  for (const bit of bits) {
-    const index = words.length - 1 - Math.floor(bit / 5);
-    words[index] = (words[index] ?? 0) | (1 << (bit % 5));
-  }
-  return words;
+  const length = bits.length === 0 ? 0 : Math.floor(Math.max(...bits) / 5) + 1;
+  return Array.from({ length }, (_, i) => {
+    const group = length - 1 - i;
+    return bits.filter((bit) => Math.floor(bit / 5) === group).reduce((word, bit) => word | (1 << (bit % 5)), 0);
+  });
 }
 
 export function readRoute(words: readonly number[]): RouteHop[] {

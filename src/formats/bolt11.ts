@@ -89,7 +89,9 @@ export function decodeInvoice(text: string): Invoice {
 }
 
 function unwrap(text: string): { invoice: string; prefix: string; words: number[] } {
-  if (text.length > maxLength) throw new Failure('usage', 'This is too long for a Lightning invoice. Copy the invoice alone.');
+  if (text.length > maxLength) {
+    throw new Failure('usage', 'This is too long for a Lightning invoice. Copy the invoice alone.');
+  }
   if (!/^ln/i.test(text)) {
     throw new Failure('usage', 'This is not a Lightning invoice: those begin with lnbc, on testnet with lntb.');
   }
@@ -111,13 +113,13 @@ function readPrefix(prefix: string): { network: BitcoinNetwork; amountMsat: bigi
   const [, currency, amount = ''] = /^(ln[a-z]+)(\d.*)?$/.exec(prefix) ?? [];
   const network = findNetwork((prefixes) => prefixes.invoice === currency);
   if (network === undefined) {
-    throw new Failure('usage', `This Lightning invoice is of an unknown network: it begins with "${currency ?? prefix}".`);
+    throw new Failure('usage', `This Lightning invoice is of an unknown network, "${currency ?? prefix}".`);
   }
   return { network, amountMsat: amount === '' ? null : readAmount(amount) };
 }
 
 function readAmount(amount: string): bigint {
-  const [, digits, multiplier] = /^([1-9]\d{0,18})([munp]?)$/.exec(amount) ?? [];
+  const [, digits, multiplier] = /^([1-9]\d{0,20})([munp]?)$/.exec(amount) ?? [];
   if (digits === undefined || multiplier === undefined) {
     throw invalidInvoice(`its amount "${amount}" is not a number with m, u, n or p`);
   }
@@ -179,12 +181,19 @@ function readFallback(fields: readonly Field[], network: BitcoinNetwork): string
   for (const { type, words } of fields) {
     const [version, ...program] = words;
     if (type !== fieldTypes.f || version === undefined || version > 18) continue;
-    const bytes = bytesOf(program);
-    if (version === 17) return encodeBase58Address(network, 'p2pkh', bytes);
-    if (version === 18) return encodeBase58Address(network, 'p2sh', bytes);
-    return encodeSegwitAddress(network, version, bytes);
+    return encodeFallback(network, version, bytesOf(program));
   }
   return null;
+}
+
+function encodeFallback(network: BitcoinNetwork, version: number, program: Uint8Array): string {
+  try {
+    if (version === 17) return encodeBase58Address(network, 'p2pkh', program);
+    if (version === 18) return encodeBase58Address(network, 'p2sh', program);
+    return encodeSegwitAddress(network, version, program);
+  } catch {
+    throw invalidInvoice('its fallback address is of no possible length');
+  }
 }
 
 function verifySigner(prefix: string, words: readonly number[], signature: Uint8Array, stated: string | null): string {

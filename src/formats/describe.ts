@@ -5,24 +5,23 @@ import type { Bip21Destination, Destination } from './destination.js';
 
 /** Fields by kind; absent ones are `null`. `now` is in milliseconds since 1970 and decides `expired`. */
 export function describeDestination(destination: Destination, now: number) {
-  const { kind } = destination;
   switch (destination.kind) {
     case 'bolt11':
-      return { kind, ...describeInvoice(destination.value, now) };
+      return { kind: destination.kind, ...describeInvoice(destination.value, now) };
     case 'bitcoin-address': {
       const { address, network, type } = destination.value;
-      return { kind, address, network, type };
+      return { kind: destination.kind, address, network, type };
     }
     case 'tron-address':
-      return { kind, address: destination.value.address };
+      return { kind: destination.kind, address: destination.value.address };
     case 'evm-address':
-      return { kind, address: destination.value.address, checksummed: destination.value.checksummed };
+      return { kind: destination.kind, address: destination.value.address, checksummed: destination.value.checksummed };
     case 'lnurl':
-      return { kind, url: destination.value.url };
+      return { kind: destination.kind, url: destination.value.url };
     case 'lightning-address':
-      return { kind, ...destination.value };
+      return { kind: destination.kind, ...destination.value };
     case 'bip21':
-      return { kind, ...describeBip21(destination.value) };
+      return { kind: destination.kind, ...describeBip21(destination.value) };
   }
 }
 

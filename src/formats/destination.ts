@@ -1,4 +1,4 @@
-// Tells what a pasted text pays to: an invoice, an address of some chain, an LNURL, a Lightning Address or a URI of those.
+// Tells what a pasted text pays to: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
 import { btcFromMsat, fixed } from './amount.js';
 import { parseBip21, type Bip21 } from './bip21.js';
 import { parseBitcoinAddress, type BitcoinAddress } from './bitcoin-address.js';
@@ -32,7 +32,9 @@ const maxLength = 8192;
  */
 export function detectDestination(input: string): Destination {
   const text = input.trim();
-  if (text.length > maxLength) throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
+  if (text.length > maxLength) {
+    throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
+  }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
   const [, scheme, rest] = /^(lightning:(?:\/\/)?)?(.*)$/is.exec(text) ?? [];
   const found = detectLightning(rest ?? text) ?? (scheme === undefined ? detectAddress(text) : undefined);
@@ -70,11 +72,12 @@ function detectAddress(text: string): Destination | undefined {
 }
 
 function checkBip21(uri: Bip21): Bip21Destination {
-  const addresses = [...(uri.address === undefined ? [] : [uri.address]), ...uri.segwitAddresses].map(parseBitcoinAddress);
+  const inPath = uri.address === undefined ? [] : [uri.address];
+  const addresses = [...inPath, ...uri.segwitAddresses].map(parseBitcoinAddress);
   const invoice = uri.lightning === undefined ? null : decodeInvoice(uri.lightning);
   const [bitcoin = null] = addresses;
   if (bitcoin === null && invoice === null) {
-    throw new Failure('usage', 'This bitcoin: URI has neither an address nor a Lightning invoice. Ask for one of those.');
+    throw new Failure('usage', 'This bitcoin: URI has no address and no Lightning invoice. Ask for one of those.');
   }
   const nets = [...addresses.map(({ network }) => network), ...(invoice ? [addressNetwork(invoice)] : [])];
   if (new Set(nets).size > 1) {
@@ -83,7 +86,10 @@ function checkBip21(uri: Bip21): Bip21Destination {
   const invoiced = invoice?.amountMsat == null ? undefined : btcFromMsat(invoice.amountMsat);
   if (invoiced && uri.amount && !uri.amount.eq(invoiced)) {
     const [one, other] = [fixed(uri.amount), fixed(invoiced)];
-    throw new Failure('usage', `This bitcoin: URI asks for ${one} BTC, but its invoice for ${other} BTC. Ask for a new one.`);
+    throw new Failure(
+      'usage',
+      `This bitcoin: URI asks for ${one} BTC, but its invoice for ${other} BTC. Ask for a new one.`,
+    );
   }
   return { ...uri, bitcoin, invoice };
 }

@@ -43,7 +43,6 @@ export function normaliseBech32(text: string, noun: string): string {
 
 /** The failure for a text of a known kind that is damaged. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
-  return new Failure('usage', `This ${noun} was changed or cut off: ${what}. Copy it again whole, or ask for a new one.`, {
-    cause,
-  });
+  const message = `This ${noun} was changed or cut off: ${what}. Copy it again whole, or ask for a new one.`;
+  return new Failure('usage', message, { cause });
 }

@@ -36,5 +36,6 @@ export function encodeEvmAddress(bytes: Uint8Array): string {
 
 function withChecksum(digits: string): string {
   const digest = hex.encode(keccak_256(new TextEncoder().encode(digits)));
-  return `0x${digits.replace(/[a-f]/g, (letter, at: number) => (digest.charAt(at) >= '8' ? letter.toUpperCase() : letter))}`;
+  const upper = (letter: string, at: number): string => (digest.charAt(at) < '8' ? letter : letter.toUpperCase());
+  return `0x${digits.replace(/[a-f]/g, upper)}`;
 }

@@ -41,7 +41,8 @@ export function parseLightningAddress(text: string): LightningAddress {
   const [user = '', domain = '', ...rest] = address.split('@');
   const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
   const isUser = /^[a-z0-9][a-z0-9._+-]{0,63}$/.test(user);
-  const isDomain = domain.length <= 253 && new RegExp(`^(?:${label}(?:\\.${label})+|localhost)(?::\\d{1,5})?$`).test(domain);
+  const domainPattern = new RegExp(`^(?:${label}(?:\\.${label})+|localhost)(?::\\d{1,5})?$`);
+  const isDomain = domain.length <= 253 && domainPattern.test(domain);
   if (!isUser || !isDomain || rest.length > 0) {
     throw new Failure(
       'usage',

@@ -11,7 +11,7 @@ interface NetworkPrefixes {
   readonly p2sh: number;
 }
 
-/** Signet shares its addresses with testnet, and regtest its base58 ones; where they cannot be told apart, testnet is meant. */
+/** Signet shares its addresses with testnet, regtest its base58 ones; where they look alike, testnet is meant. */
 export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   mainnet: { segwit: 'bc', invoice: 'lnbc', p2pkh: 0x00, p2sh: 0x05 },
   testnet: { segwit: 'tb', invoice: 'lntb', p2pkh: 0x6f, p2sh: 0xc4 },

@@ -18,7 +18,7 @@ const prefix = 0x41;
 /** Reads a TRON address (`T…`). Throws `Failure` usage that says what is wrong with it. */
 export function parseTronAddress(text: string): TronAddress {
   if (!text.startsWith('T')) {
-    throw new Failure('usage', `"${text.slice(0, 90)}" is not a TRON address. Those begin with T and have 34 characters.`);
+    throw new Failure('usage', `"${text.slice(0, 90)}" is not a TRON address. Those are T and 33 more characters.`);
   }
   if (text.length !== 34) throw changed(noun, `it has ${text.length} characters instead of 34`);
   const bytes = decodeBase58check(text, noun);

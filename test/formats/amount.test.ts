@@ -1,0 +1,201 @@
+// Amounts: what people may type, and that no digit is ever lost on the way to the wire and the screen.
+import Big from 'big.js';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  btcFromMsat,
+  decimalsOf,
+  fixed,
+  formatAmount,
+  formatNumber,
+  formatSats,
+  fromWire,
+  money,
+  msatOf,
+  parseAmount,
+  parseCurrency,
+  satsOf,
+} from '../../src/formats/amount.js';
+import { Failure } from '../../src/formats/failure.js';
+import { refusal } from './support.js';
+
+const payoutCurrencies = 'CAD INR IDR KES MYR NGN PHP RWF SGD KRW THB VND XOF GHS TWD USD'.split(' ');
+const currencies = ['BTC', 'USDT', ...payoutCurrencies];
+
+/** Any amount of the currency that fits the wire, by its number of smallest units. */
+const amountOf = (ccy: string) => {
+  const max = ccy === 'BTC' ? 21n * 10n ** 14n : 10n ** 15n - 1n;
+  return fc.bigInt(1n, max).map((units) => new Big(units).times(`1e-${decimalsOf(ccy)}`));
+};
+const anyMoney = fc.constantFrom(...currencies).chain((ccy) => amountOf(ccy).map((value) => money(ccy, value)));
+
+describe('parseAmount', () => {
+  test.for([
+    ['50000sat', undefined, 'BTC', '0.0005'],
+    ['1SAT', undefined, 'BTC', '0.00000001'],
+    ['2sats', undefined, 'BTC', '0.00000002'],
+    ['0.0005btc', undefined, 'BTC', '0.0005'],
+    ['21000000BTC', 'BTC', 'BTC', '21000000'],
+    ['2100000000000000sat', 'btc', 'BTC', '21000000'],
+    ['25usdt', undefined, 'USDT', '25'],
+    ['0.000001USDT', undefined, 'USDT', '0.000001'],
+    ['25', 'USDT', 'USDT', '25'],
+    ['25.10', 'usdt', 'USDT', '25.1'],
+    ['500000vnd', undefined, 'VND', '500000'],
+    ['500000', 'VND', 'VND', '500000'],
+    ['007cad', undefined, 'CAD', '7'],
+    ['12.34chf', undefined, 'CHF', '12.34'],
+  ] as const)('reads %s (%s) as %s %s', ([text, ccy, expectedCcy, expectedValue]) => {
+    const amount = parseAmount(text, ccy);
+    expect([amount.ccy, fixed(amount.value)]).toEqual([expectedCcy, expectedValue]);
+  });
+
+  test.for([
+    ['', 'is not an amount'],
+    ['sat', 'is not an amount'],
+    ['-1sat', 'is not an amount'],
+    ['+1sat', 'is not an amount'],
+    ['1e3sat', 'is not an amount'],
+    ['.5btc', 'is not an amount'],
+    ['5.btc', 'is not an amount'],
+    ['1,000sat', 'is not an amount'],
+    ['1 000sat', 'is not an amount'],
+    ['1_000sat', 'is not an amount'],
+    ['1 sat', 'is not an amount'],
+    ['0x10sat', 'is not an amount'],
+    ['١sat', 'is not an amount'],
+    ['1.2.3btc', 'is not an amount'],
+    ['1sat\n', 'is not an amount'],
+    ['9'.repeat(10_000) + 'sat', 'is not an amount'],
+    ['5msat', '"msat" in "5msat" is not a unit'],
+    ['5k', '"k" in "5k" is not a unit'],
+    ['0sat', 'more than zero'],
+    ['0.00btc', 'more than zero'],
+    ['1.5sat', '1 decimals, but sat has no decimals'],
+    ['0.123456789btc', '9 decimals, but BTC has at most 8 decimals'],
+    ['0.100000000btc', '9 decimals, but BTC has at most 8 decimals'],
+    ['1.2345678usdt', '7 decimals, but USDT has at most 6 decimals'],
+    ['1.5vnd', '1 decimals, but VND has no decimals'],
+    ['1.234cad', '3 decimals, but CAD has at most 2 decimals'],
+    ['21000000.00000001btc', 'more than the 21 million bitcoin'],
+    ['2100000000000001sat', 'more than the 21 million bitcoin'],
+    ['1000000000000000vnd', 'too large an amount of VND'],
+    ['1000000000usdt', 'too large an amount of USDT'],
+    ['50000', '50000 of what? Write 50000sat (0.0005 BTC) or 50000btc.'],
+    ['0.0005', '0.0005 of what? Write 0.0005btc (50 000 sat).'],
+  ] as const)('refuses "%s": %s', ([text, reason]) => {
+    expect(refusal(() => parseAmount(text))).toContain(reason);
+  });
+
+  test('refuses a bare number of BTC even where BTC is expected', () => {
+    expect(refusal(() => parseAmount('50000', 'BTC'))).toBe('50000 of what? Write 50000sat (0.0005 BTC) or 50000btc.');
+  });
+
+  test('refuses a unit of another currency than the expected one', () => {
+    expect(refusal(() => parseAmount('25usdt', 'BTC'))).toBe(
+      '"25usdt" is an amount of USDT, but BTC is needed here. Write 50000sat or 0.0005btc.',
+    );
+    expect(refusal(() => parseAmount('5sat', 'VND'))).toContain('an amount of BTC, but VND is needed');
+  });
+
+  test('reads every amount that it could have written, exactly', () => {
+    fc.assert(fc.property(anyMoney, ({ ccy, value }) => {
+      const unit = ccy.toLowerCase();
+      expect(parseAmount(`${fixed(value)}${unit}`)).toEqual({ ccy, value });
+      if (ccy === 'BTC') expect(parseAmount(`${satsOf(value)}sat`).value).toEqual(value);
+      else expect(parseAmount(fixed(value), ccy)).toEqual({ ccy, value });
+    }));
+  });
+
+  test('ends in an amount above zero or a usage failure, whatever the text', () => {
+    const nearly = fc.stringMatching(/^[0-9.,eE+ -]{0,12}[a-zA-Z]{0,5}$/);
+    fc.assert(fc.property(fc.oneof(fc.string(), nearly), (text) => {
+      try {
+        expect(parseAmount(text).value.gt(0)).toBe(true);
+      } catch (error) {
+        expect(error).toSatisfy((e) => e instanceof Failure && e.kind === 'usage');
+      }
+    }));
+  });
+});
+
+describe('the wire', () => {
+  test('carries every amount of every currency as a JSON number without loss', () => {
+    fc.assert(fc.property(anyMoney, ({ value }) => {
+      const parsed: unknown = JSON.parse(fixed(value));
+      expect(typeof parsed === 'number' && fromWire(parsed).eq(value)).toBe(true);
+    }));
+  });
+
+  test.for([
+    [1e-8, '0.00000001'],
+    [-1e-8, '-0.00000001'],
+    [1e21, '1000000000000000000000'],
+    [-0, '0'],
+    [70796.845, '70796.845'],
+  ] as const)('reads %s as %s', ([n, text]) => {
+    expect(fixed(fromWire(n))).toBe(text);
+  });
+
+  test('refuses a number that JSON made infinite', () => {
+    expect(() => fromWire(Number('1e999'))).toThrow(Failure);
+  });
+});
+
+describe('screens', () => {
+  test.for([
+    ['BTC', '1.245', '1.24500000 BTC'],
+    ['BTC', '0.00000001', '0.00000001 BTC'],
+    ['BTC', '20999999.5', '20 999 999.50000000 BTC'],
+    ['BTC', '0.00000000001', '0.00000000001 BTC'],
+    ['BTC', '0', '0.00000000 BTC'],
+    ['BTC', '-1234.5', '-1 234.50000000 BTC'],
+    ['USDT', '10000', '10 000.00 USDT'],
+    ['USDT', '0.123456', '0.123456 USDT'],
+    ['VND', '50000000', '50 000 000 VND'],
+    ['CAD', '999.5', '999.50 CAD'],
+    ['CAD', '1000', '1 000.00 CAD'],
+  ] as const)('show %s %s as %s', ([ccy, value, shown]) => {
+    expect(formatAmount(money(ccy, value))).toBe(shown);
+  });
+
+  test('show every digit of every amount', () => {
+    fc.assert(fc.property(anyMoney, (amount) => {
+      expect(new Big(formatNumber(amount).replaceAll(' ', ''))).toEqual(amount.value);
+    }));
+  });
+
+  test('show bitcoin in satoshis, with the fraction that an invoice may have', () => {
+    expect(formatSats(new Big('0.0005'))).toBe('50 000 sat');
+    expect(formatSats(new Big('0.00967878534'))).toBe('967 878.534 sat');
+  });
+});
+
+describe('satoshis and millisatoshis', () => {
+  test('convert to BTC and back without loss', () => {
+    fc.assert(fc.property(fc.bigInt(0n, 21n * 10n ** 17n), (msat) => {
+      expect(msatOf(btcFromMsat(msat))).toBe(msat);
+    }));
+  });
+
+  test('are refused where the value has a fraction of one', () => {
+    expect(satsOf(new Big('0.00000001'))).toBe(1n);
+    expect(refusal(() => satsOf(new Big('0.000000001')))).toBe('0.000000001 BTC is not a whole number of satoshis.');
+    expect(refusal(() => msatOf(new Big('0.000000000001')))).toContain('millisatoshis');
+  });
+});
+
+describe('currencies', () => {
+  test('have the decimals that their money has', () => {
+    expect(decimalsOf('BTC')).toBe(8);
+    expect(decimalsOf('USDT')).toBe(6);
+    expect(payoutCurrencies.filter((ccy) => decimalsOf(ccy) === 0)).toEqual(['RWF', 'KRW', 'VND', 'XOF']);
+  });
+
+  test('are read in any letter case', () => {
+    expect(parseCurrency('usdt')).toBe('USDT');
+    for (const text of ['', 'sat', 'US', 'USDTT', 'U$D']) {
+      expect(refusal(() => parseCurrency(text))).toContain('is not a currency code');
+    }
+  });
+});

@@ -66,8 +66,9 @@ const errorSchema = v.looseObject({
 });
 
 /** The failure that an error answer means, from any of the three body shapes or from none of them. */
-export function serviceError(answer: Answer, now: number, hint = hintFor(answer)): ServiceError {
+export function serviceError(answer: Answer, now: number, hint?: string): ServiceError {
   const { status, headers } = answer.response;
+  const wait = retryAfterMs(headers['retry-after'], now);
   const parsed = v.safeParse(errorSchema, answer.json);
   const body = parsed.success ? parsed.output : undefined;
   const texts = [...new Set([body?.error, body?.message])].filter((text) => text !== undefined && text !== '');
@@ -79,8 +80,8 @@ export function serviceError(answer: Answer, now: number, hint = hintFor(answer)
     code,
     reason,
     params: decoded(body?.errorMetadata?.params),
-    retryAfterMs: retryAfterMs(headers['retry-after'], now),
-    hint,
+    retryAfterMs: wait,
+    hint: hint ?? hintFor(answer, wait),
   });
 }
 
@@ -130,7 +131,8 @@ function opening(status: number): string {
   return status >= 400 ? 'The service refused' : 'The service points elsewhere, where the token must not go';
 }
 
-function hintFor({ response: { status }, content }: Answer): string | undefined {
+function hintFor({ response: { status }, content }: Answer, wait: number | undefined): string | undefined {
+  if (wait !== undefined) return `Try again in ${Math.ceil(wait / 1000)} s.`;
   if (status === 401) return 'If the account is right, sign in again: svcpay login';
   if (status < 400 || (status === 404 && content === 'other')) return 'Check the base URL.';
   return undefined;

@@ -176,12 +176,17 @@ export class WalletClient {
     return this.#service.raw({ method: verb, path, body, effect }, options.retry ?? true);
   }
 
+  /** The account acted on: the one given in the options, else the token's own. */
+  async accountId(): Promise<string> {
+    return this.#options.accountId ?? this.#service.accountId();
+  }
+
   #read<T>(path: string, schema: v.GenericSchema<unknown, T>, query?: [string, string][]): Promise<T> {
     return this.#service.call({ method: 'GET', path, query, effect: 'read' }, schema);
   }
 
-  async #accountPath(accountId = this.#options.accountId): Promise<string> {
-    return `/api/v2/account/${segment(accountId ?? (await this.#service.accountId()))}`;
+  async #accountPath(accountId?: string): Promise<string> {
+    return `/api/v2/account/${segment(accountId ?? (await this.accountId()))}`;
   }
 }
 

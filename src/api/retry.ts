@@ -12,6 +12,9 @@ export interface Again {
   retryAfterMs?: number | undefined;
 }
 
+/** What a promise came to. */
+export type Outcome<T> = { value: T } | { error: unknown };
+
 /**
  * Makes attempts until one needs no other, all within the time and count that are allowed. The last attempt's outcome is
  * the outcome. `again` gets what an attempt resolved with, or what it rejected with.
@@ -19,7 +22,7 @@ export interface Again {
 export async function withRetries<T>(
   options: Pick<ClientOptions, 'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs'>,
   attempt: (timeoutMs: number) => Promise<T>,
-  again: (outcome: { value: T } | { error: unknown }) => Again | undefined,
+  again: (outcome: Outcome<T>) => Again | undefined,
 ): Promise<T> {
   const deadline = options.clock() + options.timeoutMs;
   for (let retry = 0; ; retry += 1) {
@@ -51,8 +54,6 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
 export function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Failure('interrupted', 'Interrupted.');
 }
-
-type Outcome<T> = { value: T } | { error: unknown };
 
 const settle = <T>(promise: Promise<T>): Promise<Outcome<T>> =>
   promise.then((value) => ({ value }), (error: unknown) => ({ error }));

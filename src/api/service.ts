@@ -1,13 +1,13 @@
 // The one way to the service: sign-in, headers, retries, its clock and the debug log; every request passes here.
 import type { GenericSchema } from 'valibot';
-import { isReadable, isSuccess, readAnswer, serviceError, valueOf } from './answer.js';
+import { isReadable, isSuccess, readAnswer, serviceError, unknownOutcome, valueOf } from './answer.js';
 import type { Answer, Expectation } from './answer.js';
 import { createBodies, createTokenKeeper, signature, tokenPath, tokenSchema } from './auth.js';
 import { NoAnswer } from './errors.js';
 import { fromMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
-import { retryAfterMs, withRetries } from './retry.js';
-import type { Again } from './retry.js';
+import { retryAfterMs, throwIfInterrupted, withRetries } from './retry.js';
+import type { Again, Outcome } from './retry.js';
 import { createServiceClock } from './service-clock.js';
 import { NetworkError } from './transport.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
@@ -34,20 +34,23 @@ export interface Service {
   raw(call: Call, retry: boolean): Promise<HttpResponse>;
 }
 
-const loginHint = 'Check the API key and the API secret, then sign in again: svcpay login';
+/** A call with the headers that prove who sends it. */
+interface SignedCall extends Call {
+  headers: Record<string, string>;
+}
 
 export function createService(options: ClientOptions): Service {
   const clock = createServiceClock(options.clock);
   const nextBody = createBodies(clock.now, options.random);
   const tokens = createTokenKeeper(options.tokens, signIn, clock.now);
 
-  /** One exchange over the wire. The log line is made here alone, of nothing that could be secret. */
-  async function exchange(call: Call, extra: Record<string, string>, timeoutMs: number): Promise<Answer> {
+  /** One exchange over the wire, with its line in the log: made of nothing that could be secret. */
+  async function exchange(call: SignedCall, timeoutMs: number): Promise<Answer> {
     const sentAt = options.clock();
     const logged = (outcome: string): void =>
-      options.log?.(`${call.method} ${call.path} ${outcome} ${options.clock() - sentAt} ms`);
+      options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms`);
     try {
-      const response = await options.transport(httpRequest(call, extra, timeoutMs));
+      const response = await options.transport(httpRequest(call, options, timeoutMs));
       clock.observe(response.headers['date'], sentAt);
       logged(`${response.status}`);
       return readAnswer(response);
@@ -57,66 +60,39 @@ export function createService(options: ClientOptions): Service {
     }
   }
 
-  function httpRequest(call: Call, extra: Record<string, string>, timeoutMs: number): HttpRequest {
-    const query = call.query === undefined || call.query.length === 0 ? '' : `?${new URLSearchParams([...call.query])}`;
-    const headers: Record<string, string> = { accept: 'application/json', ...extra };
-    if (options.userAgent !== undefined) headers['user-agent'] = options.userAgent;
-    if (call.body !== undefined || call.method === 'PUT') headers['content-type'] = 'application/json';
-    const { body, method } = call;
-    return { method, url: options.baseUrl + call.path + query, headers, body, signal: options.signal, timeoutMs };
-  }
-
-  /** Attempts of one request: `prepare` makes each of them, `again` says which answers call for another one. */
+  /** A request that changes nothing is repeated, made anew each time, as long as `again` says so of its answer. */
   async function attempts(
-    call: Call,
-    prepare: () => { call: Call; headers: Record<string, string> },
+    expectation: Expectation,
+    prepare: () => Promise<SignedCall>,
     again: (answer: Answer) => boolean,
   ): Promise<Answer> {
-    const attempt = (timeoutMs: number): Promise<Answer> => {
-      const prepared = prepare();
-      return exchange(prepared.call, prepared.headers, timeoutMs);
-    };
-    const reason = (outcome: { value: Answer } | { error: unknown }): Again | undefined => {
-      if (call.effect !== 'read') return undefined;
+    const reason = (outcome: Outcome<Answer>): Again | undefined => {
+      if (expectation.effect !== 'read') return undefined;
       if ('error' in outcome) return outcome.error instanceof NetworkError ? {} : undefined;
-      const { response } = outcome.value;
-      return again(outcome.value) ? { retryAfterMs: retryAfterMs(response.headers['retry-after'], clock.now()) } : undefined;
+      if (!again(outcome.value)) return undefined;
+      return { retryAfterMs: retryAfterMs(outcome.value.response.headers['retry-after'], clock.now()) };
     };
     try {
-      return await withRetries(options, attempt, reason);
+      return await withRetries(options, async (timeoutMs) => exchange(await prepare(), timeoutMs), reason);
     } catch (error) {
-      throw error instanceof NetworkError ? noAnswer(error, call) : error;
+      throw error instanceof NetworkError ? noAnswer(error, expectation, options) : error;
     }
-  }
-
-  function noAnswer(error: NetworkError, { effect, txnId }: Expectation): NoAnswer {
-    const mayHaveArrived = effect !== 'read' && error.requestSent;
-    const unknown = mayHaveArrived && effect === 'payment';
-    const stopped = options.signal?.aborted === true;
-    const kind = unknown ? 'pending' : stopped ? 'interrupted' : 'temporary';
-    const message = stopped ? 'Interrupted.' : `No answer from ${options.baseUrl}: ${error.message}.`;
-    const resume = txnId === undefined ? undefined : `svcpay tx resume ${txnId}`;
-    const hint = unknown ? resume : stopped ? undefined : 'Check the network and the base URL, then try again.';
-    return new NoAnswer(kind, message, { mayHaveArrived, txnId, hint, cause: error });
   }
 
   /** A token request moves nothing, so it is repeated like a read, each time with a signature of its own. */
   async function signIn(): Promise<Token> {
-    const call: Call = { method: 'POST', path: tokenPath, effect: 'read' };
-    const prepare = () => {
+    const { apiKey } = options.credentials;
+    const expectation: Expectation = { effect: 'read' };
+    const prepare = async (): Promise<SignedCall> => {
       const body = nextBody();
-      const headers = {
-        'x-api-key': options.credentials.apiKey,
-        'x-api-signature': signature(options.credentials, body),
-      };
-      return { call: { ...call, body }, headers };
+      const headers = { 'x-api-key': apiKey, 'x-api-signature': await signature(options.credentials, body) };
+      return { ...expectation, method: 'POST', path: tokenPath, body, headers };
     };
-    const answer = await attempts(call, prepare, (each) => isTemporary(each) || isUnreadable(each, call));
-    if (answer.response.status === 401) {
-      await options.tokens.clear();
-      throw serviceError(answer, clock.now(), loginHint);
-    }
-    const token = valueOf(answer, call, tokenSchema, clock.now());
+    const answer = await attempts(expectation, prepare, worthAnother(expectation));
+    const { status } = answer.response;
+    if (status === 401) await options.tokens.clear().catch(() => options.log?.('the token could not be removed'));
+    if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), signInHint(status));
+    const token = valueOf(answer, expectation, tokenSchema, clock.now());
     await options.tokens.save(token).catch(() => options.log?.('the token could not be kept'));
     return token;
   }
@@ -124,7 +100,8 @@ export function createService(options: ClientOptions): Service {
   /** A request with the token; after a 401 once more with a new one, since a refused request has changed nothing. */
   async function signedIn(call: Call, again: (answer: Answer) => boolean): Promise<Answer> {
     const attempt = ({ accessToken }: Token): Promise<Answer> =>
-      attempts(call, () => ({ call, headers: { authorization: `Bearer ${accessToken}` } }), again);
+      attempts(call, async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }), again);
+    throwIfInterrupted(options.signal);
     const token = await tokens.current();
     const answer = await attempt(token);
     return answer.response.status === 401 ? attempt(await tokens.replace(token)) : answer;
@@ -135,7 +112,7 @@ export function createService(options: ClientOptions): Service {
     authenticate: tokens.renew,
     accountId: async () => (await tokens.current()).accountId,
     async call(call, schema) {
-      const answer = await signedIn(call, (each) => isTemporary(each) || isUnreadable(each, call));
+      const answer = await signedIn(call, worthAnother(call));
       return valueOf({ ...answer, json: fromMaker(answer.json, options.maker) }, call, schema, clock.now());
     },
     async raw(call, retry) {
@@ -144,6 +121,34 @@ export function createService(options: ClientOptions): Service {
   };
 }
 
+function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number): HttpRequest {
+  const { method, path, query = [], body } = call;
+  const headers: Record<string, string> = { accept: 'application/json', ...call.headers };
+  if (options.userAgent !== undefined) headers['user-agent'] = options.userAgent;
+  if (body !== undefined || method === 'PUT') headers['content-type'] = 'application/json';
+  const search = query.length === 0 ? '' : `?${new URLSearchParams([...query])}`;
+  return { method, url: options.baseUrl + path + search, headers, body, signal: options.signal, timeoutMs };
+}
+
 const isTemporary = ({ response: { status } }: Answer): boolean => status === 429 || status >= 500;
 
-const isUnreadable = (answer: Answer, call: Call): boolean => isSuccess(answer.response) && !isReadable(answer, call);
+const worthAnother = (expectation: Expectation) => (answer: Answer): boolean =>
+  isTemporary(answer) || (isSuccess(answer.response) && !isReadable(answer, expectation));
+
+function signInHint(status: number): string | undefined {
+  if (status === 401 || status === 403) return 'Check the API key and the API secret, then sign in again: svcpay login';
+  return status === 404 || status === 405 ? 'Check the base URL: nobody signs in there.' : undefined;
+}
+
+function noAnswer(error: NetworkError, { effect, txnId }: Expectation, options: ClientOptions): NoAnswer {
+  const mayHaveArrived = effect !== 'read' && error.requestSent;
+  const interrupted = options.signal?.aborted === true;
+  const message = interrupted ? 'Interrupted.' : `No answer from ${options.baseUrl}: ${error.message}.`;
+  if (mayHaveArrived && effect === 'payment') return unknownOutcome(message, { effect, txnId }, { cause: error });
+  return new NoAnswer(interrupted ? 'interrupted' : 'temporary', message, {
+    mayHaveArrived,
+    txnId,
+    hint: interrupted ? undefined : 'Check the network and the base URL, then try again.',
+    cause: error,
+  });
+}

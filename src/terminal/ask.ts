@@ -1,9 +1,12 @@
 // Questions to a person: asked on stderr only where they can be answered, and refused at once, naming the flag, where not.
+import { Failure } from '../formats/failure.js';
+import { back, pose, type Back } from './pose.js';
+import { promptTheme } from './prompt-theme.js';
+import { sanitize } from './sanitize.js';
 import type { Terminal } from './terminal.js';
+import { oneLine } from './text.js';
 
-/** The person wants the question before this one again. */
-export const back = Symbol('back');
-export type Back = typeof back;
+export { back, type Back } from './pose.js';
 
 interface Question {
   readonly message: string;
@@ -11,10 +14,12 @@ interface Question {
   readonly flag: string;
 }
 
+type Validation = true | string;
+
 export interface TextQuestion extends Question {
   readonly default?: string | undefined;
-  /** True, or what is wrong with the answer. */
-  readonly validate?: (answer: string) => true | string | Promise<true | string>;
+  /** True, or what is wrong with the answer. Without it any answer will do but an empty one. */
+  readonly validate?: ((answer: string) => Validation | Promise<Validation>) | undefined;
 }
 
 /** `parse` throws a Failure for what it cannot take; its message is shown and the question stays. */
@@ -36,37 +41,168 @@ export interface SelectQuestion<T> extends Question {
 }
 
 export interface SearchQuestion<T> extends Question {
-  /** Filtered by every word that is typed, in name and description. */
+  /** Narrowed to those that have every word typed in their name or description. */
   readonly choices: readonly Choice<T>[];
 }
 
 export interface ConfirmOptions {
-  /** Flags that were not given and without a terminal would have to be; `--yes` when empty. */
+  /** Flags that would have to be given where no question can be asked; `--yes` unless said otherwise. */
   readonly missing?: readonly string[];
-  /** A dim remark after the question, such as "quote valid 29 s". */
+  /** A dim remark after the question, such as "quote valid until 14:02:31". */
   readonly note?: string | undefined;
 }
 
-/**
- * Each question throws Failure: `declined` where none can be asked or the input has ended, `interrupted` for Ctrl-C.
- * A question with `back: true` may be answered with `back`: Esc, `<`, or the last choice of a list.
- */
-export interface Ask {
-  /** No by default; true at once under `--yes`. */
-  confirm(message: string, options?: ConfirmOptions): Promise<boolean>;
-  text(question: TextQuestion): Promise<string>;
-  text(question: TextQuestion & { readonly back: true }): Promise<string | Back>;
+interface Questions<Other> {
+  text(question: TextQuestion): Promise<string | Other>;
   /** A text that is read by a function, such as an amount. */
-  parsed<T>(question: ParsedQuestion<T>): Promise<T>;
-  parsed<T>(question: ParsedQuestion<T> & { readonly back: true }): Promise<T | Back>;
-  /** Masked, never echoed. */
-  secret(question: TextQuestion): Promise<string>;
-  select<T>(question: SelectQuestion<T>): Promise<T>;
-  select<T>(question: SelectQuestion<T> & { readonly back: true }): Promise<T | Back>;
-  search<T>(question: SearchQuestion<T>): Promise<T>;
-  search<T>(question: SearchQuestion<T> & { readonly back: true }): Promise<T | Back>;
+  parsed<T>(question: ParsedQuestion<T>): Promise<T | Other>;
+  select<T>(question: SelectQuestion<T>): Promise<T | Other>;
+  search<T>(question: SearchQuestion<T>): Promise<T | Other>;
 }
 
-export function createAsk(terminal: Terminal, options: { readonly yes: boolean }): Ask {
-  throw new Error(`not there yet: ${terminal.columns} ${options.yes}`);
+/** Each question throws Failure: `declined` where none can be asked or the input has ended, `interrupted` for Ctrl-C. */
+export interface Ask extends Questions<never> {
+  /** Throws Failure `declined`, naming all these flags, where they cannot be asked for. */
+  demand(flags: readonly string[]): void;
+  /** No by default; true at once under `--yes`. */
+  confirm(message: string, options?: ConfirmOptions): Promise<boolean>;
+  /** Masked, never echoed. */
+  secret(question: TextQuestion): Promise<string>;
+  /** The same questions, which may also be answered `back`: by Esc, `<` for a text, or the last choice of a list. */
+  readonly steps: Questions<Back>;
+}
+
+export function createAsk(terminal: Terminal, { yes }: { readonly yes: boolean }): Ask {
+  const plain = createQuestions(terminal, false);
+  return {
+    demand: (flags) => demand(terminal, flags),
+    confirm: async (message, options = {}) => yes || confirm(terminal, message, options),
+    secret: (question) => secret(terminal, question),
+    text: async (question) => stayed(await plain.text(question)),
+    parsed: async (question) => stayed(await plain.parsed(question)),
+    select: async (question) => stayed(await plain.select(question)),
+    search: async (question) => stayed(await plain.search(question)),
+    steps: createQuestions(terminal, true),
+  };
+}
+
+function stayed<T>(answer: T | Back): T {
+  if (answer === back) throw new Error('A question that offers no way back was answered with it.');
+  return answer;
+}
+
+function demand(terminal: Terminal, flags: readonly string[]): void {
+  if (terminal.canPrompt) return;
+  const [last = '', ...others] = [...flags].reverse();
+  const listed = others.length === 0 ? last : `${others.reverse().join(', ')} and ${last}`;
+  throw new Failure('declined', `Missing ${listed}: no question can be asked, ${terminal.whyNoPrompt}.`);
+}
+
+async function confirm(terminal: Terminal, message: string, { missing, note }: ConfirmOptions): Promise<boolean> {
+  demand(terminal, missing ?? ['--yes']);
+  const prompts = await import('./prompts.js');
+  const config = { message: sanitize(message), default: false, theme: promptTheme(terminal, { note }) };
+  return stayed(await pose(terminal, (context) => prompts.confirm(config, context), false));
+}
+
+const anything = (answer: string): Validation => answer !== '' || 'An answer is needed here.';
+
+async function secret(terminal: Terminal, question: TextQuestion): Promise<string> {
+  demand(terminal, [question.flag]);
+  const prompts = await import('./prompts.js');
+  const config = {
+    message: sanitize(question.message),
+    mask: true,
+    toggleMask: false,
+    validate: question.validate ?? anything,
+    theme: promptTheme(terminal, {}),
+  };
+  return stayed(await pose(terminal, (context) => prompts.password(config, context), false));
+}
+
+function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back> {
+  async function text(question: TextQuestion): Promise<string | Back> {
+    demand(terminal, [question.flag]);
+    const prompts = await import('./prompts.js');
+    const isBack = (answer: string): boolean => canGoBack && answer.trim() === '<';
+    const validate = question.validate ?? anything;
+    const config = {
+      message: sanitize(question.message),
+      default: question.default ?? '',
+      validate: (answer: string) => isBack(answer) || validate(answer.trim()),
+      theme: promptTheme(terminal, { hint: canGoBack ? 'esc or < goes back' : undefined }),
+    };
+    const answer = await pose(terminal, (context) => prompts.input(config, context), canGoBack);
+    return answer === back || isBack(answer) ? back : answer.trim();
+  }
+
+  async function parsed<T>({ parse, ...question }: ParsedQuestion<T>): Promise<T | Back> {
+    const answer = await text({ ...question, validate: (typed) => complaint(parse, typed) });
+    return answer === back ? back : parse(answer);
+  }
+
+  async function select<T>(question: SelectQuestion<T>): Promise<T | Back> {
+    demand(terminal, [question.flag]);
+    const prompts = await import('./prompts.js');
+    const config = {
+      message: sanitize(question.message),
+      choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice] : [])],
+      ...(question.default === undefined ? {} : { default: question.default }),
+      theme: promptTheme(terminal, { canGoBack }),
+    };
+    return pose(terminal, (context) => prompts.select<T | Back>(config, context), canGoBack);
+  }
+
+  async function search<T>(question: SearchQuestion<T>): Promise<T | Back> {
+    demand(terminal, [question.flag]);
+    const prompts = await import('./prompts.js');
+    const choices = listed(terminal, question.choices);
+    const config = {
+      message: sanitize(question.message),
+      // While something is typed the way back is Esc: the last choice could be taken for a find.
+      source: (typed = '') => (typed === '' && canGoBack ? [...choices, backChoice] : matching(choices, typed)),
+      theme: promptTheme(terminal, { canGoBack }),
+    };
+    return pose(terminal, (context) => prompts.search<T | Back>(config, context), canGoBack);
+  }
+
+  return { text, parsed, select, search };
+}
+
+const backChoice = { value: back, name: '← Back', description: '' } as const;
+
+interface ListedChoice<T> {
+  readonly value: T;
+  readonly name: string;
+  readonly description: string;
+}
+
+function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
+  return choices.map(({ value, name, description }) => ({
+    value,
+    name: oneLine(name, stderrCanvas.columns - 3),
+    description: oneLine(description ?? '', stderrCanvas.columns - 1),
+  }));
+}
+
+function matching<T>(choices: readonly ListedChoice<T>[], typed: string): ListedChoice<T>[] {
+  const words = plainLetters(typed).split(/\s+/);
+  return choices.filter(({ name, description }) => {
+    const text = plainLetters(`${name} ${description}`);
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Lower case, without accents: "ngan hang" finds "Ngân Hàng". */
+const plainLetters = (text: string): string =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').replace(/đ/gi, 'd').toLowerCase();
+
+function complaint(parse: (answer: string) => unknown, typed: string): Validation {
+  try {
+    parse(typed);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return sanitize(error.message);
+    throw error;
+  }
 }

@@ -1,0 +1,2 @@
+// The prompts that are used, and no others: loaded only when a question is asked.
+export { confirm, input, password, search, select } from '@inquirer/prompts';

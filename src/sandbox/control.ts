@@ -1,0 +1,167 @@
+// The `/_sandbox/` endpoints: what a test or a person may do to the sandbox that no client of a real service can.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { money, parseAmount } from '../formats/amount.js';
+import { decodeInvoice } from '../formats/bolt11.js';
+import { parseDuration } from '../formats/duration.js';
+import { Failure } from '../formats/failure.js';
+import { findAccount, listAccounts, walletsOf } from './accounts.js';
+import { readAutoPay, writeAutoPay } from './auto-pay.js';
+import { advanceClock, freezeClock, readClock, thawClock } from './clock.js';
+import type { Context } from './context.js';
+import { readBody, type Call, type Route } from './http.js';
+import { kindOf } from './kinds/index.js';
+import { createInvoice, findInvoice } from './lightning.js';
+import { badRequest, notFound } from './refusal.js';
+import { clearLog, readLog } from './request-log.js';
+import { carryOut, type DueAction } from './schedule.js';
+import { fund, reset } from './seed.js';
+import { requireSetting } from './settings.js';
+import { findTransaction, type Transaction } from './transactions.js';
+import { durations } from './unspecified.js';
+import { currency, isMovable } from './values.js';
+
+export const controlPrefix = '/_sandbox/';
+
+export interface ControlOptions {
+  /** The machine's time, epoch ms. */
+  readonly machineTime: () => number;
+  readonly dueActions: ReadonlyMap<string, DueAction>;
+}
+
+/** Milliseconds as a number, or a duration such as `2h`. */
+const duration = v.union([
+  v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(0), v.maxValue(3.2e12)),
+  v.pipe(v.string(), v.transform((text) => orRefuse(() => parseDuration(text)))),
+]);
+
+const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
+const payBody = v.object({ target: v.string() });
+const invoiceBody = v.object({
+  amount: v.string(),
+  description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
+  expiry: v.optional(duration, new Big(durations.invoice)),
+});
+const advanceBody = v.object({ by: duration });
+const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
+
+export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
+  const clock = (change: (call: Call) => void) => ({ ctx, ...call }: Call): unknown => {
+    change({ ctx, ...call });
+    const state = readClock(ctx.store, machineTime());
+    carryOut({ ...ctx, now: state.now }, dueActions);
+    return state;
+  };
+  const route = (method: Route['method'], path: string, answer: (call: Call) => unknown): Route =>
+    ({ method, path: controlPrefix + path, access: 'open', answer });
+  return [
+    route('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
+    route('POST', 'fund', fundWallet),
+    route('POST', 'pay', pay),
+    route('POST', 'invoice', outsideInvoice),
+    route('POST', 'reset', ({ ctx }) => {
+      reset(ctx, machineTime());
+      return status(ctx, machineTime());
+    }),
+    route('GET', 'clock', clock(() => undefined)),
+    route('POST', 'clock/advance', clock(({ ctx, incoming }) => advanceClock(ctx.store, readBody(incoming, advanceBody).by))),
+    route('POST', 'clock/freeze', clock(({ ctx }) => freezeClock(ctx.store, machineTime()))),
+    route('POST', 'clock/thaw', clock(({ ctx }) => thawClock(ctx.store, machineTime()))),
+    route('GET', 'auto-pay', showAutoPay),
+    route('PUT', 'auto-pay', (call) => {
+      writeAutoPay(call.ctx.store, readBody(call.incoming, autoPayBody).after);
+      return showAutoPay(call);
+    }),
+    route('GET', 'log', ({ ctx, query }) => ({ data: readLog(ctx.store, logFilter(query)) })),
+    route('DELETE', 'log', ({ ctx }) => {
+      clearLog(ctx.store);
+      return { data: [] };
+    }),
+  ];
+}
+
+function status(ctx: Context, machine: number): unknown {
+  const { store } = ctx;
+  const counts = store.all(
+    v.object({ state: v.string(), count: v.number() }), 'SELECT state, count(*) AS count FROM txn GROUP BY state',
+  );
+  return {
+    baseUrl: ctx.baseUrl,
+    accountId: requireSetting(store, 'mainAccount'),
+    clock: readClock(store, machine),
+    autoPay: readAutoPay(store) ?? 'off',
+    accounts: listAccounts(store).map(({ id, parentId, displayName }) => ({
+      accountId: id,
+      accountDisplayName: displayName,
+      parentAccountId: parentId,
+      wallets: walletsOf(store, id).map(({ ccy, amount, availableBalance }) => ({ ccy, amount, availableBalance })),
+    })),
+    transactions: Object.fromEntries(counts.map(({ state, count }) => [state, count])),
+    due: store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
+  };
+}
+
+function fundWallet({ ctx, incoming }: Call): unknown {
+  const { ccy, amount, accountId = requireSetting(ctx.store, 'mainAccount') } = readBody(incoming, fundBody);
+  if (findAccount(ctx.store, accountId) === undefined) throw notFound();
+  fund(ctx, accountId, ccy, readAmount(ccy, amount));
+  return walletsOf(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
+}
+
+/** Pays a transaction or an invoice of this service, as somebody outside would. */
+function pay({ ctx, incoming }: Call): unknown {
+  const txn = findTarget(ctx, readBody(incoming, payBody).target);
+  const { payFromOutside } = kindOf(txn);
+  if (payFromOutside === undefined) throw badRequest(`transaction ${txn.id} asks for no payment`);
+  const paid = payFromOutside(ctx, txn);
+  return { txnId: paid.id, txnState: paid.state };
+}
+
+function findTarget({ store }: Context, target: string): Transaction {
+  const direct = findTransaction(store, target);
+  if (direct !== undefined) return direct;
+  if (!/^(lightning:)?ln/i.test(target)) throw notFound();
+  const { invoice, paymentHash } = orRefuse(() => decodeInvoice(target.replace(/^lightning:/i, '')));
+  const known = findInvoice(store, paymentHash);
+  if (known?.txnId == null || known.invoice !== invoice) throw badRequest('the invoice is not one of this service');
+  const txn = findTransaction(store, known.txnId);
+  if (txn === undefined) throw notFound();
+  return txn;
+}
+
+function outsideInvoice({ ctx, incoming }: Call): unknown {
+  const { amount, description, expiry } = readBody(incoming, invoiceBody);
+  const value = readAmount('BTC', amount);
+  const made = createInvoice(ctx, { amount: value, description, expiryMs: Number(expiry), txnId: null });
+  return { invoice: made.invoice, paymentHash: made.paymentHash, amount: value, expiresAt: made.expiresAt };
+}
+
+function showAutoPay({ ctx }: Call): unknown {
+  return { after: readAutoPay(ctx.store) ?? 'off' };
+}
+
+function logFilter(query: URLSearchParams) {
+  const limit = query.get('limit');
+  if (limit !== null && !/^\d{1,6}$/.test(limit)) throw badRequest('limit: a whole number is needed');
+  return {
+    method: query.get('method')?.toUpperCase(),
+    path: query.get('path') ?? undefined,
+    limit: limit === null ? undefined : Number(limit),
+  };
+}
+
+/** Whole units of the currency as bare digits (`0.5`), or an amount with its unit (`1000sat`). */
+function readAmount(ccy: string, text: string): Big {
+  const { value } = orRefuse(() => /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy));
+  if (!isMovable(ccy, value)) throw badRequest('the amount is too small, too large or has too many decimals');
+  return value;
+}
+
+function orRefuse<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof Failure) throw badRequest(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+// The endpoints of the specification, one row each: method, path, access, answer.
+import { reachAccount, assertReach, findAccount, walletsOf } from './accounts.js';
+import { issueToken } from './auth.js';
+import { createTransaction, creationBody } from './creation.js';
+import { move } from './engine.js';
+import { bodyText, readBody, type AccountCall, type Call, type Route } from './http.js';
+import { kindOf } from './kinds/index.js';
+import { listTransactions } from './listing.js';
+import { rateTable } from './rates.js';
+import { alreadyFinal, badRequest, notFound } from './refusal.js';
+import { findTransaction, type Transaction } from './transactions.js';
+import { cancelSuffix, type AccountRecord } from './unspecified.js';
+import { showListItem, showTransaction } from './wire.js';
+
+export interface EndpointOptions {
+  readonly allowSignatureReuse: boolean;
+}
+
+const base = '/api/v2';
+
+export function endpoints(options: EndpointOptions): Route[] {
+  const token = (call: Call): unknown => createToken(call, options.allowSignatureReuse);
+  return [
+    { method: 'POST', path: `${base}/authentication/token-signature`, access: 'open', answer: token },
+    { method: 'GET', path: `${base}/account/:accountId/wallet/`, access: 'token', answer: getWallets },
+    { method: 'GET', path: `${base}/account/:accountId`, access: 'token', answer: getAccount },
+    { method: 'POST', path: `${base}/transaction/?`, access: 'token', answer: postTransaction },
+    { method: 'PUT', path: `${base}/transaction/:txnId/confirm`, access: 'token', answer: confirm },
+    { method: 'PUT', path: `${base}/transaction/:txnId/${cancelSuffix}`, access: 'token', answer: cancel },
+    { method: 'GET', path: `${base}/transaction/:txnId`, access: 'token', answer: getTransaction },
+    { method: 'GET', path: `${base}/transaction`, access: 'token', answer: getTransactions },
+    { method: 'GET', path: `${base}/rate`, access: 'token', answer: () => ({ data: rateTable() }) },
+  ];
+}
+
+function createToken({ ctx, incoming }: Call, allowReuse: boolean): unknown {
+  const text = bodyText(incoming);
+  const token = issueToken(
+    ctx, incoming.headers['x-api-key'], incoming.headers['x-api-signature'], Buffer.from(text), allowReuse,
+  );
+  assertJson(text);
+  return token;
+}
+
+/** "Any valid JSON": nothing of it is looked at, so the limits of other bodies do not apply. */
+function assertJson(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch {
+    throw badRequest('the body is not JSON');
+  }
+}
+
+function getWallets({ ctx, account, params }: AccountCall): unknown {
+  const { id } = reachAccount(ctx.store, account, params['accountId'] ?? '');
+  return { data: walletsOf(ctx.store, id) };
+}
+
+function getAccount({ ctx, account, params }: AccountCall): AccountRecord {
+  const found = reachAccount(ctx.store, account, params['accountId'] ?? '');
+  return {
+    accountId: found.id,
+    accountDisplayName: found.displayName,
+    parentAccountId: found.parentId,
+    createdAt: new Date(found.createdAt).toISOString(),
+  };
+}
+
+function postTransaction({ ctx, account, incoming }: AccountCall): unknown {
+  return showTransaction(ctx, createTransaction(ctx, account, readBody(incoming, creationBody)));
+}
+
+function confirm(call: AccountCall): unknown {
+  const txn = quotedTransaction(call);
+  return showTransaction(call.ctx, kindOf(txn).confirm(call.ctx, txn));
+}
+
+function cancel(call: AccountCall): unknown {
+  const txn = quotedTransaction(call);
+  return showTransaction(call.ctx, move(call.ctx, kindOf(txn).flow, txn, 'cancel'));
+}
+
+function getTransaction(call: AccountCall): unknown {
+  return showTransaction(call.ctx, reachTransaction(call));
+}
+
+function getTransactions({ ctx, account, query }: AccountCall): unknown {
+  const { items, pagination } = listTransactions(ctx, account, query);
+  return { data: items.map((txn) => showListItem(ctx, txn)), pagination };
+}
+
+/** The transaction of the path, if the caller may act on it. */
+function reachTransaction({ ctx, account, params }: AccountCall): Transaction {
+  const txn = findTransaction(ctx.store, params['txnId'] ?? '');
+  if (txn === undefined) throw notFound();
+  assertReach(account, txn.accountId, findAccount(ctx.store, txn.accountId)?.parentId);
+  return txn;
+}
+
+function quotedTransaction(call: AccountCall): Transaction {
+  const txn = reachTransaction(call);
+  if (txn.state !== 'quoted') throw alreadyFinal(txn.id, txn.state);
+  return txn;
+}

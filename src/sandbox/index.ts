@@ -1,0 +1,90 @@
+// The sandbox as a test fixture: the whole service on a free port, with every control as a typed function.
+import * as v from 'valibot';
+import type { Outgoing } from './http.js';
+import { readLog, type LoggedRequest } from './request-log.js';
+import { startServer, type ServerOptions } from './server.js';
+import type { Service } from './service.js';
+
+export type { LoggedRequest } from './request-log.js';
+
+export type SandboxOptions = ServerOptions;
+
+export interface SandboxClock {
+  /** Epoch ms. */
+  now(): Promise<number>;
+  /** Moves the clock by a duration (`2h`) or milliseconds and carries out all that becomes due. Gives the new time. */
+  advance(by: string | number): Promise<number>;
+  freeze(): Promise<number>;
+  thaw(): Promise<number>;
+}
+
+export interface Sandbox {
+  /** Base URL, without a trailing slash. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly accountId: string;
+  readonly clock: SandboxClock;
+  /** Puts money from outside into a wallet: `fund('BTC', '0.5')` in whole units, or with a unit as in `'1000sat'`. */
+  fund(ccy: string, amount: string, accountId?: string): Promise<void>;
+  /** Pays an invoice or a transaction of the service, as somebody outside would. Gives its txnId. */
+  pay(target: string): Promise<string>;
+  /** A BOLT11 invoice of somebody outside, to be paid: `invoice('1000sat')`; bare digits are BTC. */
+  invoice(amount: string, terms?: { description?: string; expiry?: string | number }): Promise<string>;
+  /** How long after its creation a payment request is paid by itself. */
+  autoPay(after: string | number | 'off'): Promise<void>;
+  /** The requests that the service has answered, oldest first; `path` with or without its query. */
+  requests(method?: string, path?: string): LoggedRequest[];
+  /** Back to a fresh sandbox with the same credentials. */
+  reset(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const time = v.object({ now: v.number() });
+const paid = v.object({ txnId: v.string() });
+const made = v.object({ invoice: v.string() });
+
+/** Starts the sandbox on the loopback interface. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const server = await startServer(options);
+  const control = controller(server.service);
+  const clock = async (method: string, path: string, body?: object): Promise<number> =>
+    v.parse(time, await control(method, path, body)).now;
+  return {
+    ...server.service.credentials,
+    url: server.url,
+    clock: {
+      now: () => clock('GET', 'clock'),
+      advance: (by) => clock('POST', 'clock/advance', { by }),
+      freeze: () => clock('POST', 'clock/freeze'),
+      thaw: () => clock('POST', 'clock/thaw'),
+    },
+    async fund(ccy, amount, accountId) {
+      await control('POST', 'fund', { ccy, amount, accountId });
+    },
+    pay: async (target) => v.parse(paid, await control('POST', 'pay', { target })).txnId,
+    invoice: async (amount, terms) => v.parse(made, await control('POST', 'invoice', { amount, ...terms })).invoice,
+    async autoPay(after) {
+      await control('PUT', 'auto-pay', { after });
+    },
+    requests: (method, path) => readLog(server.service.store, { method, path }),
+    async reset() {
+      await control('POST', 'reset');
+    },
+    stop: () => server.stop(),
+  };
+}
+
+/** Calls the control endpoints without the way over the network. */
+function controller(service: Service) {
+  return async (method: string, path: string, body?: object): Promise<unknown> => {
+    const answer: Outgoing = await service.handle({
+      method,
+      target: `/_sandbox/${path}`,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+    });
+    if (answer.status !== 200) throw new Error(`The sandbox refused ${method} ${path}: ${answer.body}`);
+    return JSON.parse(answer.body);
+  };
+}

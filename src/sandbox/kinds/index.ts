@@ -1,0 +1,31 @@
+// The kinds of transaction that the service knows, and everything they do later.
+import type { Context } from '../context.js';
+import { move } from '../engine.js';
+import type { DueAction } from '../schedule.js';
+import { requireTransaction, type Transaction } from '../transactions.js';
+import type { Kind } from './kind.js';
+import { lightningReceive } from './lightning-receive.js';
+import { lightningSend } from './lightning-send.js';
+import { swap } from './swap.js';
+
+const kinds: readonly Kind[] = [lightningReceive, lightningSend, swap];
+
+export function findKind(sourceMethod: string, destMethod: string, wallet: string): Kind | undefined {
+  return kinds.find((kind) => kind.serves(sourceMethod, destMethod, wallet));
+}
+
+export function kindOf(txn: Transaction): Kind {
+  const kind = kinds.find(({ name }) => name === txn.kind);
+  if (kind === undefined) throw new Error(`Transaction ${txn.id} is of the unknown kind ${txn.kind}.`);
+  return kind;
+}
+
+function lapse(ctx: Context, txnId: string): void {
+  const txn = requireTransaction(ctx.store, txnId);
+  move(ctx, kindOf(txn).flow, txn, 'lapse');
+}
+
+/** Everything that a due row can ask for. */
+export function dueActions(): ReadonlyMap<string, DueAction> {
+  return new Map([['lapse', lapse], ...kinds.flatMap((kind) => Object.entries(kind.due))]);
+}

@@ -1,0 +1,62 @@
+// Lightning receive: an invoice at confirmation, credited when somebody pays it.
+import * as v from 'valibot';
+import { readAutoPay } from '../auto-pay.js';
+import type { Context } from '../context.js';
+import { completeReceive, move, scheduleLapse } from '../engine.js';
+import { createInvoice, markPaid } from '../lightning.js';
+import { price } from '../pricing.js';
+import { badRequest } from '../refusal.js';
+import { schedule } from '../schedule.js';
+import { requireTransaction, type Transaction } from '../transactions.js';
+import { durations } from '../unspecified.js';
+import type { Kind } from './kind.js';
+import { destAmount } from './requested.js';
+
+const autoPay = 'lightning-receive.auto-pay';
+
+const own = v.object({ paymentHash: v.string() });
+
+export const lightningReceive: Kind = {
+  name: 'lightning-receive',
+  flow: 'lightning-receive',
+  serves: (source, dest, wallet) => source === 'lightning' && dest === wallet,
+  quote(_ctx, request) {
+    const { source, dest } = request;
+    if (source.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
+    return {
+      ...price({ sourceCcy: 'BTC', destCcy: dest.ccy, ...destAmount(request), fee: 'receive' }),
+      sourceDetails: { reqDetails: { paymentRequest: null, invoicePageUrl: null } },
+      destDetails: { reqDetails: {} },
+      extra: {},
+    };
+  },
+  confirm(ctx, txn) {
+    const { invoice, paymentHash, expiresAt } = createInvoice(ctx, {
+      amount: txn.charge,
+      description: txn.accountDisplayName,
+      expiryMs: durations.invoice,
+      txnId: txn.id,
+    });
+    const reqDetails = { paymentRequest: invoice, invoicePageUrl: `/pay/${txn.id}` };
+    const moved = move(ctx, 'lightning-receive', txn, 'confirm', {
+      sourceDetails: { reqDetails }, extra: { paymentHash }, expiresAt,
+    });
+    scheduleLapse(ctx, moved);
+    const payAfter = readAutoPay(ctx.store);
+    if (payAfter !== undefined) schedule(ctx, autoPay, txn.id, ctx.now + payAfter);
+    return moved;
+  },
+  payFromOutside(ctx, txn) {
+    if (txn.state !== 'srccreated') throw badRequest(`transaction ${txn.id} is ${txn.state}: there is nothing to pay`);
+    return payReceive(ctx, txn);
+  },
+  due: {
+    [autoPay]: (ctx, txnId) => void payReceive(ctx, requireTransaction(ctx.store, txnId)),
+  },
+};
+
+/** Somebody pays the invoice of a receive: credits the wallet. The receive must be waiting for it. */
+export function payReceive(ctx: Context, txn: Transaction): Transaction {
+  markPaid(ctx, v.parse(own, txn.extra).paymentHash);
+  return completeReceive(ctx, 'lightning-receive', txn);
+}

@@ -1,0 +1,17 @@
+// Reads the one amount of a creation request and the side it stands on.
+import type Big from 'big.js';
+import { badRequest } from '../refusal.js';
+import type { CreationRequest } from './kind.js';
+
+/** The amount on whichever side it was set. */
+export function requestedAmount({ source, dest }: CreationRequest): { side: 'source' | 'dest'; amount: Big } {
+  if (source.amtRequested !== undefined) return { side: 'source', amount: source.amtRequested };
+  if (dest.amtRequested !== undefined) return { side: 'dest', amount: dest.amtRequested };
+  throw badRequest('amtRequested is required');
+}
+
+/** The amount where this kind wants it: on the destination. */
+export function destAmount({ dest }: CreationRequest): { side: 'dest'; amount: Big } {
+  if (dest.amtRequested === undefined) throw badRequest('destReq.amtRequested is required');
+  return { side: 'dest', amount: dest.amtRequested };
+}

@@ -1,0 +1,24 @@
+// Swap between two wallets of one account: executes at once when confirmed.
+import { executeSwap } from '../engine.js';
+import { price } from '../pricing.js';
+import { badRequest } from '../refusal.js';
+import type { Kind } from './kind.js';
+import { requestedAmount } from './requested.js';
+
+export const swap: Kind = {
+  name: 'swap',
+  flow: 'swap',
+  serves: (source, dest, wallet) => source === wallet && dest === wallet,
+  quote(_ctx, request) {
+    const { source, dest } = request;
+    if (source.ccy === dest.ccy) throw badRequest('a swap needs two different currencies');
+    return {
+      ...price({ sourceCcy: source.ccy, destCcy: dest.ccy, ...requestedAmount(request), fee: 'swap' }),
+      sourceDetails: { reqDetails: {} },
+      destDetails: { reqDetails: {} },
+      extra: {},
+    };
+  },
+  confirm: executeSwap,
+  due: {},
+};

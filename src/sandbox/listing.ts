@@ -1,0 +1,112 @@
+// The list of transactions: its filters and its pages.
+import * as v from 'valibot';
+import type { Account } from './accounts.js';
+import type { Context } from './context.js';
+import type { Store, Value } from './database.js';
+import { badRequest } from './refusal.js';
+import { selectTransactions, type Transaction } from './transactions.js';
+import { states } from './transitions.js';
+import { listValues, maxPageSize, timeWindows } from './unspecified.js';
+
+export interface Page {
+  readonly items: readonly Transaction[];
+  readonly pagination: { readonly page: number; readonly limit: number; readonly total: number };
+}
+
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+const defaultLimit = 20;
+
+/** One page of the account's transactions, newest first, as the query asks. */
+export function listTransactions(ctx: Context, account: Account, query: URLSearchParams): Page {
+  const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
+  const page = positiveInteger(query, 'page', 1);
+  const [first, last] = ordinalsBetween(ctx.store, account.id, readPeriod(query, ctx.now));
+  const filters = readFilters(query);
+  const skipped = (page - 1) * limit;
+
+  if (filters.length === 0) {
+    // Ordinals are dense, so a page is a range of them however far back it lies.
+    const newest = last - skipped;
+    const items = selectTransactions(
+      ctx.store, 'account_id = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal DESC',
+      account.id, Math.max(first, newest - limit + 1), newest,
+    );
+    return { items, pagination: { page, limit, total: Math.max(0, last - first + 1) } };
+  }
+
+  const condition = ['account_id = ?', 'ordinal BETWEEN ? AND ?', ...filters.map(({ sql }) => sql)].join(' AND ');
+  const values = [account.id, first, last, ...filters.flatMap((filter) => filter.values)];
+  const total = ctx.store.one(
+    v.object({ total: v.number() }), `SELECT count(*) AS total FROM txn WHERE ${condition}`, ...values,
+  )?.total ?? 0;
+  const items = skipped >= total ? [] : selectTransactions(
+    ctx.store, `${condition} ORDER BY ordinal DESC LIMIT ? OFFSET ?`, ...values, limit, skipped,
+  );
+  return { items, pagination: { page, limit, total } };
+}
+
+/** The first and the last ordinal of a period; the last is below the first when there is nothing in it. */
+function ordinalsBetween(store: Store, accountId: string, [from, to]: readonly [number, number]): [number, number] {
+  const ordinal = v.object({ ordinal: v.number() });
+  const first = store.one(
+    ordinal,
+    'SELECT ordinal FROM txn WHERE account_id = ? AND created_at >= ? ORDER BY created_at, ordinal LIMIT 1',
+    accountId, from,
+  )?.ordinal;
+  const last = store.one(
+    ordinal,
+    'SELECT ordinal FROM txn WHERE account_id = ? AND created_at <= ? ORDER BY created_at DESC, ordinal DESC LIMIT 1',
+    accountId, to,
+  )?.ordinal;
+  return first === undefined || last === undefined ? [1, 0] : [first, last];
+}
+
+/** The period asked for, both ends inclusive, in epoch ms. */
+function readPeriod(query: URLSearchParams, now: number): [number, number] {
+  const time = query.get('time') ?? '7d';
+  if (time === 'other') return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? Number.MAX_SAFE_INTEGER];
+  const window = timeWindows[time];
+  if (window === undefined) throw badRequest(`time: ${Object.keys(timeWindows).join(', ')} or other`);
+  return [now - window, Number.MAX_SAFE_INTEGER];
+}
+
+function readDate(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const isIso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
+  const at = isIso ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw badRequest(`${name}: an ISO 8601 date and time is needed`);
+  return at;
+}
+
+function readFilters(query: URLSearchParams): Condition[] {
+  const statuses = listValues(query.getAll('txnStatuses'));
+  const unknown = statuses.find((status) => !(states as readonly string[]).includes(status));
+  if (unknown !== undefined) throw badRequest('txnStatuses: unknown state');
+  return [
+    oneOf('state', 'IN', statuses),
+    oneOf('source_method', 'IN', listValues(query.getAll('srcMethods'))),
+    oneOf('dest_method', 'IN', listValues(query.getAll('destMethods'))),
+    oneOf('source_method', 'NOT IN', listValues(query.getAll('excludedSrcMethods'))),
+    oneOf('dest_method', 'NOT IN', listValues(query.getAll('excludedDestMethods'))),
+  ].filter((condition) => condition.values.length > 0);
+}
+
+/** The values travel as one JSON text, so that the statement stays the same for any number of them. */
+function oneOf(column: string, operator: 'IN' | 'NOT IN', values: readonly string[]): Condition {
+  return {
+    sql: `${column} ${operator} (SELECT value FROM json_each(?))`,
+    values: values.length === 0 ? [] : [JSON.stringify(values)],
+  };
+}
+
+function positiveInteger(query: URLSearchParams, name: string, otherwise: number): number {
+  const text = query.get(name);
+  if (text === null) return otherwise;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw badRequest(`${name}: a whole number above zero is needed`);
+  return Number(text);
+}

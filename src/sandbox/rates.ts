@@ -1,0 +1,25 @@
+// Exchange rates between the service's currencies.
+import Big from 'big.js';
+import { rateBases, unitsPerDollar } from './unspecified.js';
+
+/** Digits of a rate; what is shown as `fxRate` is exactly what is applied. */
+const significantDigits = 12;
+
+/** How many units of `to` one unit of `from` buys. */
+export function rateBetween(from: string, to: string): Big {
+  if (from === to) return new Big(1);
+  return perDollar(to).div(perDollar(from)).prec(significantDigits, Big.roundHalfUp);
+}
+
+/** Every pair of the exchange rates operation, such as `BTCUSD`. */
+export function rateTable(): Record<string, Big> {
+  const pairs = rateBases.flatMap((base) =>
+    Object.keys(unitsPerDollar).filter((ccy) => ccy !== base).map((ccy) => [base + ccy, rateBetween(base, ccy)] as const));
+  return Object.fromEntries(pairs);
+}
+
+function perDollar(ccy: string): Big {
+  const units = unitsPerDollar[ccy];
+  if (units === undefined) throw new RangeError(`${ccy} has no rate.`);
+  return new Big(units);
+}

@@ -1,0 +1,59 @@
+// What was asked of the service and how it answered, kept in the database, the last ten thousand requests.
+import * as v from 'valibot';
+import type { Context } from './context.js';
+import type { Store } from './database.js';
+import type { Incoming, Outgoing } from './http.js';
+
+const kept = 10_000;
+const trimEvery = 500;
+const maxLoggedBody = 8_192;
+
+const logRow = v.object({
+  at: v.number(),
+  method: v.string(),
+  path: v.string(),
+  status: v.number(),
+  requestBody: v.string(),
+  responseBody: v.string(),
+});
+
+export type LoggedRequest = v.InferOutput<typeof logRow>;
+
+export interface LogFilter {
+  readonly method?: string | undefined;
+  /** Exact path without the query, or with it. */
+  readonly path?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export function logRequest({ store, now }: Context, incoming: Incoming, outgoing: Outgoing): void {
+  store.run(
+    'INSERT INTO request_log (at, method, path, status, request_body, response_body) VALUES (?, ?, ?, ?, ?, ?)',
+    now,
+    incoming.method,
+    incoming.target,
+    outgoing.status,
+    Buffer.from(incoming.body ?? '').toString().slice(0, maxLoggedBody),
+    outgoing.body.slice(0, maxLoggedBody),
+  );
+  const last = store.one(v.object({ id: v.number() }), 'SELECT max(id) AS id FROM request_log')?.id ?? 0;
+  if (last % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', last - kept);
+}
+
+/** The newest requests that pass the filter, oldest first. */
+export function readLog(store: Store, { method, path, limit = kept }: LogFilter = {}): LoggedRequest[] {
+  return store.all(
+    logRow,
+    `SELECT at, method, path, status, request_body AS requestBody, response_body AS responseBody FROM (
+       SELECT * FROM request_log
+       WHERE (?1 IS NULL OR method = ?1)
+         AND (?2 IS NULL OR path = ?2 OR substr(path, 1, length(?2) + 1) = ?2 || '?')
+       ORDER BY id DESC LIMIT ?3
+     ) ORDER BY id`,
+    method ?? null, path ?? null, limit,
+  );
+}
+
+export function clearLog(store: Store): void {
+  store.run('DELETE FROM request_log');
+}

@@ -1,0 +1,136 @@
+// The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi, cent, dong).
+
+/** Raised with every change of the tables; a file of another version is refused. */
+export const schemaVersion = 1;
+
+export const schema = `
+CREATE TABLE setting (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE account (
+  id TEXT PRIMARY KEY,
+  parent_id TEXT REFERENCES account (id),
+  display_name TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE api_key (
+  key TEXT PRIMARY KEY,
+  secret TEXT NOT NULL,
+  account_id TEXT NOT NULL REFERENCES account (id)
+) STRICT;
+
+CREATE TABLE used_signature (
+  signature TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE wallet (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  ccy TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (account_id, ccy)
+) STRICT;
+
+-- Double entry: a book per owner, role and currency. Only the world outside and the currency desk may owe.
+CREATE TABLE book (
+  id INTEGER PRIMARY KEY,
+  owner TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('available', 'reserved', 'fees', 'desk', 'outside')),
+  ccy TEXT NOT NULL,
+  balance INTEGER NOT NULL DEFAULT 0 CHECK (balance >= 0 OR role IN ('desk', 'outside')),
+  UNIQUE (owner, role, ccy)
+) STRICT;
+
+-- One movement of money; a subject makes each step once.
+CREATE TABLE posting (
+  id INTEGER PRIMARY KEY,
+  subject TEXT NOT NULL,
+  step TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  UNIQUE (subject, step)
+) STRICT;
+
+CREATE TABLE entry (
+  posting_id INTEGER NOT NULL REFERENCES posting (id),
+  book_id INTEGER NOT NULL REFERENCES book (id),
+  amount INTEGER NOT NULL,
+  PRIMARY KEY (posting_id, book_id)
+) STRICT, WITHOUT ROWID;
+
+-- ordinal: dense number per account in the order of creation, so that a page far back is found without counting.
+CREATE TABLE txn (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  ordinal INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  state TEXT NOT NULL,
+  ext_ref_id TEXT,
+  note TEXT,
+  source_ccy TEXT NOT NULL,
+  source_method TEXT NOT NULL,
+  source_amount INTEGER NOT NULL,
+  source_details TEXT NOT NULL,
+  dest_ccy TEXT NOT NULL,
+  dest_method TEXT NOT NULL,
+  dest_amount INTEGER NOT NULL,
+  dest_details TEXT NOT NULL,
+  extra TEXT NOT NULL,
+  charge INTEGER NOT NULL,
+  arrives INTEGER NOT NULL,
+  service_fee INTEGER NOT NULL,
+  network_fee INTEGER NOT NULL,
+  fx_rate TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (account_id, ordinal),
+  UNIQUE (account_id, ext_ref_id)
+) STRICT;
+CREATE INDEX txn_by_time ON txn (account_id, created_at, ordinal);
+CREATE INDEX txn_by_state ON txn (account_id, state, ordinal);
+
+CREATE TABLE state_change (
+  id INTEGER PRIMARY KEY,
+  txn_id TEXT NOT NULL REFERENCES txn (id),
+  state TEXT NOT NULL,
+  msg TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
+
+-- What happens later, carried out in the order of (at, id) once its time has come.
+CREATE TABLE due (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL
+) STRICT;
+CREATE INDEX due_by_time ON due (at, id);
+CREATE INDEX due_by_subject ON due (subject);
+
+-- Every Lightning invoice known here: own ones (txn_id is the receive), those from outside, and foreign ones once paid.
+CREATE TABLE invoice (
+  payment_hash TEXT PRIMARY KEY,
+  origin TEXT NOT NULL CHECK (origin IN ('own', 'outside', 'foreign')),
+  invoice TEXT NOT NULL,
+  preimage TEXT,
+  txn_id TEXT REFERENCES txn (id),
+  amount_msat TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  paid_at INTEGER
+) STRICT;
+
+CREATE TABLE request_log (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  method TEXT NOT NULL,
+  path TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  request_body TEXT NOT NULL,
+  response_body TEXT NOT NULL
+) STRICT;
+`;

@@ -1,0 +1,134 @@
+// The service as one object: takes a request, carries out what is due, answers when the answer is safe on disk.
+import { randomBytes } from 'node:crypto';
+import { writeAutoPay } from './auto-pay.js';
+import { authenticate } from './auth.js';
+import { readClock } from './clock.js';
+import type { Context, Random } from './context.js';
+import { controlPrefix, controls } from './control.js';
+import { openStore, type Store } from './database.js';
+import { endpoints } from './endpoints.js';
+import { assertContentType, router, type Answer, type Incoming, type Outgoing } from './http.js';
+import { writeJson } from './json.js';
+import { dueActions } from './kinds/index.js';
+import { verifyBooks } from './ledger.js';
+import { makerNames } from './maker.js';
+import { Refusal } from './refusal.js';
+import { logRequest } from './request-log.js';
+import { carryOut, nextDue } from './schedule.js';
+import { plant, readCredentials, setCredentials, type Credentials, type Seed } from './seed.js';
+
+export interface ServiceOptions {
+  /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
+  readonly file?: string | undefined;
+  /** The maker's name on the wire, `service` unless given. */
+  readonly maker?: string | undefined;
+  /** The machine's time in epoch ms. The sandbox's own clock runs on top of it. */
+  readonly now?: (() => number) | undefined;
+  readonly random?: Random | undefined;
+  /** Credentials of the main account in place of those in the file. Both or none. */
+  readonly apiKey?: string | undefined;
+  readonly apiSecret?: string | undefined;
+  /** Milliseconds until a fresh payment request is paid by itself, or `off`. Kept in the file; 3000 at first. */
+  readonly autoPay?: number | 'off' | undefined;
+  /** What a new file begins with, `demo` unless given. */
+  readonly seed?: Seed | undefined;
+  /** Takes the same signature at the token endpoint more than once. */
+  readonly allowSignatureReuse?: boolean | undefined;
+  /** Told of every failure of the service itself, answered as 500. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+export interface Service {
+  readonly credentials: Credentials;
+  readonly store: Store;
+  /** Answers once all that the request did is on disk. Never rejects. */
+  handle(incoming: Incoming): Promise<Outgoing>;
+  /** Carries out what is due by now. */
+  catchUp(): Promise<void>;
+  /** Milliseconds until something is due, 0 when it already is, undefined when nothing will be. */
+  nextDueIn(): number | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens the service on its file. `baseUrl` tells its address as clients see it, without a trailing slash. */
+export function openService(options: ServiceOptions, baseUrl: () => string): Service {
+  const { file = ':memory:', now: machineTime = Date.now, random = randomBytes, onError = () => undefined } = options;
+  const maker = makerNames(options.maker ?? 'service');
+  const contextOn = (store: Store): Context =>
+    ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl() });
+  const store = openStore({ file, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
+
+  const actions = dueActions();
+  const find = router([
+    ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
+    ...controls({ machineTime, dueActions: actions }),
+  ]);
+
+  function answer(ctx: Context, incoming: Incoming): Answer {
+    try {
+      return store.attempt(() => {
+        const { route, params, query } = find(incoming);
+        const call = { ctx, incoming, params, query };
+        if (route.access === 'open') {
+          assertContentType(incoming);
+          return { status: 200, body: route.answer(call) };
+        }
+        const account = authenticate(ctx, incoming.headers['authorization']);
+        assertContentType(incoming);
+        return { status: 200, body: route.answer({ ...call, account }) };
+      });
+    } catch (error) {
+      if (error instanceof Refusal) return { status: error.status, body: error.body };
+      onError(error);
+      return serverError;
+    }
+  }
+
+  function perform(incoming: Incoming): Outgoing {
+    const ctx = contextOn(store);
+    carryOut(ctx, actions);
+    const outgoing = pack(answer(ctx, incoming), readClock(store, machineTime()).now);
+    if (!incoming.target.startsWith(controlPrefix)) logRequest(ctx, incoming, outgoing);
+    return outgoing;
+  }
+
+  return {
+    credentials: readCredentials(store),
+    store,
+    async handle(incoming) {
+      try {
+        return await store.write(() => perform(incoming));
+      } catch (error) {
+        onError(error);
+        return pack(serverError, machineTime());
+      }
+    },
+    catchUp: () => store.write(() => carryOut(contextOn(store), actions)),
+    nextDueIn() {
+      const at = nextDue(store);
+      const clock = readClock(store, machineTime());
+      if (at === undefined || (clock.frozen && at > clock.now)) return undefined;
+      return Math.max(0, at - clock.now);
+    },
+    close: () => store.close(),
+  };
+}
+
+const serverError: Answer = { status: 500, body: { error: 'internal server error' } };
+
+function initialise(ctx: Context, { apiKey, apiSecret, autoPay, seed }: ServiceOptions): void {
+  plant(ctx, seed ?? 'demo');
+  if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);
+  if (apiKey !== undefined && apiSecret !== undefined) {
+    setCredentials(ctx.store, readCredentials(ctx.store).accountId, apiKey, apiSecret);
+  }
+}
+
+/** The Date header tells the service's own clock, by which its clients count. */
+function pack({ status, body }: Answer, now: number): Outgoing {
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', date: new Date(now).toUTCString() },
+    body: writeJson(body),
+  };
+}

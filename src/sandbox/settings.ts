@@ -1,0 +1,27 @@
+// Small named values kept in the database: keys, the main account, the clock, the automatic payer.
+import * as v from 'valibot';
+import type { Store } from './database.js';
+
+type SettingName =
+  | 'mainAccount' | 'seed' | 'tokenKey' | 'nodeKey' | 'nodeId' | 'outsideNodeKey' | 'outsideNodeId' | 'clockOffset' | 'clockFrozenAt' | 'autoPay';
+
+const row = v.object({ value: v.string() });
+
+export function readSetting(store: Store, key: SettingName): string | undefined {
+  return store.one(row, 'SELECT value FROM setting WHERE key = ?', key)?.value;
+}
+
+/** A setting that every opened sandbox has. */
+export function requireSetting(store: Store, key: SettingName): string {
+  const value = readSetting(store, key);
+  if (value === undefined) throw new Error(`The sandbox file has no ${key}.`);
+  return value;
+}
+
+export function writeSetting(store: Store, key: SettingName, value: string): void {
+  store.run('INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', key, value);
+}
+
+export function removeSetting(store: Store, key: SettingName): void {
+  store.run('DELETE FROM setting WHERE key = ?', key);
+}

@@ -1,0 +1,64 @@
+// The states of a transaction and every move between them: the specification's table, as data.
+
+export const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'] as const;
+export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
+export type State = (typeof states)[number];
+
+/** Kinds of transaction that go through the same states. */
+export type Flow = 'lightning-receive' | 'onchain-receive' | 'send' | 'swap';
+
+export type Trigger =
+  /** PUT confirm. */
+  | 'confirm'
+  /** PUT cancel. */
+  | 'cancel'
+  /** The quote, the invoice or the address was not used in time. */
+  | 'lapse'
+  /** A payment was seen on-chain and waits for confirmations. */
+  | 'detect'
+  /** The transfer is in flight or broadcast. */
+  | 'start'
+  /** The payment arrived: paid, or confirmed on-chain. */
+  | 'settle'
+  | 'fail';
+
+interface Transition {
+  readonly flows: readonly Flow[];
+  readonly from: State;
+  readonly trigger: Trigger;
+  readonly to: State;
+}
+
+const everyFlow: readonly Flow[] = ['lightning-receive', 'onchain-receive', 'send', 'swap'];
+
+const transitions: readonly Transition[] = [
+  { flows: everyFlow, from: 'quoted', trigger: 'lapse', to: 'expired' },
+  { flows: everyFlow, from: 'quoted', trigger: 'cancel', to: 'usercanceled' },
+
+  { flows: ['lightning-receive'], from: 'quoted', trigger: 'confirm', to: 'srccreated' },
+  { flows: ['lightning-receive'], from: 'srccreated', trigger: 'settle', to: 'completed' },
+  { flows: ['lightning-receive'], from: 'srccreated', trigger: 'lapse', to: 'expired' },
+
+  { flows: ['onchain-receive'], from: 'quoted', trigger: 'confirm', to: 'srcintent' },
+  { flows: ['onchain-receive'], from: 'srcintent', trigger: 'detect', to: 'srccreated' },
+  { flows: ['onchain-receive'], from: 'srcintent', trigger: 'lapse', to: 'expired' },
+  { flows: ['onchain-receive'], from: 'srccreated', trigger: 'settle', to: 'completed' },
+
+  { flows: ['send'], from: 'quoted', trigger: 'confirm', to: 'srccreated' },
+  { flows: ['send'], from: 'srccreated', trigger: 'start', to: 'destsent' },
+  { flows: ['send'], from: 'destsent', trigger: 'settle', to: 'completed' },
+  { flows: ['send'], from: 'srccreated', trigger: 'fail', to: 'failed' },
+  { flows: ['send'], from: 'destsent', trigger: 'fail', to: 'failed' },
+
+  { flows: ['swap'], from: 'quoted', trigger: 'confirm', to: 'completed' },
+
+  // "Source state of each move into `failed`: not shown." The balance may have gone between quote and confirmation.
+  { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
+];
+
+/** The state that the trigger leads to. Throws when the table has no such move: a mistake in the engine. */
+export function nextState(flow: Flow, from: State, trigger: Trigger): State {
+  const found = transitions.find((row) => row.from === from && row.trigger === trigger && row.flows.includes(flow));
+  if (found === undefined) throw new Error(`A ${flow} in ${from} cannot ${trigger}.`);
+  return found.to;
+}

@@ -1,0 +1,17 @@
+// Shapes of single values that several boundaries check: decimals, amounts, currencies.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { decimalsOf } from '../formats/amount.js';
+import { maxAmountUnits, unitsPerDollar } from './unspecified.js';
+
+/** A decimal kept as text. */
+export const decimal = v.pipe(v.string(), v.regex(/^-?\d+(\.\d+)?$/), v.transform((text) => new Big(text)));
+
+/** A currency of the service. */
+export const currency = v.picklist(Object.keys(unitsPerDollar));
+
+/** An amount that can be moved: above zero, no more decimals than its currency has, not absurdly large. */
+export function isMovable(ccy: string, amount: Big): boolean {
+  const units = amount.times(new Big(10).pow(decimalsOf(ccy)));
+  return units.gt(0) && units.lte(maxAmountUnits) && units.eq(units.round(0));
+}

@@ -1,0 +1,136 @@
+// A small client of the sandbox for its own tests: it knows the specification, and nothing of the client under src/api.
+import { createHmac, randomUUID } from 'node:crypto';
+import { openSandbox } from '../../src/sandbox/embedded.js';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // The tests look into answers of every shape; what is not there shows as undefined in an assertion.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+}
+
+export type Send = (request: Request) => Promise<Response>;
+
+export interface Credentials {
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly accountId: string;
+}
+
+export interface Client extends Credentials {
+  readonly url: string;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  control(method: string, path: string, body?: object): Promise<Answered>;
+  create(body: object): Promise<Answered>;
+  confirm(txnId: string): Promise<Answered>;
+  cancel(txnId: string): Promise<Answered>;
+  get(txnId: string): Promise<Answered>;
+  /** Creates and confirms; gives the confirmed transaction. */
+  run(body: object): Promise<Answered['body']>;
+  wallet(ccy: string): Promise<Answered['body']>;
+}
+
+const api = '/api/v2';
+
+export function sign(apiKey: string, apiSecret: string, body: string): string {
+  return createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`).digest('hex');
+}
+
+/** Asks for a token; `changes` replaces headers, and an undefined one is left out. */
+export async function authenticate(
+  send: Send, url: string, { apiKey, apiSecret }: Credentials, body = JSON.stringify({ nonce: randomUUID() }),
+  changes: Record<string, string | undefined> = {},
+): Promise<Answered> {
+  const headers = {
+    'content-type': 'application/json',
+    'x-api-key': apiKey,
+    'x-api-signature': sign(apiKey, apiSecret, body),
+    ...changes,
+  };
+  const given = Object.entries(headers).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
+  return read(await send(new Request(`${url}${api}/authentication/token-signature`, {
+    method: 'POST', headers: Object.fromEntries(given), body,
+  })));
+}
+
+/** A client with a fresh token. */
+export async function connect(send: Send, url: string, credentials: Credentials): Promise<Client> {
+  const token = (await authenticate(send, url, credentials)).body.accessToken;
+  const request = async (method: string, path: string, body: unknown, headers: Record<string, string>) =>
+    read(await send(new Request(url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })));
+  const json = { 'content-type': 'application/json' };
+  const client: Client = {
+    ...credentials,
+    url,
+    call: (method, path, body, headers = {}) => request(method, `${api}${path}`, body, {
+      authorization: `Bearer ${token}`,
+      ...(method === 'GET' ? {} : json),
+      ...headers,
+    }),
+    control: (method, path, body) => request(method, `/_sandbox/${path}`, body, json),
+    create: (body) => client.call('POST', '/transaction', body),
+    confirm: (txnId) => client.call('PUT', `/transaction/${txnId}/confirm`),
+    cancel: (txnId) => client.call('PUT', `/transaction/${txnId}/cancel`),
+    get: (txnId) => client.call('GET', `/transaction/${txnId}`),
+    async run(body) {
+      const quote = await client.create(body);
+      if (quote.status !== 200) throw new Error(quote.text);
+      return (await client.confirm(quote.body.txnId)).body;
+    },
+    async wallet(ccy) {
+      const wallets = (await client.call('GET', `/account/${credentials.accountId}/wallet/`)).body.data;
+      return wallets.find((wallet: { ccy: string }) => wallet.ccy === ccy);
+    },
+  };
+  return client;
+}
+
+/** A fresh sandbox in this process with a client, its clock frozen and nobody paying by itself. */
+export async function fresh(options: SandboxOptions = {}): Promise<Client & { close(): Promise<void> }> {
+  const sandbox = openSandbox({ autoPay: 'off', ...options });
+  const client = await connect(sandbox.handle, 'http://sandbox.localhost', sandbox);
+  await client.control('POST', 'clock/freeze');
+  return { ...client, close: () => sandbox.close() };
+}
+
+/** A fresh server with a client. */
+export async function serve(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; client: Client }> {
+  const sandbox = await startSandbox({ autoPay: 'off', ...options });
+  return { sandbox, client: await connect(fetch, sandbox.url, sandbox) };
+}
+
+export function lightningReceive(amount: number, more: object = {}): object {
+  return {
+    sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
+    destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: amount, reqDetails: {} },
+    ...more,
+  };
+}
+
+export function lightningSend(paymentRequest: string, more: object = {}, from = 'BTC'): object {
+  return {
+    sourceReq: { ccy: from, method: 'servicepay', reqDetails: {} },
+    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest } },
+    ...more,
+  };
+}
+
+export function swap(amount: number, from: string, to: string, more: object = {}): object {
+  return {
+    sourceReq: { ccy: from, method: 'servicepay', amtRequested: amount },
+    destReq: { ccy: to, method: 'servicepay' },
+    ...more,
+  };
+}
+
+async function read(response: Response): Promise<Answered> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+}

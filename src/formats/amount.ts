@@ -40,7 +40,7 @@ export function decimalsOf(ccy: string): number {
  */
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
-  if (ccy === 'USDT' || /^[A-Z]{3}$/.test(ccy) && ccy !== 'SAT') return ccy;
+  if (/^(?:usdt|(?!sat)[a-z]{3})$/i.test(text)) return ccy;
   throw usage(`"${clip(text)}" is not a currency code. Write one such as BTC, USDT or VND.`);
 }
 

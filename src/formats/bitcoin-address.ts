@@ -25,7 +25,7 @@ const noun = 'Bitcoin address';
 export function parseBitcoinAddress(text: string): BitcoinAddress {
   if (text.length > 90) throw new Failure('usage', 'This is too long for a Bitcoin address. Copy the address alone.');
   if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwit(text);
-  if (/^[123mn][1-9A-Za-z]{20,}$/.test(text)) return parseBase58(text);
+  if (/^[123mn][0-9A-Za-z]{20,}$/.test(text)) return parseBase58(text);
   throw new Failure('usage', `"${text}" is not a Bitcoin address. Those begin with bc1, 1 or 3, on testnet with tb1.`);
 }
 

@@ -36,7 +36,7 @@ export function normaliseBech32(text: string, noun: string): string {
   }
   const separator = lower.lastIndexOf('1');
   if (separator < 1) throw changed(noun, 'the "1" after its prefix is missing');
-  const foreign = /[^02-9ac-hj-np-z]/.exec(lower.slice(separator + 1))?.[0] ?? /[^!-~]/.exec(lower)?.[0];
+  const foreign = /[^!-~]/.exec(text)?.[0] ?? /[^02-9ac-hj-np-z]/.exec(lower.slice(separator + 1))?.[0];
   if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
   return lower;
 }

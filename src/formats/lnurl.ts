@@ -43,7 +43,8 @@ export function parseLightningAddress(text: string): LightningAddress {
   const isUser = /^[a-z0-9][a-z0-9._+-]{0,63}$/.test(user);
   const domainPattern = new RegExp(`^(?:${label}(?:\\.${label})+|localhost)(?::\\d{1,5})?$`);
   const isDomain = domain.length <= 253 && domainPattern.test(domain);
-  if (!isUser || !isDomain || rest.length > 0) {
+  const isAscii = /^[!-~]*$/.test(text);
+  if (!isAscii || !isUser || !isDomain || rest.length > 0) {
     throw new Failure(
       'usage',
       `"${text.slice(0, 90)}" is not a Lightning Address. Those look like an e-mail address: name@example.com.`,
@@ -55,6 +56,6 @@ export function parseLightningAddress(text: string): LightningAddress {
 function isServiceUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
-  const needsNoCertificate = /(^|\.)(onion|localhost)$|^127\.|^\[::1\]$/.test(hostname);
+  const needsNoCertificate = /(^|\.)(onion|localhost)$|^127(\.\d+){3}$|^\[::1\]$/.test(hostname);
   return protocol === 'https:' || (protocol === 'http:' && needsNoCertificate);
 }

@@ -68,6 +68,7 @@ describe('parseAmount', () => {
     ['1sat\n', 'is not an amount'],
     ['9'.repeat(10_000) + 'sat', 'is not an amount'],
     ['5msat', '"msat" in "5msat" is not a unit'],
+    ['5ſat', 'is not an amount'],
     ['5k', '"k" in "5k" is not a unit'],
     ['0sat', 'more than zero'],
     ['0.00btc', 'more than zero'],
@@ -194,7 +195,7 @@ describe('currencies', () => {
 
   test('are read in any letter case', () => {
     expect(parseCurrency('usdt')).toBe('USDT');
-    for (const text of ['', 'sat', 'US', 'USDTT', 'U$D']) {
+    for (const text of ['', 'sat', 'US', 'USDTT', 'U$D', 'uſd']) {
       expect(refusal(() => parseCurrency(text))).toContain('is not a currency code');
     }
   });

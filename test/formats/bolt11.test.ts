@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../src/formats/bolt11.js';
-import { encodeInvoice } from '../../src/formats/bolt11-encode.js';
 import { joinField, wordsOfFeatures, wordsOfNumber, type FieldLetter } from '../../src/formats/bolt11-fields.js';
 import { sealInvoice } from '../../src/formats/bolt11-signature.js';
 import { loadVectors } from '../support/vectors.js';
@@ -38,15 +37,18 @@ const vectors = loadVectors('bolt11-official.json', v.object({
 
 /** The donation of the standard: well known, and enough to break in every way. */
 const donation =
-  'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypq' +
-  'dpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3ya' +
-  'p9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql';
+  'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwz' +
+  'qfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq357wnc' +
+  '5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9l' +
+  'fyql';
 
 const privateKey = new Uint8Array(32).fill(7);
 const payee = hex.encode(getPublicKey(privateKey));
 const hash = bech32.toWords(new Uint8Array(32).fill(1));
 const text = (words: string): number[] => bech32.toWords(new TextEncoder().encode(words));
-const required: Array<[FieldLetter, number[]]> = [['p', hash], ['s', hash], ['d', text('tea')], ['9', wordsOfFeatures([8, 14])]];
+const required: Array<[FieldLetter, number[]]> = [
+  ['p', hash], ['s', hash], ['d', text('tea')], ['9', wordsOfFeatures([8, 14])],
+];
 const without = (letter: FieldLetter): typeof required => required.filter(([other]) => other !== letter);
 
 /** An invoice that is signed properly, whatever its fields say. */
@@ -169,6 +171,8 @@ describe('decodeInvoice', () => {
       'This Lightning invoice was changed or cut off: its checksum is wrong. Copy it again whole, or ask for a new one.',
     );
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvj luez')))).toContain('" " cannot be part of it');
+    const withKelvin = donation.toUpperCase().replace('K', '\u212a');
+    expect(refusal(() => decodeInvoice(withKelvin))).toContain('"\u212a" cannot be part of it');
   });
 
   test('ends in an invoice or a usage failure, whatever signed words it meets', () => {
@@ -232,7 +236,7 @@ describe('the fields of an invoice', () => {
     ['two different descriptions', [...required, ['d', text('coffee')]], '"d" field stands twice'],
     ['two different expiries', [...required, ['x', [1]], ['x', [2]]], '"x" field stands twice'],
     ['bits left over', [...required, ['h', [...hash.slice(0, -1), 31]]], 'bits left over'],
-    ['a description that is not UTF-8', [...without('d'), ['d', bech32.toWords(Uint8Array.of(0xff))]], 'not readable'],
+    ['a description that is not UTF-8', [...without('d'), ['d', bech32.toWords(Uint8Array.of(255))]], 'not readable'],
     ['an expiry beyond all time', [...required, ['x', Array.from({ length: 10 }, () => 31)]], 'too large'],
     ['half a route hop', [...required, ['r', bech32.toWords(new Uint8Array(50))]], 'route hint in it is cut short'],
     ['an empty route hint', [...required, ['r', []]], 'route hint in it is cut short'],
@@ -246,8 +250,9 @@ describe('the fields of an invoice', () => {
 
   test('that overrun the invoice are refused', () => {
     const words = wordsOfNumber(1_700_000_000, 7);
-    expect(refusal(() => decodeInvoice(sealInvoice('lnbc', [...words, 1, 31, 31], privateKey)))).toContain('longer than');
-    expect(refusal(() => decodeInvoice(sealInvoice('lnbc', [...words, 1, 31], privateKey)))).toContain('cut short');
+    const tail = (...more: number[]): string => sealInvoice('lnbc', [...words, ...more], privateKey);
+    expect(refusal(() => decodeInvoice(tail(1, 31, 31)))).toContain('longer than');
+    expect(refusal(() => decodeInvoice(tail(1, 31)))).toContain('cut short');
   });
 
   test('that are unknown, odd features or repeated word for word change nothing', () => {
@@ -309,11 +314,4 @@ describe('the signature of an invoice', () => {
     const outcome = (): string => decodeInvoice(forged).payee;
     expect(outcome()).not.toBe(payee);
   });
-});
-
-test('an encoded invoice decodes with the unchanged terms even at the longest description', () => {
-  const fields = { network: 'regtest', paymentHash: '00'.repeat(32), paymentSecret: 'ff'.repeat(32), timestamp: 1 } as const;
-  const description = 'é'.repeat(319) + '.';
-  expect(decodeInvoice(encodeInvoice({ ...fields, description }, privateKey)).description).toBe(description);
-  expect(refusal(() => encodeInvoice({ ...fields, description: `${description}.` }, privateKey))).toContain('639 bytes');
 });

@@ -1,0 +1,106 @@
+// Bitcoin URIs: the grammar of BIP21 and BIP321, both ways.
+import Big from 'big.js';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { fixed } from '../../src/formats/amount.js';
+import { formatBip21, parseBip21 } from '../../src/formats/bip21.js';
+import { loadVectors } from '../support/vectors.js';
+import { refusal } from './support.js';
+
+const titled = v.array(v.object({ title: v.string(), uri: v.string() }));
+const schema = v.object({ valid: titled, invalid: titled });
+const suites = [
+  ['BIP21', loadVectors('bip21.json', schema)],
+  ['BIP321', loadVectors('bip321.json', schema)],
+] as const;
+
+describe.for(suites)('official %s vectors', ([, vectors]) => {
+  test.skipIf(!vectors)('valid ones are read', () => {
+    for (const { uri } of vectors?.valid ?? []) {
+      const read = parseBip21(uri);
+      const label = /label=([^&]*)/.exec(uri)?.[1];
+      const amount = /amount=([^&]*)/.exec(uri)?.[1];
+      expect(read.address).toBe(/^bitcoin:([^?]+)/i.exec(uri)?.[1]);
+      expect(read.label).toBe(label);
+      expect(read.amount).toEqual(amount === undefined ? undefined : new Big(amount));
+      expect(read.lightning).toBe(/lightning=([^&]*)/.exec(uri)?.[1]);
+      expect(read.segwitAddresses).toEqual([...uri.matchAll(/(?:bc|tb)=([^&]*)/gi)].map(([, address]) => address));
+      expect(read.otherMethods).toEqual(['lno', 'sp'].filter((key) => uri.includes(`${key}=`)));
+    }
+  });
+
+  test.skipIf(!vectors)('invalid ones are refused', () => {
+    for (const { uri } of vectors?.invalid ?? []) {
+      expect(refusal(() => parseBip21(uri))).toContain('This bitcoin: URI cannot be used');
+    }
+  });
+});
+
+const address = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa';
+
+describe('parseBip21', () => {
+  test('decodes percent-encoded text and leaves a plus sign alone', () => {
+    const read = parseBip21(`bitcoin:${address}?message=Donation%20for%20xyz&label=a+b%26c%E2%82%BF`);
+    expect(read).toMatchObject({ address, message: 'Donation for xyz', label: 'a+b&c₿' });
+  });
+
+  test('takes its keys in any letter case and required keys that it knows', () => {
+    const read = parseBip21(`BITCOIN:${address}?AMOUNT=20.3&req-label=x&Req-Message=y`);
+    expect(read).toMatchObject({ address, amount: new Big('20.3'), label: 'x', message: 'y' });
+  });
+
+  test.for([
+    ['50', '50'], ['50.00', '50'], ['.5', '0.5'], ['5.', '5'], ['0.00000001', '0.00000001'],
+  ] as const)('reads the amount %s as %s BTC', ([text, value]) => {
+    expect(parseBip21(`bitcoin:${address}?amount=${text}`).amount).toEqual(new Big(value));
+  });
+
+  test.for([
+    ['amount=50,000.00', 'is not a number of bitcoin'],
+    ['amount=', 'is not a number of bitcoin'],
+    ['amount=.', 'is not a number of bitcoin'],
+    ['amount=1e3', 'is not a number of bitcoin'],
+    ['amount=-1', 'is not a number of bitcoin'],
+    ['amount=20.3BTC', 'is not a number of bitcoin'],
+    ['amount=0', 'more than zero'],
+    ['amount=0.123456789', 'BTC has at most 8 decimals'],
+    ['amount=21000001', 'more than the 21 million'],
+    ['label=%E0%A4', 'not percent-encoded UTF-8'],
+    ['lightning=a&LIGHTNING=b', '"lightning" stands in it twice'],
+    ['req-pop=callback%3a', 'requires "req-pop"'],
+    ['tb=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'an address of another network'],
+    ['bc=', 'an address of another network'],
+  ] as const)('refuses %s', ([query, reason]) => {
+    expect(refusal(() => parseBip21(`bitcoin:${address}?${query}`))).toContain(reason);
+  });
+
+  test.for([
+    ['bitcoin:', 'no address and no invoice'],
+    ['bitcoin:?amount=1', 'no address and no invoice'],
+    [`bitcoin://${address}`, 'not of the form'],
+    [`bitcoin ${address}`, 'not of the form'],
+    [`litecoin:${address}`, 'not of the form'],
+  ] as const)('refuses %s', ([uri, reason]) => {
+    expect(refusal(() => parseBip21(uri))).toContain(reason);
+  });
+
+  test('reads what formatBip21 writes', () => {
+    const text = fc.option(fc.string({ unit: 'grapheme', minLength: 1 }), { nil: undefined });
+    const anyAmount = fc.bigInt(1n, 2_100_000_000_000_000n).map((sat) => new Big(sat).times('1e-8'));
+    const amount = fc.option(anyAmount, { nil: undefined });
+    const parts = fc.record({ address: fc.constant(address), amount, label: text, message: text, lightning: text });
+    fc.assert(fc.property(parts, (given) => {
+      const uri = formatBip21(given);
+      expect(parseBip21(uri)).toEqual({ ...given, segwitAddresses: [], otherMethods: [] });
+      if (given.amount) expect(uri).toContain(`amount=${fixed(given.amount)}`);
+    }));
+  });
+});
+
+test('formatBip21 writes amounts without an exponent and nothing that is not given', () => {
+  expect(formatBip21({ address })).toBe(`bitcoin:${address}`);
+  expect(formatBip21({ address, amount: new Big('1e-8'), label: 'a b' })).toBe(
+    `bitcoin:${address}?amount=0.00000001&label=a%20b`,
+  );
+});

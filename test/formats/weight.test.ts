@@ -1,0 +1,35 @@
+// What each module of the formats pulls in: a command that only reads an amount must not load a curve.
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+
+/** Packages and Node modules that the module reaches, by whatever way. */
+async function reach(module: string): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [`src/formats/${module}.ts`],
+    absWorkingDir: new URL('../..', import.meta.url).pathname,
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  });
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+  return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].toSorted();
+}
+
+test.for([
+  ['failure', []],
+  ['duration', []],
+  ['network', []],
+  ['amount', ['big.js']],
+  ['bip21', ['big.js']],
+  ['bitcoin-address', ['@scure/base', 'node:crypto']],
+  ['tron-address', ['@scure/base', 'node:crypto']],
+  ['lnurl', ['@scure/base', 'node:crypto']],
+  ['evm-address', ['@noble/hashes/sha3.js', '@scure/base', 'node:crypto']],
+  ['bolt11', ['@noble/secp256k1', '@scure/base', 'node:crypto']],
+  ['describe', ['big.js']],
+] as const)('%s reaches no more than %j', async ([module, packages]) => {
+  expect(await reach(module)).toEqual(packages);
+});

@@ -1,14 +1,19 @@
 // The live line: one line on stderr, redrawn in place while something is awaited; what stays is the record.
+import type { Ora } from 'ora';
+import { asciiGlyphs } from './glyphs.js';
+import { spinnerFrames } from './prompt-theme.js';
 import type { Terminal } from './terminal.js';
+import { truncate } from './text.js';
 
 export interface LiveOptions {
   readonly quiet: boolean;
   /** Milliseconds, from any fixed point. */
   readonly now: () => number;
-  /** Calls `fn` every `ms` until the returned function is called. */
-  readonly every: (ms: number, fn: () => void) => () => void;
+  /** Calls `action` every `ms` until the returned function is called. */
+  readonly every: (ms: number, action: () => void) => () => void;
 }
 
+/** Lines are ours: text from outside is sanitised by whoever puts it in. */
 export interface Live {
   /** Shows what `render` says, again every second; it is handed the milliseconds since the start. */
   start(render: (elapsedMs: number) => string): void;
@@ -18,10 +23,105 @@ export interface Live {
   succeed(text: string): void;
   /** Ends with a cross and this text. */
   fail(text: string): void;
-  /** Ends and leaves nothing. */
+  /** Ends and leaves nothing; does nothing when it has ended already. */
   stop(): void;
 }
 
-export function createLive(terminal: Terminal, options: LiveOptions): Live {
-  throw new Error(`not there yet: ${terminal.columns} ${options.quiet}`);
+const tickMs = 1000;
+const frameMs = 80;
+const margin = '  ';
+/** Margin, frame, the space after it, and the last cell, where some terminals wrap already. */
+const overhead = margin.length + 3;
+
+export function createLive(terminal: Terminal, { quiet, now, every }: LiveOptions): Live {
+  const { stderr, stderrCanvas, unicode } = terminal;
+  const print = (line: string): void => {
+    if (!quiet) stderr.write(`${margin}${unicode ? line : asciiGlyphs(line)}\n`);
+  };
+  const open = (line: () => string): Display =>
+    terminal.canAnimate ? animate(terminal, every, line) : printChanges(print, line);
+  let display: Display | undefined;
+
+  function stop(): void {
+    display?.close();
+    display = undefined;
+  }
+
+  function end(mark: string, text: string): void {
+    stop();
+    print(`${mark} ${text}`);
+  }
+
+  return {
+    start(render) {
+      stop();
+      const startedAt = now();
+      if (!quiet) display = open(() => render(now() - startedAt));
+    },
+    update: () => display?.update(),
+    succeed: (text) => end(stderrCanvas.style.green('✓'), text),
+    fail: (text) => end(stderrCanvas.style.red('✗'), text),
+    stop,
+  };
+}
+
+interface Display {
+  update(): void;
+  close(): void;
+}
+
+/** Where nothing can be redrawn: a line when something changed, none for a countdown that merely ticks. */
+function printChanges(print: (line: string) => void, line: () => string): Display {
+  let shown: string | undefined;
+  const update = (): void => {
+    const text = line();
+    if (text !== shown) print(text);
+    shown = text;
+  };
+  update();
+  return { update, close: () => undefined };
+}
+
+function animate(terminal: Terminal, every: LiveOptions['every'], line: () => string): Display {
+  const { stderr, unicode } = terminal;
+  let spinner: Ora | undefined;
+  let isOpen = true;
+  const fitted = (): string => truncate(unicode ? line() : asciiGlyphs(line()), (stderr.columns ?? 0) - overhead);
+
+  const update = (): void => {
+    if (spinner === undefined) return;
+    // ora divides by the width; a window without any has nothing to draw on.
+    if ((stderr.columns ?? 0) < 1) spinner.stop();
+    else {
+      spinner.text = fitted();
+      if (spinner.isSpinning) spinner.render();
+      else spinner.start();
+    }
+  };
+  const stopTicking = every(tickMs, update);
+  stderr.on('resize', update);
+
+  void import('ora').then(({ default: ora }) => {
+    if (!isOpen) return;
+    const { cyan } = terminal.stderrCanvas.style;
+    // Its own colours follow the environment of the process, and its handling of stdin would swallow Ctrl-C.
+    spinner = ora({
+      stream: stderr,
+      isEnabled: true,
+      discardStdin: false,
+      color: false,
+      spinner: { interval: frameMs, frames: spinnerFrames(unicode).map((frame) => margin + cyan(frame)) },
+    });
+    update();
+  });
+
+  return {
+    update,
+    close: () => {
+      isOpen = false;
+      stopTicking();
+      stderr.off('resize', update);
+      spinner?.stop();
+    },
+  };
 }

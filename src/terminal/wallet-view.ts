@@ -1,5 +1,5 @@
 // The wallets of an account as a table: available, reserved and total per currency.
-import { formatNumber, fromWire, money } from '../formats/amount.js';
+import { fixed, formatNumber, fromWire, money } from '../formats/amount.js';
 import type { Wallet } from '../api/types.js';
 import type { Column, ListView } from './output.js';
 
@@ -16,20 +16,16 @@ const amountColumn = (title: string, part: Part): Column<Wallet> => ({
   align: 'right',
 });
 
-/** `footer` says whose wallets these are, see `placeLine`. */
-export function walletList(footer?: string): ListView<Wallet> {
-  return {
-    columns: [
-      { title: 'Currency', value: (wallet) => wallet.ccy },
-      amountColumn('Available', available),
-      { ...amountColumn('Reserved', reserved), priority: 2, style: dimZero(reserved) },
-      { ...amountColumn('Total', total), priority: 1 },
-    ],
-    quiet: (wallet) => available(wallet).toFixed(),
-    empty: 'This account has no wallets yet.',
-    footer,
-  };
-}
+export const walletsView: ListView<Wallet> = {
+  columns: [
+    { title: 'Currency', value: (wallet) => wallet.ccy },
+    amountColumn('Available', available),
+    { ...amountColumn('Reserved', reserved), priority: 2, style: dimZero(reserved) },
+    { ...amountColumn('Total', total), priority: 1 },
+  ],
+  quiet: (wallet) => fixed(available(wallet)),
+  empty: 'This account has no wallets yet.',
+};
 
 function dimZero(part: Part): NonNullable<Column<Wallet>['style']> {
   return (cell, style, wallet) => (part(wallet).eq(0) ? style.dim(cell) : cell);

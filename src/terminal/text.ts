@@ -1,12 +1,12 @@
 // Text measured in cells of the screen: width, padding, cutting, wrapping. Escape sequences take no room.
-import measure from 'fast-string-truncated-width';
+import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { sanitize } from './sanitize.js';
 
 const ellipsis = '…';
 const resetStyle = '\u001B[0m';
 
-export const widthOf = (text: string): number => measure(text).width;
+export const widthOf = (text: string): number => stringWidth(text);
 
 export const padRight = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
@@ -14,10 +14,13 @@ export const padLeft = (text: string, width: number): string => ' '.repeat(Math.
 
 /** Cuts a line that is ours, colours included, to a width; the cut shows as an ellipsis. */
 export function truncate(line: string, width: number): string {
-  const { truncated, index } = measure(line, { limit: Math.max(width, 0), ellipsis });
-  if (!truncated) return line;
+  if (widthOf(line) <= width) return line;
   if (width < 1) return '';
-  const kept = line.slice(0, index);
+  let kept = '';
+  for (const piece of piecesOf(line)) {
+    if (widthOf(kept + piece) > width - 1) break;
+    kept += piece;
+  }
   return `${kept}${ellipsis}${kept.includes('\u001B') ? resetStyle : ''}`;
 }
 
@@ -31,8 +34,27 @@ export function wrap(text: string, width: number): string[] {
   return wrapAnsi(text, Math.max(width, 1), { hard: true }).split('\n');
 }
 
-/** Breaks anywhere, for an invoice or an address: every line but the last is full, so that copying joins it again. */
+/** Breaks anywhere, for an invoice or an address: every line is as full as can be, so that copying joins it again. */
 export function chop(text: string, width: number): string[] {
-  const room = Math.max(width, 1);
-  return Array.from({ length: Math.ceil(text.length / room) }, (_, i) => text.slice(i * room, (i + 1) * room));
+  const lines = [''];
+  let used = 0;
+  for (const piece of piecesOf(text)) {
+    const cells = widthOf(piece);
+    if (used + cells > width && used > 0) {
+      lines.push('');
+      used = 0;
+    }
+    lines[lines.length - 1] += piece;
+    used += cells;
+  }
+  return lines;
+}
+
+/** Colours and characters as they are seen: neither is ever cut in two. */
+function* piecesOf(text: string): Generator<string> {
+  const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  for (const part of text.split(/(\u001B\[[\d;]*m)/)) {
+    if (part.startsWith('\u001B')) yield part;
+    else for (const { segment } of characters.segment(part)) yield segment;
+  }
 }

@@ -16,16 +16,20 @@ const amountColumn = (title: string, part: Part): Column<Wallet> => ({
   align: 'right',
 });
 
-export const walletsView: ListView<Wallet> = {
-  columns: [
-    { title: 'Currency', value: (wallet) => wallet.ccy },
-    amountColumn('Available', available),
-    { ...amountColumn('Reserved', reserved), priority: 2, style: dimZero(reserved) },
-    { ...amountColumn('Total', total), priority: 1 },
-  ],
-  quiet: (wallet) => fixed(available(wallet)),
-  empty: 'This account has no wallets yet.',
-};
+/** `footer` says whose wallets these are, see `placeLine`. */
+export function walletList(footer?: string): ListView<Wallet> {
+  return {
+    columns: [
+      { title: 'Currency', value: (wallet) => wallet.ccy },
+      amountColumn('Available', available),
+      { ...amountColumn('Reserved', reserved), priority: 2, style: dimZero(reserved) },
+      { ...amountColumn('Total', total), priority: 1 },
+    ],
+    quiet: (wallet) => fixed(available(wallet)),
+    empty: 'This account has no wallets yet.',
+    footer,
+  };
+}
 
 function dimZero(part: Part): NonNullable<Column<Wallet>['style']> {
   return (cell, style, wallet) => (part(wallet).eq(0) ? style.dim(cell) : cell);

@@ -1,0 +1,46 @@
+// Terminals made of memory: what is written to them can be read, and their size and kind are what a test says.
+import { Readable, Writable } from 'node:stream';
+import { openTerminal, type Terminal, type TerminalSource } from '../../src/terminal/terminal.js';
+
+type Stream = 'stdin' | 'stdout' | 'stderr';
+
+export interface Screen {
+  readonly terminal: Terminal;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+}
+
+export interface ScreenOptions {
+  /** Which streams are terminals: all, none, or these. */
+  readonly tty?: boolean | readonly Stream[];
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: TerminalSource['env'];
+  readonly flags?: TerminalSource['flags'];
+}
+
+export const memoryStream = (properties: object = {}): Writable & { readonly written: () => string } => {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write: (chunk: unknown, _encoding, done) => {
+      chunks.push(String(chunk));
+      done();
+    },
+  });
+  return Object.assign(stream, properties, { written: () => chunks.join('') });
+};
+
+export function openScreen({ tty = true, columns = 80, rows = 24, env = {}, flags = {} }: ScreenOptions = {}): Screen {
+  const isTty = (stream: Stream): boolean => (typeof tty === 'boolean' ? tty : tty.includes(stream));
+  const output = (stream: Stream) => memoryStream(isTty(stream) ? { isTTY: true, columns, rows } : {});
+  const stdin = Object.assign(new Readable({ read: () => undefined }), isTty('stdin') ? { isTTY: true } : {});
+  const stdout = output('stdout');
+  const stderr = output('stderr');
+  const terminal = openTerminal({ stdin, stdout, stderr, env, flags });
+  return { terminal, stdout: stdout.written, stderr: stderr.written };
+}
+
+/** A terminal without colours, to compare words and places. */
+export const openPlainScreen = (options: ScreenOptions = {}): Screen =>
+  openScreen({ ...options, flags: { noColor: true, ...options.flags } });

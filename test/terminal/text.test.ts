@@ -1,0 +1,82 @@
+// Text from outside made harmless, and text measured in cells.
+import fc from 'fast-check';
+import { Chalk } from 'chalk';
+import { describe, expect, test } from 'vitest';
+import { sanitize } from '../../src/terminal/sanitize.js';
+import { chop, oneLine, padLeft, truncate, widthOf, wrap } from '../../src/terminal/text.js';
+
+const red = new Chalk({ level: 1 }).red;
+const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+describe('sanitize', () => {
+  test.each([
+    { what: 'a colour', text: '\u001B[31mred', shown: '\\x1b[31mred' },
+    { what: 'a window title', text: '\u001B]0;owned\u0007', shown: '\\x1b]0;owned\\x07' },
+    { what: 'the one-byte form of an escape', text: '\u009B31m', shown: '\\x9b31m' },
+    { what: 'line breaks and tabs', text: 'a\tb\r\nc', shown: 'a\\tb\\r\\nc' },
+    { what: 'other line breaks', text: 'a\u2028b\u0085c', shown: 'a\\u2028b\\x85c' },
+    { what: 'an order of reading turned round', text: 'pay \u202E0001', shown: 'pay \\u202e0001' },
+    { what: 'an isolate', text: '\u2066x\u2069', shown: '\\u2066x\\u2069' },
+    { what: 'what has no width', text: 'a\u200Bb\uFEFFc\u00ADd\u3164e', shown: 'a\\u200bb\\ufeffc\\xadd\\u3164e' },
+    { what: 'an invisible tag', text: 'a\u{E0041}b', shown: 'a\\u{e0041}b' },
+    { what: 'half a character', text: 'a\uD800b', shown: 'a\\ud800b' },
+    { what: 'delete and backspace', text: 'a\u007F\bb', shown: 'a\\x7f\\x08b' },
+  ])('shows $what as an escape', ({ text, shown }) => {
+    expect(sanitize(text)).toBe(shown);
+  });
+
+  test.each(['Coffee House, order 118', 'Ngân hàng Ngoại thương', '☕\uFE0F 50 000 ₫', '日本語', 'a\\nb'])('leaves %j as it is', (text) => {
+    expect(sanitize(text)).toBe(text);
+  });
+
+  test('lets nothing through that steers a terminal', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !steering.test(sanitize(text))));
+  });
+});
+
+describe('oneLine', () => {
+  test('turns line breaks into spaces', () => {
+    expect(oneLine('  one\r\n\ttwo  ', 20)).toBe('one two');
+  });
+
+  test.each([
+    { text: 'a description that is long', width: 12, shown: 'a descripti…' },
+    { text: '日本語日本語', width: 7, shown: '日本語…' },
+    { text: 'short', width: 5, shown: 'short' },
+    { text: 'short', width: 1, shown: '…' },
+    { text: '日本', width: 2, shown: '…' },
+  ])('cuts $text at $width cells', ({ text, width, shown }) => {
+    expect(oneLine(text, width)).toBe(shown);
+  });
+
+  test('never takes more cells than it is given', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 12 }), (text, width) => widthOf(oneLine(text, width)) <= width),
+    );
+  });
+});
+
+test('a cut inside a colour ends the colour', () => {
+  expect(truncate(red('abcdef'), 4)).toBe('\u001B[31mabc…\u001B[0m');
+});
+
+test('a width below one leaves nothing', () => {
+  expect([truncate('abc', 0), truncate('abc', -3)]).toEqual(['', '']);
+});
+
+test('padding counts cells, not colours or bytes', () => {
+  expect(padLeft(red('日本'), 6)).toBe(`  ${red('日本')}`);
+});
+
+test('chopped text is whole again when its lines are joined, and every line but the last is full', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.integer({ min: 1, max: 20 }), (text, width) => {
+      const lines = chop(text, width);
+      return lines.join('') === text && lines.slice(0, -1).every((line) => line.length === width);
+    }),
+  );
+});
+
+test('text is wrapped between words', () => {
+  expect(wrap('Ask for a new one.', 10)).toEqual(['Ask for a', 'new one.']);
+});

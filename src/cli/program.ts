@@ -13,16 +13,21 @@ export interface ProgramOptions {
   readonly tree: Branch;
   readonly version: string;
   readonly argv: readonly string[];
+  /** Whether a person is at both ends: then svcpay alone opens home instead of asking for a command. */
+  readonly atTerminal: boolean;
   readonly columns: number | undefined;
+  /** Writes help that was asked for. */
   readonly print: (text: string) => void;
+  /** Writes help that was not asked for, beside an error. */
+  readonly explain: (text: string) => void;
   readonly openContext: (globals: Globals) => Context;
 }
 
 /** Parses and runs one command line. Throws Failure; help and version are printed and end normally. */
 export async function runProgram(options: ProgramOptions): Promise<void> {
   const path = chosenPath(options.tree, options.argv);
-  const leaf = path.at(-1);
-  const command = leaf === undefined ? undefined : await leaf.load?.();
+  const leaf = path.at(-1) ?? (options.atTerminal ? options.tree : undefined);
+  const command = await leaf?.load?.();
   const program = buildProgram(options, path, command);
   try {
     await program.parseAsync([...options.argv], { from: 'user' });
@@ -44,7 +49,7 @@ function buildProgram(options: ProgramOptions, path: readonly Branch[], command:
   addValues(program, globalOptions);
   dress(program, options);
   addBranches(program, options, options.tree.branches ?? [], path, command);
-  if (path.length === 0 && command === undefined) program.action(() => program.help());
+  if (path.length === 0) addCommand(program, options, command);
   return program;
 }
 
@@ -71,7 +76,7 @@ function addBranches(
 
 function addCommand(target: Commander, options: ProgramOptions, command: Command | undefined): void {
   if (command === undefined) {
-    target.action(() => Promise.reject(groupFailure(target)));
+    target.action(() => Promise.reject(target.parent === null ? noCommand(target, options) : groupFailure(target)));
     return;
   }
   const names = Object.keys(command.arguments);
@@ -88,6 +93,11 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
       await context.close();
     }
   });
+}
+
+function noCommand(program: Commander, { explain }: ProgramOptions): Failure {
+  explain(program.helpInformation());
+  return new Failure('usage', 'A command is missing.', { hint: 'svcpay --help' });
 }
 
 function groupFailure(group: Commander): Failure {

@@ -7,6 +7,8 @@ export interface Branch {
   readonly name: string;
   readonly summary: string;
   readonly hidden?: boolean;
+  /** It pays: a failure of it says first what became of the money. */
+  readonly money?: boolean;
   readonly load?: () => Promise<Command>;
   readonly branches?: readonly Branch[];
 }
@@ -34,6 +36,88 @@ export const tree: Branch = {
       name: 'wallets',
       summary: 'show what is available, reserved and in total',
       load: async () => (await import('./commands/wallets.js')).wallets,
+    },
+    {
+      name: 'receive',
+      summary: 'ask for money',
+      branches: [
+        {
+          name: 'lightning',
+          summary: 'make a Lightning invoice and wait until it is paid',
+          load: async () => (await import('./commands/receive-lightning.js')).receiveLightning,
+        },
+      ],
+    },
+    {
+      name: 'send',
+      summary: 'pay',
+      money: true,
+      branches: [
+        {
+          name: 'lightning',
+          summary: 'pay a BOLT11 invoice',
+          money: true,
+          load: async () => (await import('./commands/send-lightning.js')).sendLightning,
+        },
+      ],
+    },
+    {
+      name: 'swap',
+      summary: 'exchange between two of your own wallets',
+      money: true,
+      load: async () => (await import('./commands/swap.js')).swap,
+    },
+    {
+      name: 'tx',
+      summary: 'look at transactions and carry them on',
+      branches: [
+        {
+          name: 'list',
+          summary: 'the history',
+          load: async () => (await import('./commands/tx-list.js')).txList,
+        },
+        {
+          name: 'get',
+          summary: 'one transaction as a receipt',
+          load: async () => (await import('./commands/tx-get.js')).txGet,
+        },
+        {
+          name: 'watch',
+          summary: 'follow transactions to their end',
+          load: async () => (await import('./commands/tx-watch.js')).txWatch,
+        },
+      ],
+    },
+    {
+      name: 'sandbox',
+      summary: 'the whole service, locally',
+      branches: [
+        {
+          name: 'start',
+          summary: 'run the sandbox as a server',
+          load: async () => (await import('./commands/sandbox-start.js')).sandboxStart,
+        },
+        {
+          name: 'fund',
+          summary: 'add money to a wallet',
+          load: async () => (await import('./commands/sandbox-fund.js')).sandboxFund,
+        },
+        {
+          name: 'pay',
+          summary: 'pay a request, as somebody outside would',
+          load: async () => (await import('./commands/sandbox-pay.js')).sandboxPay,
+        },
+        {
+          name: 'invoice',
+          summary: 'make an invoice of somebody outside, to pay',
+          load: async () => (await import('./commands/sandbox-invoice.js')).sandboxInvoice,
+        },
+        {
+          name: 'reset',
+          summary: 'back to a fresh sandbox',
+          load: async () => (await import('./commands/sandbox-reset.js')).sandboxReset,
+        },
+      ],
     },
   ],
 };

@@ -52,7 +52,7 @@ export class Value<T> {
   }
 }
 
-function word<T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> {
+export function word<T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> {
   const shape = { kind: 'word', placeholder, summary: '', required: true, choices, short: undefined } as const;
   return new Value<T>(shape, (raw) => {
     if (typeof raw !== 'string') throw new Failure('usage', `${placeholder} is missing.`);

@@ -9,7 +9,8 @@ import { sanitize } from './sanitize.js';
 import { stepsLine, stepWord } from './steps.js';
 import type { Canvas } from './terminal.js';
 import { clockTime, dateTime, relativeTime } from './time.js';
-import { amountOf, stateStyle, transactionKind } from './transaction-view.js';
+import { amountOf, stateStyle, transactionKind, transactionList } from './transaction-view.js';
+import type { RecordView } from './output.js';
 
 export interface ReceiptOptions {
   /** Epoch ms. */
@@ -31,6 +32,12 @@ export function receipt(transaction: Transaction, options: ReceiptOptions, canva
     factLines([...sides(transaction), ...about(transaction, options)], canvas, 11),
   ];
   return blocks.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+}
+
+/** The receipt as the result of a command; in a pipe, the row of the history. */
+export function receiptView(transaction: Transaction, now: number): RecordView<Transaction> {
+  const { columns, quiet } = transactionList(now);
+  return { columns, quiet, screen: (canvas) => receipt(transaction, { now }, canvas) };
 }
 
 function timeline(transaction: Transaction, options: ReceiptOptions, canvas: Canvas): string[] {

@@ -1,0 +1,67 @@
+// Pays a BOLT11 invoice: decoded and checked here, quoted, agreed to, confirmed once, followed to its end.
+import { formatAmount, money, btcFromMsat } from '../../formats/amount.js';
+import { decodeInvoice, type Invoice } from '../../formats/bolt11.js';
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import type { Network } from '../../store/profiles.js';
+import type { Fact } from '../../terminal/card.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { lightningOrder } from '../../wallet/orders.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { runPayment } from '../payment-flow.js';
+import { paymentOptions, type PaymentFlags } from '../payment-options.js';
+import { wordOrStdin } from '../stdin.js';
+import { currency, text } from '../values.js';
+
+export const sendLightning = defineCommand({
+  arguments: { invoice: text('INVOICE').describe('a BOLT11 invoice, or - to read it from stdin') },
+  options: { from: currency().otherwise('BTC').describe('wallet to pay from'), ...paymentOptions },
+  examples: [
+    ['svcpay send lightning lnbc25u1…', 'shows the full cost, then asks'],
+    ['svcpay send lightning lnbc25u1… --ref order-118 --max-fee 1% --yes --json', 'in a script, safe to run again'],
+    ['cat invoice.txt | svcpay send lightning - --yes', 'the invoice from a pipe'],
+  ],
+  async run({ invoice, from, ...flags }, context) {
+    const given = await wordOrStdin(invoice, context);
+    await payInvoice(decodeInvoice(given.replace(/^lightning:/i, '')), from, flags, context);
+  },
+});
+
+/** Pays an invoice that was decoded already. */
+export async function payInvoice(invoice: Invoice, from: string, flags: PaymentFlags, context: Context): Promise<void> {
+  checkPayable(invoice, context.settings.network, context.now());
+  await runPayment(lightningOrder(invoice, from), flags, { about: aboutInvoice(invoice, context.now()) }, context);
+}
+
+function checkPayable(invoice: Invoice, network: Network, now: number): void {
+  if (network !== 'any' && invoice.network !== network) {
+    throw new Failure('usage', `Not sent: this is a ${invoice.network} invoice, and your profile is on ${network}.`);
+  }
+  if (invoice.amountMsat === null) {
+    throw new Failure('usage', 'Not sent: this invoice has no amount, and the service pays only invoices that name one.', {
+      hint: 'Ask for an invoice with an amount.',
+    });
+  }
+  if (invoice.expiresAt <= now) {
+    const ago = describeDuration(now - invoice.expiresAt);
+    throw new Failure('usage', `Not sent: the invoice expired ${ago} ago. Ask for a new one.`);
+  }
+}
+
+const payeeEnds = 8;
+
+function aboutInvoice(invoice: Invoice, now: number): Fact[] {
+  const { payee, description, amountMsat } = invoice;
+  const short = `${payee.slice(0, payeeEnds)}…${payee.slice(-payeeEnds)}`;
+  const amount = amountMsat === null ? '' : formatAmount(money('BTC', btcFromMsat(amountMsat)));
+  return [
+    {
+      label: 'Pay',
+      value: description === null || description === '' ? amount : sanitize(description),
+      ...(description !== null && description !== '' && { note: 'as the invoice says' }),
+    },
+    { label: 'To', value: short },
+    { label: 'Expires', value: `in ${describeDuration(invoice.expiresAt - now)}` },
+  ];
+}

@@ -1,0 +1,209 @@
+// What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { WalletClient } from '../api/client.js';
+import type { Transport } from '../api/transport.js';
+import type { Credentials, TokenStore } from '../api/types.js';
+import { Failure } from '../formats/failure.js';
+import type { Document } from '../store/document.js';
+import { findHome, journalFile, type Home } from '../store/home.js';
+import type { Journal } from '../store/journal.js';
+import { openConfig, type Config } from '../store/profiles.js';
+import { openSecrets, systemKeyring, type SecretStore } from '../store/secrets.js';
+import { resolveSettings, type Settings } from '../store/settings.js';
+import { credentialName, openTokens, type KeptTokens } from '../store/tokens.js';
+import { createAsk, type Ask } from '../terminal/ask.js';
+import { createLive, type Live } from '../terminal/live.js';
+import { createOutput, type Output } from '../terminal/output.js';
+import { openTerminal, type InputStream, type OutputStream, type Terminal } from '../terminal/terminal.js';
+import type { EmbeddedService } from './embedded.js';
+import type { Globals } from './globals.js';
+
+/** The process as seen from inside, so that tests can stand in for it. */
+export interface Process {
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pid: number;
+  readonly version: string;
+  /** Aborted on Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly every: (ms: number, action: () => void) => () => void;
+}
+
+export interface Context extends Process {
+  readonly globals: Globals;
+  readonly terminal: Terminal;
+  readonly out: Output;
+  readonly ask: Ask;
+  readonly live: Live;
+  readonly home: Home;
+  readonly config: Document<Config>;
+  readonly secrets: SecretStore;
+  /** Flags, environment and profile taken together; throws Failure `usage` for a value that cannot be. */
+  readonly settings: Settings;
+  readonly newId: () => string;
+  /** The client of the chosen service and account. Throws Failure `authentication` where nothing says which. */
+  client(): Promise<WalletClient>;
+  /** A client of any service, with credentials that are not kept yet. */
+  clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<WalletClient>;
+  /** The token kept for the chosen service and key. */
+  tokens(): KeptTokens | undefined;
+  /** Carries requests to the chosen service. */
+  transport(): Promise<Transport>;
+  /** The embedded sandbox, opened once. */
+  embedded(): Promise<EmbeddedService>;
+  journal(): Promise<Journal>;
+  /** Registers what must be closed when the command is over. */
+  onClose(close: () => void | Promise<void>): void;
+  close(): Promise<void>;
+}
+
+const defaultTimeoutMs = 30_000;
+
+export function openContext(proc: Process, globals: Globals): Context {
+  const { env } = proc;
+  const closers: (() => void | Promise<void>)[] = [];
+  const once = lazily;
+  const home = findHome(env);
+  const config = openConfig(home.config);
+  const terminal = openTerminal({
+    stdin: proc.stdin,
+    stdout: proc.stdout,
+    stderr: proc.stderr,
+    env,
+    flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
+  });
+  const settings = once(() => resolveSettings(globals, env, config.read()));
+  const secrets = once(() => openSecrets(home, systemKeyring));
+
+  const embedded = once(async () => {
+    const { openEmbedded } = await import('./embedded.js');
+    const service = await openEmbedded(home, settings().maker);
+    closers.push(() => service.close());
+    return service;
+  });
+
+  const network = once(async (): Promise<Transport> => {
+    const { undiciTransport } = await import('../api/undici-transport.js');
+    const transport = undiciTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
+    closers.push(() => transport.close());
+    return transport;
+  });
+
+  const transport = async (): Promise<Transport> =>
+    settings().embedded ? (await embedded()).transport : network();
+
+  const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<WalletClient> =>
+    new WalletClient({
+      baseUrl,
+      credentials,
+      tokens,
+      transport: await transport(),
+      maker: settings().maker,
+      accountId: settings().accountId,
+      clock: proc.now,
+      sleep: proc.sleep,
+      random: proc.random,
+      signal: proc.signal,
+      log: globals.debug ? (line) => proc.stderr.write(`${line}\n`) : undefined,
+      timeoutMs: globals.timeout ?? defaultTimeoutMs,
+      userAgent: `svcpay/${proc.version}`,
+    });
+
+  const tokens = once(() => {
+    const { baseUrl, apiKey } = settings();
+    return baseUrl === undefined || apiKey === undefined
+      ? undefined
+      : openTokens(home.config, credentialName(baseUrl, apiKey));
+  });
+
+  const client = once(async () => {
+    if (settings().embedded) {
+      const { credentials, tokens: own } = await embedded();
+      return clientOf(settings().baseUrl ?? '', credentials, own);
+    }
+    const { baseUrl, credentials } = await findCredentials(settings(), secrets());
+    return clientOf(baseUrl, credentials, tokens() ?? openTokens(home.config, baseUrl));
+  });
+
+  const journal = once(async () => {
+    const { openJournal } = await import('../store/sqlite-journal.js');
+    const opened = openJournal(journalFile(home), isAlive);
+    closers.push(() => opened.close());
+    return opened;
+  });
+
+  return {
+    ...proc,
+    globals,
+    terminal,
+    out: createOutput(terminal, {
+      format: globals.output,
+      json: globals.json,
+      quiet: globals.quiet,
+      fields: globals.fields?.split(',').map((field) => field.trim()),
+    }),
+    ask: createAsk(terminal, { yes: globals.yes }),
+    live: createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every }),
+    home,
+    config,
+    get secrets() {
+      return secrets();
+    },
+    get settings() {
+      return settings();
+    },
+    newId: () => randomUUID(),
+    client,
+    clientOf,
+    tokens,
+    transport,
+    embedded,
+    journal,
+    onClose: (close) => void closers.push(close),
+    close: async () => {
+      for (const close of closers.reverse()) await close();
+    },
+  };
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+async function findCredentials(
+  { baseUrl, apiKey, apiSecret, profileName }: Settings,
+  secrets: SecretStore,
+): Promise<{ baseUrl: string; credentials: Credentials }> {
+  if (baseUrl === undefined || apiKey === undefined) {
+    throw new Failure('authentication', `You are not logged in (profile ${profileName}).`, {
+      hint: 'svcpay login, or try it without an account: svcpay --sandbox wallets',
+    });
+  }
+  const secret = apiSecret ?? (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
+  if (secret === undefined) {
+    throw new Failure('authentication', `There is no API secret for ${baseUrl} and this key.`, { hint: 'svcpay login' });
+  }
+  return { baseUrl, credentials: { apiKey, apiSecret: secret } };
+}
+
+/** The name of this process in the journal's claims. */
+export const ownerOf = (pid: number): string => `${hostname()}:${pid}`;
+
+/** Whether the process that a claim names may still run; a process on another machine is taken to. */
+export function isAlive(owner: string): boolean {
+  const at = owner.lastIndexOf(':');
+  if (owner.slice(0, at) !== hostname()) return true;
+  try {
+    process.kill(Number(owner.slice(at + 1)), 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,162 @@
+// A payment as a person or a script goes through it: the quote card, the yes, the live line, the record.
+import type { Transaction } from '../api/types.js';
+import { formatAmount, fromWire, money, type Money } from '../formats/amount.js';
+import { describeDuration } from '../formats/duration.js';
+import { Failure } from '../formats/failure.js';
+import { amountWithSats, type Fact } from '../terminal/card.js';
+import type { RecordView } from '../terminal/output.js';
+import { quoteCard, type QuoteCard } from '../terminal/quote-card.js';
+import { stepsLine } from '../terminal/steps.js';
+import { transactionList } from '../terminal/transaction-view.js';
+import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../wallet/contract.js';
+import type { Order } from '../wallet/orders.js';
+import { pay } from '../wallet/payment.js';
+import { ownerOf, type Context } from './context.js';
+import type { PaymentFlags } from './payment-options.js';
+
+/** What the command knows about a payment besides its order, for the card above the figures. */
+export interface Presentation {
+  readonly about: readonly Fact[];
+  /** Who gets it, as in `You get`; "Recipient gets" unless said otherwise. */
+  readonly getsLabel?: string;
+}
+
+/** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
+export async function runPayment(
+  order: Order,
+  flags: PaymentFlags,
+  presentation: Presentation,
+  context: Context,
+): Promise<void> {
+  const { globals, out } = context;
+  if (!flags.quoteOnly && !globals.yes) context.ask.demand(['--yes']);
+  const noted = flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
+  const client = await context.client();
+  const screen = paymentScreen(presentation, () => client.serviceNow(), context);
+  const request = {
+    order: noted,
+    ref: flags.ref,
+    terms: { maxFee: flags.maxFee },
+    consent: globals.yes ? ('standing' as const) : ('none' as const),
+  };
+  try {
+    const txn = await pay(request, optionsOf(flags), await paymentDeps(context, screen));
+    screen.done(txn);
+    await out.record(txn, paidView(context));
+  } finally {
+    context.live.stop();
+  }
+}
+
+function optionsOf({ wait, waitTimeout, retry, quoteOnly }: PaymentFlags): PaymentOptions {
+  return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, quoteOnly };
+}
+
+export interface PaymentScreen {
+  readonly approve: PaymentDeps['approve'];
+  readonly on: PaymentDeps['on'];
+  readonly done: (txn: Transaction) => void;
+}
+
+export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
+  const service = await context.client();
+  return {
+    service,
+    journal: await context.journal(),
+    scope: `${context.settings.baseUrl ?? ''} ${await service.accountId()}`,
+    owner: ownerOf(context.pid),
+    limits: { perPayment: {}, perDay: {}, destinations: [], ...context.settings.profile.limits },
+    now: context.now,
+    sleep: context.sleep,
+    newId: context.newId,
+    signal: context.signal,
+    approve: screen.approve,
+    on: screen.on,
+  };
+}
+
+/** @param now the service's clock, epoch ms */
+export function paymentScreen(presentation: Presentation, now: () => number, context: Context): PaymentScreen {
+  const { out, ask, live, settings } = context;
+  const reached: string[] = [];
+  let latest: Transaction | undefined;
+  let card: QuoteCard | undefined;
+
+  const follow = (): void => {
+    const canvas = context.terminal.stderrCanvas;
+    live.start(() => (latest === undefined ? 'Waiting' : stepsLine(latest, canvas, reached)));
+  };
+
+  const on = (event: PaymentEvent): void => {
+    if (event.type === 'following') out.say(`Another svcpay is at work on ${event.intent.ref}; waiting for it.`);
+    else if (event.type === 'found') out.say(`Going on with the earlier transaction ${event.txn.txnId}.`);
+    else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
+    else if (event.type === 'quoted') showQuote(event.approval);
+    else observe(event.txn);
+  };
+
+  const showQuote = (approval: Approval): void => {
+    latest = approval.txn;
+    card = cardOf(approval, presentation, now());
+    const drawn = card;
+    if (approval.worse) out.say('The quote has changed:');
+    out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);
+    out.change(approval.txn);
+  };
+
+  const observe = (txn: Transaction): void => {
+    if (latest === undefined) follow();
+    latest = txn;
+    reached.push(txn.txnState);
+    out.change(txn);
+    live.update();
+  };
+
+  return {
+    on,
+    done: (txn) => {
+      if (txn.txnState === 'completed') live.succeed(paidText(txn, card?.pays));
+      else live.stop();
+    },
+    async approve({ quote }) {
+      const valid = quote.expiresAt === undefined ? undefined : quote.expiresAt - now();
+      const place = settings.embedded ? 'the sandbox' : settings.profileName;
+      const yes = await ask.confirm(`Pay ${formatAmount(quote.total)} from ${place}?`, {
+        note: valid === undefined ? undefined : `quote valid ${describeDuration(Math.max(valid, 0))}`,
+      });
+      if (yes) follow();
+      return yes;
+    },
+  };
+}
+
+function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentation, now: number): QuoteCard {
+  const gets = quote.receives;
+  if (gets === undefined) {
+    throw new Failure('refused', 'Nothing moved: the quote does not say what the recipient gets.', { txnId: quote.txnId });
+  }
+  return {
+    about: quote.derived ? [...about, { label: 'Note', value: 'computed from the rate; the service fixes it at the end' }] : about,
+    gets,
+    getsLabel,
+    serviceFee: quote.serviceFee,
+    networkFee: quote.networkFee,
+    pays: quote.total,
+    rate: quote.rate === undefined ? undefined : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
+    left: available === undefined ? undefined : money(available.ccy, available.value.minus(quote.total.value)),
+    validForMs: quote.expiresAt === undefined ? undefined : Math.max(quote.expiresAt - now, 0),
+  };
+}
+
+/** `Paid 0.00002507 BTC  c1d2e3f4-…`: what left the wallet, and the id to ask for. */
+function paidText({ sourceReq, txnId }: Transaction, quoted: Money | undefined): string {
+  const settled = sourceReq.amtSettled ?? sourceReq.amtRequested ?? undefined;
+  const paid = quoted ?? (settled === undefined ? undefined : money(sourceReq.ccy, fromWire(settled)));
+  return `Paid${paid === undefined ? '' : ` ${amountWithSats(paid)}`}   ${txnId}`;
+}
+
+/** On a screen the live line has said it all. */
+export function paidView({ now }: Context): RecordView<Transaction> {
+  const { columns, quiet } = transactionList(now());
+  return { columns, quiet, screen: () => [] };
+}

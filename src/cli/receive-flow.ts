@@ -1,0 +1,117 @@
+// Being paid as a person or a script goes through it: the card with its QR code, then the wait until the money is there.
+import { writeFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { Transaction } from '../api/types.js';
+import type { Money } from '../formats/amount.js';
+import { describeDuration, formatDuration } from '../formats/duration.js';
+import { Failure } from '../formats/failure.js';
+import { amountWithSats, type Fact } from '../terminal/card.js';
+import { invoiceCard } from '../terminal/invoice-card.js';
+import { qrPng, qrSvg } from '../terminal/qr.js';
+import { stepWord } from '../terminal/steps.js';
+import { transactionList } from '../terminal/transaction-view.js';
+import { isFinal } from '../wallet/states.js';
+import { waitUntilFinal } from '../wallet/wait.js';
+import type { Context } from './context.js';
+import type { ValuesOf } from './define.js';
+import { reference } from './payment-options.js';
+import { duration, onOff, text } from './values.js';
+
+export const receiveOptions = {
+  note: text().optional().describe('a note for yourself; the payer does not see it'),
+  ref: reference().optional().describe('your reference: run again with the same one, it asks for the same payment'),
+  wait: onOff().describe('wait until it is paid (the default on a terminal)'),
+  waitTimeout: duration().optional().describe('longest wait for the payment'),
+  qrFile: text('FILE').optional().describe('write the QR code to FILE.svg or FILE.png'),
+};
+
+export type ReceiveFlags = ValuesOf<typeof receiveOptions>;
+
+/** What a payer is shown. */
+export interface PaymentRequest {
+  /** `over Lightning`, `on-chain`. */
+  readonly how: string;
+  readonly amount: Money;
+  /** What the QR code carries. */
+  readonly code: string;
+  /** What a person copies, and what `-q` prints. */
+  readonly text: string;
+  readonly facts: readonly Fact[];
+  /** Epoch ms by the service's clock. */
+  readonly expiresAt: number | undefined;
+}
+
+export async function runReceive(
+  txn: Transaction,
+  request: PaymentRequest,
+  flags: ReceiveFlags,
+  context: Context,
+): Promise<void> {
+  const { out, terminal } = context;
+  if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
+  const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
+  const title = `Receive ${amountWithSats(request.amount)} ${request.how}`;
+  out.screen((canvas) => ['', ...invoiceCard({ ...request, title }, canvas), '']);
+  out.change(txn);
+  const { columns } = transactionList(context.now());
+  const view = { columns, quiet: () => request.text, screen: () => [] };
+  if (!wait || out.quiet) await out.record(txn, view);
+  else if (!out.forPeople) out.say(request.text);
+  if (!wait) return;
+  const final = await follow(txn, request, flags, context);
+  if (!out.quiet) await out.record(final, view);
+}
+
+async function follow(
+  txn: Transaction,
+  request: PaymentRequest,
+  { waitTimeout }: ReceiveFlags,
+  context: Context,
+): Promise<Transaction> {
+  const { live, now, out } = context;
+  const service = await context.client();
+  const started = now();
+  let latest = txn;
+  live.start(() => waitingText(latest, request.expiresAt, service.serviceNow()));
+  try {
+    const final = await waitUntilFinal(
+      txn,
+      {
+        until: waitTimeout === undefined ? undefined : started + waitTimeout,
+        onChange: (next) => {
+          latest = next;
+          out.change(next);
+          live.update();
+        },
+      },
+      { ...context, service },
+    );
+    if (final.txnState !== 'completed') throw notReceived(final);
+    const after = describeDuration(Math.max(now() - started, 0));
+    live.succeed(`Received ${amountWithSats(request.amount)}, ${after} after it was asked for   ${final.txnId}`);
+    return final;
+  } finally {
+    live.stop();
+  }
+}
+
+function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {
+  const step = txn.txnState === 'srccreated' && txn.sourceReq.method === 'on-chain' ? 'Seen, waiting to be confirmed' : undefined;
+  const text = step ?? (isFinal(txn.txnState) ? stepWord(txn) : 'Waiting for the payment');
+  const left = expiresAt === undefined || step !== undefined ? '' : `   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
+  return `${text}${left}`;
+}
+
+function notReceived({ txnId, txnState }: Transaction): Failure {
+  const what = txnState === 'expired' ? 'it expired unpaid' : `it ended as ${txnState}`;
+  return new Failure('payment-failed', `Not received: ${what}.`, { hint: `svcpay tx get ${txnId}`, txnId });
+}
+
+/** Writes the QR code as the picture that the file's name asks for. Throws Failure `usage` for any other name. */
+export async function writeQr(file: string, code: string): Promise<void> {
+  const kind = extname(file).toLowerCase();
+  if (kind !== '.svg' && kind !== '.png') throw new Failure('usage', `"${file}" must end in .svg or .png.`);
+  await writeFile(file, kind === '.svg' ? qrSvg(code) : qrPng(code)).catch((cause: unknown) => {
+    throw new Failure('usage', `The QR code could not be written to ${file}.`, { cause });
+  });
+}

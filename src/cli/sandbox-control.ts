@@ -1,0 +1,69 @@
+// Controls a sandbox, embedded or at an address on this machine, through its `/_sandbox/` endpoints.
+import * as v from 'valibot';
+import { parseBaseUrl } from '../api/base-url.js';
+import { NetworkError } from '../api/transport.js';
+import { Failure } from '../formats/failure.js';
+import { embeddedUrl } from '../store/settings.js';
+import type { Context } from './context.js';
+
+const errorSchema = v.object({ error: v.string(), message: v.optional(v.string()) });
+
+/** Throws Failure: `usage` when the chosen service is not on this machine, `refused` when the sandbox says no. */
+export async function controlSandbox<T>(
+  context: Context,
+  method: string,
+  path: string,
+  schema: v.GenericSchema<unknown, T>,
+  body?: object,
+): Promise<T> {
+  const { url, transport } = await target(context);
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  const answer = await transport({
+    method,
+    url: `${url}/_sandbox/${path}`,
+    headers: { accept: 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: context.signal,
+  }).catch((error: unknown) => {
+    throw error instanceof NetworkError ? unreachable(url, error) : error;
+  });
+  const json = parseJson(answer.body);
+  if (answer.status !== 200) throw refused(json, answer.status);
+  const read = v.safeParse(schema, json);
+  if (!read.success) throw new Failure('refused', `What answers at ${url} is not a sandbox.`);
+  return read.output;
+}
+
+/** Without any service chosen the embedded sandbox is meant. */
+async function target(context: Context): Promise<{ url: string; transport: Awaited<ReturnType<Context['transport']>> }> {
+  const { settings } = context;
+  if (settings.embedded || settings.baseUrl === undefined) {
+    return { url: embeddedUrl, transport: (await context.embedded()).transport };
+  }
+  const url = parseBaseUrl(settings.baseUrl);
+  if (!url.startsWith('http:')) {
+    throw new Failure('usage', `${url} is a real service, not a sandbox.`, { hint: 'svcpay --sandbox sandbox status' });
+  }
+  return { url, transport: await context.transport() };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(json: unknown, status: number): Failure {
+  const read = v.safeParse(errorSchema, json);
+  const reason = read.success ? (read.output.message ?? read.output.error) : `status ${status}`;
+  return new Failure(status === 404 ? 'not-found' : 'refused', `The sandbox refused: ${reason}.`, { status });
+}
+
+function unreachable(url: string, cause: NetworkError): Failure {
+  return new Failure('temporary', `No sandbox answers at ${url}: ${cause.message}`, {
+    hint: 'svcpay sandbox start',
+    cause,
+  });
+}

@@ -1,0 +1,24 @@
+// Reads what is piped in, whole and bounded.
+import { Failure } from '../formats/failure.js';
+import type { Context } from './context.js';
+
+const longest = 16 * 1024 * 1024;
+
+/** All of stdin as text. Throws Failure `usage` at a terminal, where nobody would know that it waits. */
+export async function readStdin({ stdin }: Pick<Context, 'stdin'>): Promise<string> {
+  if (stdin.isTTY === true) throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk);
+    length += bytes.length;
+    if (length > longest) throw new Failure('usage', 'What is piped in is too large.');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A word from the command line, or for `-` the one line that is piped in. */
+export async function wordOrStdin(word: string, context: Pick<Context, 'stdin'>): Promise<string> {
+  return word === '-' ? (await readStdin(context)).trim() : word;
+}

@@ -1,0 +1,40 @@
+// The only file that touches the process: argv, streams, signals and the exit code.
+import { setTimeout as delay } from 'node:timers/promises';
+import packageJson from '../package.json' with { type: 'json' };
+import type { Process } from './cli/context.js';
+
+const argv = process.argv.slice(2);
+const { version } = packageJson;
+
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  process.stdout.write(`${version}\n`);
+} else {
+  const { runCli } = await import('./cli/run.js');
+  process.exitCode = await runCli(argv, openProcess());
+}
+
+function openProcess(): Process {
+  const interruption = new AbortController();
+  const interrupt = (): void => {
+    if (interruption.signal.aborted) process.exit(130);
+    interruption.abort();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    pid: process.pid,
+    version,
+    signal: interruption.signal,
+    now: () => Date.now(),
+    random: () => Math.random(),
+    sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+    every: (ms, action) => {
+      const timer = setInterval(action, ms);
+      return () => clearInterval(timer);
+    },
+  };
+}

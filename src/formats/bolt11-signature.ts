@@ -23,7 +23,7 @@ export function signerOf(
   const digest = sha256(signedBytes(prefix, words));
   const [compact, flag] = [signature.subarray(0, 64), signature.subarray(64)];
   if (payee !== null) {
-    return verify(compact, digest, hex.decode(payee), { prehash: false, lowS: true }) ? payee : undefined;
+    return verify(compact, digest, hex.decode(payee), { prehash: false }) ? payee : undefined;
   }
   try {
     return hex.encode(recoverPublicKey(Uint8Array.of(...flag, ...compact), digest, { prehash: false }));

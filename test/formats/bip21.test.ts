@@ -68,6 +68,7 @@ describe('parseBip21', () => {
     ['amount=21000001', 'more than the 21 million'],
     ['label=%E0%A4', 'not percent-encoded UTF-8'],
     ['lightning=a&LIGHTNING=b', '"lightning" stands in it twice'],
+    ['pop=callback%3a&pop=callback%3a', '"pop" stands in it twice'],
     ['req-pop=callback%3a', 'requires "req-pop"'],
     ['tb=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'an address of another network'],
     ['bc=', 'an address of another network'],

@@ -99,6 +99,7 @@ describe('parseBitcoinAddress', () => {
     ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3', 'its checksum is wrong'],
     ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7Kv8f3t4', 'mixes upper-case and lower-case'],
     ['2QJw', 'not a Bitcoin address'],
+    ['14dsCmVFGsgxBrBqW2E71XJwccjb2mHzkaK', 'its hash has 21 bytes instead of 20'],
     ['3TYPG8VeuoVAh2hP7Vfw6ww7vK98nvXXXUG', 'its checksum is wrong'],
     ['1'.repeat(91), 'too long'],
   ] as const)('says of %s that %s', ([text, reason]) => {

@@ -91,6 +91,11 @@ describe('encodeInvoice', () => {
     expect(encodeInvoice({ ...plain, amountMsat }, privateKey).startsWith(start)).toBe(true);
   });
 
+  test('keeps a byte order mark at the start of a description', () => {
+    const description = '\ufefftea';
+    expect(decodeInvoice(encodeInvoice({ ...plain, description }, privateKey))).toMatchObject({ description });
+  });
+
   test('holds 639 bytes of description and not one more', () => {
     const longest = `${'é'.repeat(319)}.`;
     const invoice = encodeInvoice({ ...plain, description: longest }, privateKey);

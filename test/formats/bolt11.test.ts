@@ -168,7 +168,8 @@ describe('decodeInvoice', () => {
 
   test('tells a person with a changed invoice what to do', () => {
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvjluey')))).toBe(
-      'This Lightning invoice was changed or cut off: its checksum is wrong. Copy it again whole, or ask for a new one.',
+      'This Lightning invoice was changed or cut off: its checksum is wrong. ' +
+        'Copy it again whole, or ask for a new one.',
     );
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvj luez')))).toContain('" " cannot be part of it');
     const withKelvin = donation.toUpperCase().replace('K', '\u212a');

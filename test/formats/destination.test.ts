@@ -17,6 +17,7 @@ const terms = {
   timestamp: 1_700_000_000,
 } as const;
 const invoice = encodeInvoice({ ...terms, amountMsat: 50_000_000n }, key);
+const onSignet = encodeInvoice({ ...terms, network: 'signet' }, key);
 const onRegtest = encodeInvoice({ ...terms, network: 'regtest' }, key);
 const lnurl = encodeLnurl('https://example.com/pay');
 const segwit = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
@@ -50,6 +51,7 @@ describe('detectDestination', () => {
     [evm.toLowerCase(), 'evm-address', evm],
     [`bitcoin:${segwit}`, 'bip21', `bitcoin:${segwit}`],
     [`bitcoin:?lightning=${invoice}`, 'bip21', `bitcoin:?lightning=${invoice}`],
+    [`bitcoin:${testnet}?lightning=${onSignet}`, 'bip21', `bitcoin:${testnet}?lightning=${onSignet}`],
   ] as const)('reads %s as %s', ([text, kind, spelled]) => {
     expect(detectDestination(text)).toMatchObject({ kind, text: spelled });
   });
@@ -94,7 +96,8 @@ describe('detectDestination', () => {
   });
 
   test('ends in a destination or a usage failure, whatever the text', () => {
-    const start = fc.constantFrom('', 'bitcoin:', 'bitcoin:?', 'lightning:', 'lnbc', 'lnurl1', 'bc1q', '0x', 'T', '1', '@');
+    const starts = ['', 'bitcoin:', 'bitcoin:?', 'lightning:', 'lnbc', 'lnurl1', 'bc1q', '0x', 'T', '1', '@'];
+    const start = fc.constantFrom(...starts);
     const rest = fc.oneof(fc.string(), fc.webQueryParameters(), fc.stringMatching(/^\w*$/));
     fc.assert(fc.property(start, rest, (a, b) => {
       try {

@@ -45,6 +45,7 @@ describe('TRON addresses', () => {
     expect(refusal(() => parseTronAddress(`${tronUsdtContract.slice(0, -1)}u`))).toContain('its checksum is wrong');
     expect(refusal(() => parseTronAddress(tronUsdtContract.slice(0, -1)))).toContain('33 characters instead of 34');
     expect(refusal(() => parseTronAddress(tronUsdtContract.replace('N', '0')))).toContain('"0" cannot be part of it');
+    expect(refusal(() => parseTronAddress('TkvxYFQHgwPCC5xn2bb8aAMLrhg67Cp2QC'))).toContain('not an address');
     expect(refusal(() => parseTronAddress(`0x${'00'.repeat(20)}`))).toContain('not a TRON address');
   });
 });

@@ -4,7 +4,7 @@ import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from '
 import { Failure } from './failure.js';
 import { findNetwork, networks, type BitcoinNetwork } from './network.js';
 
-export type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
+type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
 
 export interface BitcoinAddress {
   /** Segwit addresses in lower case, base58 ones as they are. */

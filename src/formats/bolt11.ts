@@ -52,7 +52,7 @@ export interface Invoice {
   readonly recoveryFlag: number;
 }
 
-export const defaultExpiry = 3600;
+const defaultExpiry = 3600;
 export const defaultCltvExpiry = 18;
 
 /** More than a QR code can hold; the longest real invoices have about a thousand characters. */

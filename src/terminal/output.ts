@@ -5,11 +5,11 @@ import { cellText, fieldColumns } from './cell.js';
 import type { Column } from './column.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './json.js';
-import { csvRows, jsonLines, jsonRows, picked, quietRows, tabRows, type RowWriter } from './rows.js';
+import { listRows, listTable, rowWriter, type Manner } from './list.js';
+import { picked } from './rows.js';
 import { sanitize } from './sanitize.js';
-import { createSink } from './sink.js';
-import { createTable } from './table.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
+import { oneLine } from './text.js';
 
 export type { Cell, Column } from './column.js';
 
@@ -42,7 +42,7 @@ export interface RecordView<T> {
 }
 
 type Draw = readonly string[] | ((canvas: Canvas) => readonly string[]);
-type Rows<T> = Iterable<T> | AsyncIterable<T>;
+export type Rows<T> = Iterable<T> | AsyncIterable<T>;
 
 export interface Output {
   /** The format in force. */
@@ -68,9 +68,6 @@ export interface Output {
   warn(line: string): void;
 }
 
-/** A table of this many rows is drawn at a time: enough to settle its widths, few enough to hold. */
-const rowsAtOnce = 500;
-
 /** Throws Failure usage when `--json` and another `-o` contradict each other. */
 export function createOutput(terminal: Terminal, options: OutputOptions): Output {
   const { fields } = options;
@@ -78,94 +75,52 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
   // `-q` prints its one value unless a format was asked for in so many words; it silences the remarks in any case.
-  const onlyQuietValue = quiet && asked === undefined;
-  const forPeople = format === 'table' && !onlyQuietValue;
-  const pretty = terminal.stdoutIsTty;
-  const ownSigns = (line: string): string => (terminal.unicode ? line : asciiGlyphs(line));
-  const printTo = (stream: OutputStream, lines: readonly string[]): void => {
-    if (lines.length > 0) stream.write(lines.map((line) => `${ownSigns(line)}\n`).join(''));
-  };
+  const manner: Manner = { terminal, format, fields, onlyValue: quiet && asked === undefined };
+  const forPeople = format === 'table' && !manner.onlyValue;
+  const isJson = format === 'json' || format === 'jsonl';
   let lastChange = '';
 
-  async function rowWriter<T extends object>(view: Pick<ListView<T>, 'columns' | 'quiet'>): Promise<RowWriter<T>> {
-    if (onlyQuietValue) return quietRows(view.quiet);
-    if (format === 'json') return jsonRows(fields, pretty);
-    if (format === 'jsonl') return jsonLines(fields);
-    if (format === 'tsv') return tabRows(view.columns, fields);
-    const { stringify } = await import('csv-stringify/sync');
-    return csvRows(view.columns, fields, stringify);
-  }
-
-  async function listTable<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void> {
-    const { default: Table } = await import('cli-table3');
-    const columns = fields === undefined ? view.columns.filter(({ only }) => only !== 'rows') : fieldColumns<T>(fields);
-    const width = terminal.stdoutIsTty ? terminal.columns : Infinity;
-    const draw = createTable(columns, { style: terminal.style, width, Table });
-    let isEmpty = true;
-    for await (const part of inParts(rows, rowsAtOnce)) {
-      isEmpty = false;
-      printTo(terminal.stdout, draw(part));
-      if (terminal.stdoutClosed) return;
-    }
-    if (isEmpty) say(view.empty);
-    else if (view.footer !== undefined) screen([`  ${terminal.style.dim(sanitize(view.footer))}`]);
-  }
-
-  async function list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void> {
-    if (forPeople) return listTable(rows, view);
-    const writer = await rowWriter(view);
-    const sink = createSink(terminal.stdout);
-    let isFirst = true;
-    for await (const row of rows) {
-      if (terminal.stdoutClosed) break;
-      // Nothing is written before there is a row: a list that fails at once leaves stdout empty.
-      await sink.push(`${isFirst ? writer.open : ''}${writer.row(row, isFirst)}`);
-      isFirst = false;
-    }
-    await sink.push(isFirst ? writer.none : writer.close);
-    await sink.end();
-    if (isFirst && !onlyQuietValue && format === 'tsv') say(view.empty);
-  }
-
-  async function record<T extends object>(result: T, view: RecordView<T>): Promise<void> {
-    if (forPeople) return screen(fields === undefined ? view.screen : fieldFacts(result, fields));
-    if (format === 'json') return print(toJson(picked(result, fields), { indent: pretty ? 2 : 0 }));
-    const writer = await rowWriter(view);
-    const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
-    // The last state change of a payment is its result: printed once.
-    if (text !== lastChange) terminal.stdout.write(text);
-  }
-
-  function change(object: object): void {
-    if (format !== 'jsonl') return;
-    lastChange = `${toJson(picked(object, fields))}\n`;
-    terminal.stdout.write(lastChange);
-  }
-
-  const print = (line: string): void => void terminal.stdout.write(`${line}\n`);
-  const linesOf = (draw: Draw, canvas: Canvas): readonly string[] => (typeof draw === 'function' ? draw(canvas) : draw);
-  const screen = (draw: Draw): void => {
-    if (forPeople) printTo(terminal.stdout, linesOf(draw, terminal));
+  const print = (stream: OutputStream, lines: readonly string[]): void => {
+    const text = lines.map((line) => `${terminal.unicode ? line : asciiGlyphs(line)}\n`).join('');
+    if (text !== '') stream.write(text);
   };
+  const toStdout = (lines: readonly string[]): void => print(terminal.stdout, lines);
+  const toStderr = (lines: readonly string[]): void => print(terminal.stderr, lines);
   const say = (line: string): void => {
-    if (!quiet) printTo(terminal.stderr, [sanitize(line)]);
+    if (!quiet) toStderr([sanitize(line)]);
   };
 
   return {
     format,
     quiet,
     forPeople,
-    list,
-    record,
-    change,
-    text: print,
-    screen,
-    card: (draw) => {
-      const wanted = terminal.stderrIsTty && !quiet && format !== 'json' && format !== 'jsonl';
-      if (wanted) printTo(terminal.stderr, draw(terminal.stderrCanvas));
+    async list(rows, view) {
+      const hasRows = forPeople ? await listTable(manner, rows, view, toStdout) : await listRows(manner, rows, view);
+      if (!hasRows && !isJson) say(view.empty);
+      if (hasRows && forPeople && view.footer !== undefined) toStdout(footerLines(view.footer, terminal));
+    },
+    async record(result, view) {
+      if (forPeople) return toStdout(fields === undefined ? view.screen(terminal) : fieldLines(result, fields, terminal));
+      if (format === 'json') return void terminal.stdout.write(`${document(result, manner)}\n`);
+      const writer = await rowWriter(manner, view);
+      const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
+      // The last state change of a payment is its result: printed once.
+      if (text !== lastChange) terminal.stdout.write(text);
+    },
+    change(object) {
+      if (format !== 'jsonl') return;
+      lastChange = `${toJson(picked(object, fields))}\n`;
+      terminal.stdout.write(lastChange);
+    },
+    text: (line) => void terminal.stdout.write(`${line}\n`),
+    screen(draw) {
+      if (forPeople) toStdout(typeof draw === 'function' ? draw(terminal) : draw);
+    },
+    card(draw) {
+      if (terminal.stderrIsTty && !quiet && !isJson) toStderr(draw(terminal.stderrCanvas));
     },
     say,
-    warn: (line) => printTo(terminal.stderr, [`${terminal.stderrCanvas.style.yellow('Warning:')} ${sanitize(line)}`]),
+    warn: (line) => toStderr([`${terminal.stderrCanvas.style.yellow('Warning:')} ${sanitize(line)}`]),
   };
 }
 
@@ -175,21 +130,15 @@ function askedFormat({ format, json }: OutputOptions): Format | undefined {
   throw new Failure('usage', `--json and -o ${format} ask for two formats. Give one of them.`);
 }
 
-const fieldFacts =
-  (result: object, fields: readonly string[]) =>
-  (canvas: Canvas): readonly string[] =>
-    factLines(
-      fieldColumns<object>(fields).map(({ title, value }) => ({ label: title, value: cellText(value(result)) })),
-      canvas,
-    );
+const document = (result: object, { terminal, fields }: Manner): string =>
+  toJson(picked(result, fields), { indent: terminal.stdoutIsTty ? 2 : 0 });
 
-async function* inParts<T>(rows: Rows<T>, size: number): AsyncGenerator<T[]> {
-  let part: T[] = [];
-  for await (const row of rows) {
-    part.push(row);
-    if (part.length < size) continue;
-    yield part;
-    part = [];
-  }
-  if (part.length > 0) yield part;
-}
+const footerLines = (footer: string, { style, columns }: Canvas): string[] => [
+  `  ${style.dim(oneLine(footer, columns - 2))}`,
+];
+
+const fieldLines = (result: object, fields: readonly string[], canvas: Canvas): string[] =>
+  factLines(
+    fieldColumns<object>(fields).map(({ title, value }) => ({ label: title, value: cellText(value(result)) })),
+    canvas,
+  );

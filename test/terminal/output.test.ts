@@ -1,0 +1,256 @@
+// What a list, a record and a remark look like on a terminal and in a pipe, in every format.
+import { parse } from 'csv-parse/sync';
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../src/formats/failure.js';
+import { createOutput, type ListView, type OutputOptions, type RecordView } from '../../src/terminal/output.js';
+import { openPlainScreen, openScreen, type ScreenOptions } from './support.js';
+
+interface Payment {
+  readonly id: string;
+  readonly amount: number;
+  readonly note?: string;
+  readonly sourceReq: { readonly ccy: string };
+}
+
+const payments: readonly Payment[] = [
+  { id: 'c1d2', amount: 0.00000007, note: 'tea, "green"', sourceReq: { ccy: 'BTC' } },
+  { id: 'e3f4', amount: 1250, sourceReq: { ccy: 'BTC' } },
+];
+
+const hostile: readonly Payment[] = [{ id: 'x', amount: 1, note: 'a\tb\nc\u001B[2J', sourceReq: { ccy: 'BTC' } }];
+
+const columns: ListView<Payment>['columns'] = [
+  { title: 'Id', value: ({ id }) => id },
+  { title: 'Amount', value: ({ amount }) => amount, text: ({ amount }) => amount.toFixed(8), align: 'right' },
+  { title: 'Note', value: ({ note }) => note },
+];
+const list: ListView<Payment> = { columns, quiet: ({ id }) => id, empty: 'No payments yet.', footer: 'acme · production' };
+const record: RecordView<Payment> = { columns, quiet: ({ id }) => id, screen: () => ['  Paid'] };
+
+const pipe: ScreenOptions = { tty: false };
+
+async function listed(where: ScreenOptions, options: OutputOptions, rows: readonly Payment[] = payments) {
+  const screen = openPlainScreen(where);
+  await createOutput(screen.terminal, options).list(rows, list);
+  return { stdout: screen.stdout(), stderr: screen.stderr() };
+}
+
+async function recorded(where: ScreenOptions, options: OutputOptions): Promise<string> {
+  const { terminal, stdout } = openPlainScreen(where);
+  await createOutput(terminal, options).record(payments[0] ?? fail(), record);
+  return stdout();
+}
+
+function fail(): never {
+  throw new Error('There is no payment.');
+}
+
+const table = [
+  '  Id               Amount      Note',
+  '  c1d2         0.00000007      tea, "green"',
+  '  e3f4      1250.00000000',
+];
+const tsv = 'c1d2\t0.00000007\ttea, "green"\ne3f4\t1250\t\n';
+const csv = 'Id,Amount,Note\nc1d2,0.00000007,"tea, ""green"""\ne3f4,1250,\n';
+const jsonl =
+  '{"id":"c1d2","amount":0.00000007,"note":"tea, \\"green\\"","sourceReq":{"ccy":"BTC"}}\n' +
+  '{"id":"e3f4","amount":1250,"sourceReq":{"ccy":"BTC"}}\n';
+const json = `[${jsonl.trim().replace('\n', ',')}]\n`;
+const prettyJson = `${JSON.stringify(payments, null, 2).replace('7e-8', '0.00000007')}\n`;
+
+describe('a list', () => {
+  test.each([
+    { name: 'table_tty', where: {}, options: {}, stdout: [...table, '  acme · production', ''].join('\n') },
+    { name: 'table_pipe', where: pipe, options: { format: 'table' as const }, stdout: [...table, '  acme · production', ''].join('\n') },
+    { name: 'default_pipe', where: pipe, options: {}, stdout: tsv },
+    { name: 'tsv_tty', where: {}, options: { format: 'tsv' as const }, stdout: tsv },
+    { name: 'csv_tty', where: {}, options: { format: 'csv' as const }, stdout: csv },
+    { name: 'csv_pipe', where: pipe, options: { format: 'csv' as const }, stdout: csv },
+    { name: 'jsonl_tty', where: {}, options: { format: 'jsonl' as const }, stdout: jsonl },
+    { name: 'jsonl_pipe', where: pipe, options: { format: 'jsonl' as const }, stdout: jsonl },
+    { name: 'json_tty', where: {}, options: { json: true }, stdout: prettyJson },
+    { name: 'json_pipe', where: pipe, options: { json: true }, stdout: json },
+    { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'c1d2\ne3f4\n' },
+    { name: 'quiet_pipe', where: pipe, options: { quiet: true }, stdout: 'c1d2\ne3f4\n' },
+    { name: 'quiet json_pipe', where: pipe, options: { quiet: true, json: true }, stdout: json },
+  ])('$name', async ({ where, options, stdout }) => {
+    expect(await listed(where, options)).toEqual({ stdout, stderr: '' });
+  });
+
+  const fields = ['sourceReq.ccy', 'amount', 'missing'];
+  test.each([
+    { name: 'table_tty', where: {}, options: { fields }, stdout: '  sourceReq.ccy      amount          missing\n  BTC                0.00000007\n  BTC                1250\n  acme · production\n' },
+    { name: 'default_pipe', where: pipe, options: { fields }, stdout: 'BTC\t0.00000007\t\nBTC\t1250\t\n' },
+    { name: 'csv_pipe', where: pipe, options: { fields, format: 'csv' as const }, stdout: 'sourceReq.ccy,amount,missing\nBTC,0.00000007,\nBTC,1250,\n' },
+    { name: 'jsonl_pipe', where: pipe, options: { fields: ['id'], format: 'jsonl' as const }, stdout: '{"id":"c1d2"}\n{"id":"e3f4"}\n' },
+    { name: 'json_pipe', where: pipe, options: { fields: ['id', 'missing'], json: true }, stdout: '[{"id":"c1d2","missing":null},{"id":"e3f4","missing":null}]\n' },
+  ])('with --fields $name', async ({ where, options, stdout }) => {
+    expect((await listed(where, options)).stdout).toBe(stdout);
+  });
+
+  test.each([
+    { name: 'table_tty', where: {}, options: {}, stdout: '', stderr: 'No payments yet.\n' },
+    { name: 'default_pipe', where: pipe, options: {}, stdout: '', stderr: 'No payments yet.\n' },
+    { name: 'csv_pipe', where: pipe, options: { format: 'csv' as const }, stdout: 'Id,Amount,Note\n', stderr: 'No payments yet.\n' },
+    { name: 'json_pipe', where: pipe, options: { json: true }, stdout: '[]\n', stderr: '' },
+    { name: 'jsonl_pipe', where: pipe, options: { format: 'jsonl' as const }, stdout: '', stderr: '' },
+    { name: 'quiet_pipe', where: pipe, options: { quiet: true }, stdout: '', stderr: '' },
+  ])('without rows $name', async ({ where, options, stdout, stderr }) => {
+    expect(await listed(where, options, [])).toEqual({ stdout, stderr });
+  });
+
+  test.each([
+    { where: {}, options: {} },
+    { where: pipe, options: {} },
+    { where: pipe, options: { format: 'csv' as const } },
+    { where: pipe, options: { fields: ['note'] } },
+    { where: {}, options: { json: true, fields: ['note'] } },
+  ])('shows what is hostile as escapes, a row staying one line: $where $options', async ({ where, options }) => {
+    const { stdout } = await listed(where, options, hostile);
+    expect(stdout).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
+    expect(stdout).toMatch(/a\\tb\\nc\\(x1b|u001b)\[2J/);
+  });
+
+  test('as csv it reads back as its cells', async () => {
+    const { stdout } = await listed(pipe, { format: 'csv' });
+    expect(parse(stdout)).toEqual([['Id', 'Amount', 'Note'], ['c1d2', '0.00000007', 'tea, "green"'], ['e3f4', '1250', '']]);
+  });
+
+  test('has colours on a terminal and none in a pipe', async () => {
+    const coloured = (options: ScreenOptions) => openScreen(options);
+    const [onTty, inPipe] = [coloured({}), coloured(pipe)];
+    await createOutput(onTty.terminal, {}).list(payments, list);
+    await createOutput(inPipe.terminal, { format: 'table' }).list(payments, list);
+    expect(onTty.stdout()).toContain('\u001B[');
+    expect(inPipe.stdout()).not.toContain('\u001B');
+  });
+});
+
+describe('a long list', () => {
+  async function* endless(seen: { rows: number }): AsyncGenerator<Payment> {
+    for (;;) {
+      seen.rows++;
+      yield { id: `id-${seen.rows}`, amount: 1, sourceReq: { ccy: 'BTC' } };
+      if (seen.rows % 100 === 0) await new Promise(setImmediate);
+    }
+  }
+
+  test.each([{ where: {}, options: {} }, { where: pipe, options: { json: true } }])(
+    'ends when nobody reads it any more: $options',
+    async ({ where, options }) => {
+      const { terminal } = openPlainScreen(where);
+      const seen = { rows: 0 };
+      const writing = createOutput(terminal, options).list(endless(seen), list);
+      while (seen.rows < 2000) await new Promise(setImmediate);
+      terminal.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+      await writing;
+      expect(seen.rows).toBeLessThan(4000);
+    },
+  );
+
+  test('reaches the reader while its source is still at work', async () => {
+    const { terminal, stdout } = openPlainScreen(pipe);
+    let release = (): void => undefined;
+    const waiting = new Promise<void>((resolve) => (release = resolve));
+    async function* slow(): AsyncGenerator<Payment> {
+      yield* payments;
+      await waiting;
+    }
+    const writing = createOutput(terminal, { format: 'jsonl' }).list(slow(), list);
+    while (stdout() === '') await new Promise(setImmediate);
+    expect(stdout()).toBe(jsonl);
+    release();
+    await writing;
+  });
+
+  test('that fails before its first row leaves stdout empty', async () => {
+    const { terminal, stdout } = openPlainScreen(pipe);
+    async function* broken(): AsyncGenerator<Payment> {
+      throw new Failure('temporary', 'The service does not answer.');
+    }
+    await expect(createOutput(terminal, { json: true }).list(broken(), list)).rejects.toThrow('does not answer');
+    expect(stdout()).toBe('');
+  });
+
+  test('of several parts has one head, and its columns stay in line', async () => {
+    const { terminal, stdout } = openPlainScreen();
+    const rows = Array.from({ length: 1200 }, (_, i) => ({ id: `id-${i}`, amount: 1, sourceReq: { ccy: 'BTC' } }));
+    await createOutput(terminal, {}).list(rows, { ...list, footer: undefined });
+    const lines = stdout().trimEnd().split('\n');
+    expect(lines).toHaveLength(1201);
+    expect(lines.filter((line) => line.includes('Amount'))).toHaveLength(1);
+    expect(new Set(lines.slice(1).map((line) => line.indexOf('.')))).toHaveProperty('size', 2);
+  });
+});
+
+describe('a record', () => {
+  const line = jsonl.split('\n')[0];
+  test.each([
+    { name: 'table_tty', where: {}, options: {}, stdout: '  Paid\n' },
+    { name: 'table_pipe', where: pipe, options: { format: 'table' as const }, stdout: '  Paid\n' },
+    { name: 'default_pipe', where: pipe, options: {}, stdout: 'c1d2\t0.00000007\ttea, "green"\n' },
+    { name: 'csv_pipe', where: pipe, options: { format: 'csv' as const }, stdout: 'Id,Amount,Note\nc1d2,0.00000007,"tea, ""green"""\n' },
+    { name: 'json_pipe', where: pipe, options: { json: true }, stdout: `${line}\n` },
+    { name: 'json_tty', where: {}, options: { json: true }, stdout: `${JSON.stringify(payments[0], null, 2).replace('7e-8', '0.00000007')}\n` },
+    { name: 'jsonl_pipe', where: pipe, options: { format: 'jsonl' as const }, stdout: `${line}\n` },
+    { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'c1d2\n' },
+    { name: 'fields_tty', where: {}, options: { fields: ['id', 'sourceReq'] }, stdout: '  id         c1d2\n  sourceReq  {"ccy":"BTC"}\n' },
+    { name: 'fields json_pipe', where: pipe, options: { fields: ['sourceReq.ccy'], json: true }, stdout: '{"sourceReq.ccy":"BTC"}\n' },
+  ])('$name', async ({ where, options, stdout }) => {
+    expect(await recorded(where, options)).toBe(stdout);
+  });
+
+  test('is printed once when it was the last state change already', async () => {
+    const { terminal, stdout } = openPlainScreen(pipe);
+    const out = createOutput(terminal, { format: 'jsonl' });
+    out.change({ id: 'c1d2', txnState: 'quoted' });
+    out.change(payments[0] ?? fail());
+    await out.record(payments[0] ?? fail(), record);
+    expect(stdout()).toBe(`{"id":"c1d2","txnState":"quoted"}\n${line}\n`);
+  });
+});
+
+test.each([{}, { json: true }, { format: 'tsv' as const }, { quiet: true }])('a state change is silent under %j', (options) => {
+  const { terminal, stdout } = openPlainScreen(pipe);
+  createOutput(terminal, options).change({ txnState: 'quoted' });
+  expect(stdout()).toBe('');
+});
+
+describe('remarks', () => {
+  const printed = (where: ScreenOptions, options: OutputOptions) => {
+    const screen = openPlainScreen(where);
+    const out = createOutput(screen.terminal, options);
+    out.say('Said \u001B[31m');
+    out.warn('Warned');
+    out.card(() => ['Card']);
+    out.screen(['Screen']);
+    out.screen(({ columns: width }) => [`${width} columns`]);
+    out.text('Text');
+    return { stdout: screen.stdout(), stderr: screen.stderr() };
+  };
+
+  test.each([
+    { name: '_tty', where: {}, options: {}, stdout: 'Screen\n80 columns\nText\n', stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n' },
+    { name: '_pipe', where: pipe, options: {}, stdout: 'Text\n', stderr: 'Said \\x1b[31m\nWarning: Warned\n' },
+    { name: 'stdout alone in a _pipe', where: { tty: ['stdin', 'stderr'] as const }, options: {}, stdout: 'Text\n', stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n' },
+    { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'Text\n', stderr: 'Warning: Warned\n' },
+    { name: 'json_tty', where: {}, options: { json: true }, stdout: 'Text\n', stderr: 'Said \\x1b[31m\nWarning: Warned\n' },
+  ])('$name', ({ where, options, stdout, stderr }) => {
+    expect(printed(where, options)).toEqual({ stdout, stderr });
+  });
+});
+
+test('without unicode our own signs are ASCII, of the same width', async () => {
+  const { terminal, stdout } = openPlainScreen({ env: { LANG: 'C' } });
+  const out = createOutput(terminal, {});
+  out.screen(['  quoted ── sent → ✓ · 12 %']);
+  await out.list(payments, list);
+  expect(stdout()).toContain('  quoted -- sent > + - 12 %\n');
+  expect(stdout()).toContain('  acme - production\n');
+});
+
+test('--json and another format contradict each other', () => {
+  const { terminal } = openPlainScreen();
+  expect(() => createOutput(terminal, { json: true, format: 'csv' })).toThrow('--json and -o csv ask for two formats.');
+  expect(createOutput(terminal, { json: true, format: 'json' }).format).toBe('json');
+});

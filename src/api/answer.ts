@@ -111,7 +111,8 @@ function unreadable(message: string, expectation: Expectation): Failure {
 /** Names the field and what it should be, never what it was: that may be a secret. */
 function misshapen(issue: v.BaseIssue<unknown>, expectation: Expectation): Failure {
   const field = v.getDotPath(issue) ?? 'the whole answer';
-  const message = `The service answered something else than specified: ${field} should be ${issue.expected ?? 'other'}.`;
+  const expected = issue.expected ?? 'something else';
+  const message = `The service did not answer as specified: ${field} should be ${expected}.`;
   return isMoney(expectation) ? unknownOutcome(message, expectation) : new Failure('unexpected', message);
 }
 

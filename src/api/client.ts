@@ -18,9 +18,9 @@ export type { ClientOptions };
 const pageSize = 100;
 
 /**
- * The service's endpoints. Reads are repeated when the network or the service fails for a moment; what changes something
- * is sent once. Every method rejects with a `ServiceError` when the service refuses, with a `NoAnswer` when nothing
- * tells what became of the request, and with another `Failure` when the answer to a read cannot be understood.
+ * The endpoints of the service. Reads are repeated when the network or the service fails for a moment; what changes
+ * something is sent once. Every method rejects with a `ServiceError` when the service refuses, with a `NoAnswer` when
+ * nothing tells what became of the request, and with another `Failure` when the answer to a read makes no sense.
  */
 export class WalletClient {
   readonly #options: ClientOptions;
@@ -65,7 +65,7 @@ export class WalletClient {
   }
 
   /** Makes a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId` in the list. */
-  createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
+  async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
     const body = wireJson(toMaker(transaction, this.#options.maker));
     return this.#service.call(
       { method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' },
@@ -121,7 +121,7 @@ export class WalletClient {
   }
 
   /** Endpoint 11; replaces the account's webhook. The callback must be https. */
-  createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
+  async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
     const body = wireJson(webhook);
     return this.#service.call(
       { method: 'POST', path: '/api/v2/webhook', body, effect: 'setting' },

@@ -16,8 +16,8 @@ export interface Again {
 export type Outcome<T> = { value: T } | { error: unknown };
 
 /**
- * Makes attempts until one needs no other, all within the time and count that are allowed. The last attempt's outcome is
- * the outcome. `again` gets what an attempt resolved with, or what it rejected with.
+ * Makes attempts until one needs no other, all within the time and count that are allowed. The outcome is that of the
+ * last one; `again` judges each.
  */
 export async function withRetries<T>(
   options: Pick<ClientOptions, 'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs'>,

@@ -76,7 +76,12 @@ export const accountSchema = v.looseObject({});
 export const bitcoinAddressSchema = v.looseObject({ staticOnchainAddress: v.string() });
 
 export const usdtAddressSchema = v.looseObject({
-  data: v.looseObject({ staticOnchainAddress: v.string(), walletCcy: v.string(), chainId: v.string(), accountId: text }),
+  data: v.looseObject({
+    staticOnchainAddress: v.string(),
+    walletCcy: v.string(),
+    chainId: v.string(),
+    accountId: text,
+  }),
 });
 
 export const webhookSchema = v.looseObject({ id: v.string(), callback: v.string(), createdAt: timestamp });

@@ -67,8 +67,9 @@ interface Proxy {
   except: string;
 }
 
+/** A proxy agent works only with the whole of undici. */
 async function loadProxied({ address, except }: Proxy, timeoutMs: number): Promise<Dispatcher> {
-  const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js');
+  const { EnvHttpProxyAgent } = await import('undici');
   try {
     return new EnvHttpProxyAgent({
       ...agentOptions(timeoutMs),
@@ -138,12 +139,16 @@ function exchange(
           answer.headers = joined(received);
         },
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
-        onResponseEnd: () => finish(() => resolve({ ...answer, body: Buffer.concat(chunks).toString('utf8') })),
+        onResponseEnd: () =>
+          finish(() => onceReusable(() => resolve({ ...answer, body: Buffer.concat(chunks).toString('utf8') }))),
         onResponseError: (_controller, error) => fail(inWords(error), { code: codeOf(error), cause: error }),
       },
     );
   });
 }
+
+/** undici takes a connection back a whole turn after its answer; a request made before that would open another. */
+const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));
 
 function joined(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
@@ -154,20 +159,22 @@ function joined(headers: IncomingHttpHeaders): Record<string, string> {
 const codeOf = (error: Error): string | undefined =>
   'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
+const brokenOff = 'the connection broke off before the answer was complete';
+
 const words: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, 'the connection was refused'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no host of that name'],
   [/^(ENETUNREACH|EHOSTUNREACH|ENETDOWN)$/, 'the host cannot be reached'],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the host does not take the connection'],
-  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection broke off before the answer was complete'],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, brokenOff],
   [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer is larger than 32 MB'],
   [/CERT|ALTNAME|SELF_SIGNED/, 'its TLS certificate is not trusted'],
   [/^(EPROTO|ERR_SSL_)/, 'it does not speak TLS'],
-  [/^HPE_/, 'it does not speak HTTP'],
+  [/^(HPE_|HTTPParserError)/, 'it does not speak HTTP'],
 ];
 
 function inWords(error: Error): string {
-  const code = codeOf(error);
-  const found = words.find(([pattern]) => pattern.test(code ?? ''));
-  return found === undefined ? error.message : `${found[1]} (${code})`;
+  const name = codeOf(error) ?? error.name;
+  const found = words.find(([pattern]) => pattern.test(name));
+  return found === undefined ? error.message : `${found[1]} (${name})`;
 }

@@ -1,0 +1,225 @@
+// Signing in: the signature, the token's life, and what a 401 leads to.
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { HttpRequest } from '../../src/api/transport.js';
+import { answer } from '../support/fake-transport.js';
+import { credentials, kept, lost, start, tokenAnswer, tokenPath, transaction, world } from './support/client.js';
+
+const walletPath = '/api/v2/account/ne01-7f3a/wallet/';
+const wallets = answer(200, { data: [] });
+
+function expectSigned({ headers, body }: HttpRequest): void {
+  const text = `${credentials.apiKey}&payload=${body}`;
+  expect(headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-api-key': credentials.apiKey,
+    'x-api-signature': createHmac('sha256', credentials.apiSecret).update(text, 'utf8').digest('hex'),
+  });
+  expect(headers['x-api-signature']).toMatch(/^[0-9a-f]{64}$/);
+  expect(JSON.parse(body ?? '')).toBeTypeOf('object');
+}
+
+describe('the token request', () => {
+  test('is signed over the exact bytes it sends, with the key and without the secret', async () => {
+    const { client, service } = world({ token: null });
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    await client.authenticate();
+    const [request] = service.requests();
+    expectSigned(request!);
+    expect(JSON.stringify(request)).not.toContain(credentials.apiSecret);
+    expect(request!.headers).not.toHaveProperty('authorization');
+  });
+
+  test('has the signature of a known example', async () => {
+    // By openssl dgst -sha256 -hmac secret-1, over `key-1&payload=` and the body below.
+    const { client, service } = world({ token: null });
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    await client.authenticate();
+    const [request] = service.requests();
+    expect(request!.body).toBe('{"time":1736942400000,"nonce":"8000000080000000-1"}');
+    expect(request!.headers['x-api-signature']).toBe(
+      'ad19473e914169bae4b98fe7081793562d5a9a48130b0420d62eab0f36b2fbd3',
+    );
+  });
+
+  test('never repeats a body, even with a stopped clock and a stuck source of chance', async () => {
+    const { client, service } = world();
+    service.on('POST', tokenPath, ...Array.from({ length: 5 }, (_, index) => tokenAnswer(`fresh-${index}`)));
+    for (let count = 0; count < 5; count += 1) await client.authenticate();
+    expect(new Set(service.requests().map(({ body }) => body)).size).toBe(5);
+    service.requests().forEach(expectSigned);
+  });
+
+  const shapes = [
+    ['expiredAt', { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' }],
+    ['expiresAt', { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' }],
+    ['data around expiredAt', { data: { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' } }],
+    ['data around expiresAt', { data: { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' } }],
+  ] as const;
+  test.for(shapes)('understands an answer with %s', async ([, body]) => {
+    const { client, service, tokens } = world({ token: null });
+    service.on('POST', tokenPath, answer(200, body));
+    const token = { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' };
+    expect(await client.authenticate()).toEqual(token);
+    expect(tokens.token).toEqual(token);
+  });
+
+  test.for([
+    ['no expiry', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
+    ['no account', { accessToken: 'a.b.c', expiredAt: 1 }],
+    ['a token that no header can carry', { accessToken: 'a\r\nb', expiredAt: 1, accountId: 'ne01-1' }],
+  ] as const)('refuses an answer with %s, without showing the token', async ([, body]) => {
+    const { client, service, tokens } = world({ token: null });
+    service.on('POST', tokenPath, answer(200, body));
+    const failure = await client.authenticate().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'unexpected', message: expect.not.stringMatching(/a\.b\.c|a\r\nb/) });
+    expect(tokens.token).toBeUndefined();
+  });
+
+  test('is repeated with a signature of its own when the service fails for a moment', async () => {
+    const { client, service, pauses } = world({ token: null });
+    const failing = [answer(500, { error: 'internal' }), lost(), answer(200, '<html>')];
+    service.on('POST', tokenPath, ...failing, tokenAnswer('fresh'));
+    expect(await client.authenticate()).toMatchObject({ accessToken: 'fresh' });
+    expect(pauses).toHaveLength(3);
+    expect(new Set(service.requests().map(({ headers }) => headers['x-api-signature'])).size).toBe(4);
+    service.requests().forEach(expectSigned);
+  });
+
+  test('refused with 401 is an authentication failure that names svcpay login and forgets the kept token', async () => {
+    const { client, service, tokens } = world();
+    service.on('POST', tokenPath, answer(401, { error: 'invalid API key or signature' }));
+    await expect(client.authenticate()).rejects.toMatchObject({
+      kind: 'authentication',
+      exitCode: 4,
+      status: 401,
+      reason: 'invalid API key or signature',
+      hint: expect.stringContaining('svcpay login'),
+    });
+    expect(tokens.token).toBeUndefined();
+  });
+
+  test('answered with 404 points at the base URL', async () => {
+    const { client, service } = world();
+    service.on('POST', tokenPath, answer(404, '<h1>Not Found</h1>', { 'content-type': 'text/html' }));
+    await expect(client.authenticate()).rejects.toMatchObject({
+      kind: 'not-found',
+      hint: expect.stringContaining('base URL'),
+    });
+  });
+});
+
+describe('the token', () => {
+  test('that was kept is used without signing in', async () => {
+    const { client, service } = world();
+    service.on('GET', walletPath, wallets);
+    await client.wallets();
+    expect(service.requests()).toHaveLength(1);
+    expect(service.requests()[0]!.headers['authorization']).toBe('Bearer kept-token');
+  });
+
+  test('is fetched when none is kept, then kept and used', async () => {
+    const { client, service, tokens } = world({ token: null });
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    service.on('GET', walletPath, wallets, wallets);
+    await client.wallets();
+    await client.wallets();
+    expect(tokens.token).toMatchObject({ accessToken: 'fresh', accountId: 'ne01-7f3a' });
+    for (const { headers } of service.requests('GET')) expect(headers['authorization']).toBe('Bearer fresh');
+  });
+
+  test.for([[-1, 1], [9_000, 1], [11_000, 0]] as const)(
+    'with %i ms left to live is renewed before use %i times',
+    async ([left, renewals]) => {
+      const { client, service } = world({ token: { ...kept, expiresAt: start + left } });
+      if (renewals > 0) service.on('POST', tokenPath, tokenAnswer('fresh'));
+      service.on('GET', walletPath, wallets);
+      await client.wallets();
+      expect(service.requests('POST')).toHaveLength(renewals);
+    },
+  );
+
+  test('expires by the clock of the service, not by that of the machine', async () => {
+    const { client, service } = world();
+    const anHourAhead = { date: new Date(start + 3_595_000).toUTCString() };
+    service.on('GET', walletPath, answer(200, { data: [] }, anHourAhead), wallets);
+    service.on('POST', tokenPath, tokenAnswer('fresh', start + 7_200_000));
+    await client.wallets();
+    await client.wallets();
+    expect(service.requests('GET').map(({ headers }) => headers['authorization'])).toEqual([
+      'Bearer kept-token',
+      'Bearer fresh',
+    ]);
+  });
+
+  test('is fetched once for requests that need it at the same time', async () => {
+    const { client, service } = world({ token: null });
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    service.on('GET', walletPath, ...Array(5).fill(wallets));
+    await Promise.all(Array.from({ length: 5 }, () => client.wallets('ne01-7f3a')));
+    expect(service.requests('POST')).toHaveLength(1);
+  });
+
+  test('that cannot be kept still serves', async () => {
+    const save = (): Promise<void> => Promise.reject(new Error('disk full'));
+    const { client, service, log } = world({ tokens: { load: async () => undefined, save, clear: async () => {} } });
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    service.on('GET', walletPath, wallets);
+    await client.wallets();
+    expect(log).toContain('the token could not be kept');
+  });
+});
+
+describe('a 401', () => {
+  const expired = answer(401, { error: 'invalid token or token expired' });
+
+  test('signs in once with a fresh signature and repeats the very same request', async () => {
+    const { client, service, tokens } = world();
+    const path = '/api/v2/transaction';
+    service.on('POST', path, expired, answer(200, transaction()));
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'servicepay' },
+      destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: 'lnbc25u1' } },
+      extRefId: 'order-118',
+    });
+    const [first, second] = service.requests('POST', path);
+    expect(second!.body).toBe(first!.body);
+    expect([first, second].map((request) => request!.headers['authorization'])).toEqual([
+      'Bearer kept-token',
+      'Bearer fresh',
+    ]);
+    expect(tokens.token?.accessToken).toBe('fresh');
+  });
+
+  test('after a fresh token is the answer: nothing is tried a third time', async () => {
+    const { client, service } = world();
+    const other = answer(401, { error: 'you are not authorized to view this account' });
+    service.on('GET', '/api/v2/account/ne01-other/wallet/', other, other);
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    await expect(client.wallets('ne01-other')).rejects.toMatchObject({
+      kind: 'authentication',
+      message: expect.stringContaining('you are not authorized to view this account'),
+    });
+    expect(service.requests()).toHaveLength(3);
+  });
+
+  test('that several requests meet at once leads to one sign-in', async () => {
+    const { client, service } = world();
+    service.on('GET', walletPath, expired, expired, expired, wallets, wallets, wallets);
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    await Promise.all([client.wallets(), client.wallets(), client.wallets()]);
+    expect(service.requests('POST')).toHaveLength(1);
+  });
+
+  test('during a confirmation whose new sign-in fails leaves no doubt: nothing was confirmed', async () => {
+    const { client, service } = world();
+    service.on('PUT', '/api/v2/transaction/t1/confirm', expired);
+    service.on('POST', tokenPath, lost(), lost(), lost(), lost());
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
+      name: 'NoAnswer',
+      kind: 'temporary',
+      mayHaveArrived: false,
+    });
+  });
+});

@@ -1,0 +1,53 @@
+// Which addresses may be given a token.
+import { describe, expect, test } from 'vitest';
+import { parseBaseUrl } from '../../src/api/base-url.js';
+import { Failure } from '../../src/formats/failure.js';
+
+describe('a base URL', () => {
+  test.for([
+    ['https://api.example.com', 'https://api.example.com'],
+    ['https://api.example.com/', 'https://api.example.com'],
+    ['  https://api.example.com//\n', 'https://api.example.com'],
+    ['https://api.example.com/api/v2', 'https://api.example.com'],
+    ['https://api.example.com/api/v2/', 'https://api.example.com'],
+    ['https://gate.example.com/wallet/api/v2', 'https://gate.example.com/wallet'],
+    ['https://gate.example.com/wallet/', 'https://gate.example.com/wallet'],
+    ['HTTPS://API.Example.com:443', 'https://api.example.com'],
+    ['https://api.example.com:8443', 'https://api.example.com:8443'],
+    ['http://localhost:8080/', 'http://localhost:8080'],
+    ['http://sandbox.localhost', 'http://sandbox.localhost'],
+    ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
+    ['http://127.8.9.10', 'http://127.8.9.10'],
+    ['http://127.1', 'http://127.0.0.1'],
+    ['http://[::1]:3000/api/v2', 'http://[::1]:3000'],
+  ] as const)('%j is taken as %s', ([text, expected]) => {
+    expect(parseBaseUrl(text)).toBe(expected);
+  });
+
+  test.for([
+    ['http://api.example.com', 'not encrypted'],
+    ['http://10.0.0.1', 'not encrypted'],
+    ['http://0.0.0.0', 'not encrypted'],
+    ['http://128.0.0.1', 'not encrypted'],
+    ['http://127.0.0.1.example.com', 'not encrypted'],
+    ['http://localhost.example.com', 'not encrypted'],
+    ['http://notlocalhost', 'not encrypted'],
+    ['http://[::2]', 'not encrypted'],
+    ['https://user:hunter2@api.example.com', 'user name or password'],
+    ['https://hunter2@api.example.com', 'user name or password'],
+    ['http://127.0.0.1@api.example.com', 'user name or password'],
+    ['https://api.example.com?key=hunter2', 'query'],
+    ['https://api.example.com/#top', 'fragment'],
+    ['api.example.com', 'not a base URL'],
+    ['localhost:8080', 'not a base URL'],
+    ['user:hunter2@api.example.com', 'not a base URL'],
+    ['ftp://api.example.com', 'not a base URL'],
+    ['https://', 'not a base URL'],
+    ['', 'not a base URL'],
+  ] as const)('%j is refused: %s', ([text, why]) => {
+    const parse = (): string => parseBaseUrl(text);
+    expect(parse).toThrow(Failure);
+    expect(parse).toThrow(expect.objectContaining({ kind: 'usage', message: expect.stringContaining(why) }));
+    expect(parse).not.toThrow(/hunter2/);
+  });
+});

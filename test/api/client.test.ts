@@ -1,0 +1,333 @@
+// One request per method, as the specification has it, and what comes back.
+import Big from 'big.js';
+import { describe, expect, test } from 'vitest';
+import type { WalletClient } from '../../src/api/client.js';
+import type { ListedTransaction, TransactionFilter } from '../../src/api/types.js';
+import { answer } from '../support/fake-transport.js';
+import { baseUrl, credentials, lost, start, tokenAnswer, tokenPath, transaction, world } from './support/client.js';
+
+const wallet = {
+  id: 'w1', ccy: 'BTC', amount: 1.25, availableBalance: 1.245, accountId: 'ne01-7f3a',
+  createdAt: '2025-01-01T00:00:00.000Z', updatedAt: '2025-01-02T00:00:00.000Z', color: 'orange',
+};
+const webhook = { id: 'wh1', callback: 'https://shop.example/hook', createdAt: start };
+const bank = { institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' };
+const mobile = { institutionCode: 'MPESA', institutionType: 'mobile', institutionName: 'M-Pesa' };
+const usdt = { staticOnchainAddress: 'TXYZ', walletCcy: 'USDT', chainId: 'TRON', accountId: 'ne01-7f3a' };
+const page = { data: [transaction()], pagination: { page: 1, limit: 20, total: 1 } };
+
+type Case = [
+  request: string,
+  call: (client: WalletClient) => Promise<unknown>,
+  answered: unknown,
+  returned: unknown,
+];
+
+const reads: Case[] = [
+  ['/api/v2/account/ne01-7f3a/wallet/', (client) => client.wallets(), { data: [wallet] }, [wallet]],
+  ['/api/v2/account/ne01-sub/wallet/', (client) => client.wallets('ne01-sub'), { data: [] }, []],
+  ['/api/v2/account/ne01-7f3a', (client) => client.account(), { id: 'x', more: { a: 1 } }, { id: 'x', more: { a: 1 } }],
+  ['/api/v2/account/onchain-address', (client) => client.bitcoinAddress(), { staticOnchainAddress: 'bc1q' },
+    { staticOnchainAddress: 'bc1q' }],
+  ['/api/v2/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON', (client) => client.usdtAddress('TRON'),
+    { resultStatus: 'success', data: usdt }, usdt],
+  ['/api/v2/transaction/t1', (client) => client.transaction('t1'), transaction(), transaction()],
+  ['/api/v2/transaction/a%2Fb%3Fc', (client) => client.transaction('a/b?c'), transaction(), transaction()],
+  ['/api/v2/transaction', (client) => client.transactions(), page, page],
+  ['/api/v2/webhook', (client) => client.webhooks(), { data: [webhook] }, [webhook]],
+  ['/api/v2/reference/fiat-institution/by-country/VN', (client) => client.institutions('VN'),
+    { banks: [bank], mobiles: [mobile] }, [bank, mobile]],
+  ['/api/v2/reference/fiat-institution/by-country/AQ', (client) => client.institutions('AQ'), '', []],
+  ['/api/v2/reference/fiat-institution/by-country/AQ', (client) => client.institutions('AQ'), {}, []],
+  ['/api/v2/rate', (client) => client.rates(), { data: { BTCUSD: 70796.845 } }, { BTCUSD: 70796.845 }],
+];
+
+describe('a read', () => {
+  test.for(reads)('GET %s', async ([path, call, answered, returned]) => {
+    const { client, service } = world();
+    service.on('GET', path, answer(200, answered));
+    expect(await call(client)).toEqual(returned);
+    const [request] = service.requests();
+    expect(request).toMatchObject({
+      url: baseUrl + path,
+      headers: { accept: 'application/json', authorization: 'Bearer kept-token', 'user-agent': 'svcpay/1.2.3' },
+      body: undefined,
+    });
+    expect(request!.headers).not.toHaveProperty('content-type');
+  });
+
+  test.for(['', '.', '..'])('refuses "%s" as an id, which would name another endpoint', async (id) => {
+    const { client, service } = world();
+    await expect(client.transaction(id)).rejects.toMatchObject({ kind: 'usage', exitCode: 2 });
+    expect(service.requests()).toEqual([]);
+  });
+
+  test('of wallets and account uses the account of the options, everything else the account of the token', async () => {
+    const { client, service } = world({ accountId: 'ne01-sub' });
+    service.on('GET', '/api/v2/account/ne01-sub/wallet/', answer(200, { data: [] }));
+    service.on('GET', '/api/v2/account/ne01-sub', answer(200, {}));
+    service.on('GET', '/api/v2/account/onchain-address', answer(200, { staticOnchainAddress: 'bc1q' }));
+    await client.wallets();
+    await client.account();
+    await client.bitcoinAddress();
+  });
+});
+
+describe('what changes something', () => {
+  test('POST transaction carries exactly the given fields, undefined ones left out', async () => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/transaction', answer(200, transaction()));
+    const created = await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {} },
+      destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: new Big('0.00001'), reqDetails: { address: 'bc1q' } },
+      extRefId: 'order-118',
+      note: undefined,
+      deductNetworkFeesFromDest: true,
+    });
+    expect(created).toEqual(transaction());
+    const [request] = service.requests();
+    expect(request!.headers['content-type']).toBe('application/json');
+    expect(request!.body).toBe(
+      '{"sourceReq":{"ccy":"BTC","method":"servicepay","reqDetails":{}},' +
+        '"destReq":{"ccy":"BTC","method":"on-chain","amtRequested":0.00001,"reqDetails":{"address":"bc1q"}},' +
+        '"extRefId":"order-118","deductNetworkFeesFromDest":true}',
+    );
+  });
+
+  test.for([
+    ['a decimal', new Big('1e-8'), '0.00000001'],
+    ['a number', 1e-8, '0.00000001'],
+    ['all the bitcoin there is', new Big('20999999.9769'), '20999999.9769'],
+    ['more digits than a float has', new Big('123456789012.12345678'), '123456789012.12345678'],
+    ['a large whole number', 1e21, '1000000000000000000000'],
+  ] as const)('%s as amount goes out to the last digit, without an exponent', async ([, amtRequested, text]) => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/transaction', answer(200, transaction()));
+    await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'lightning' },
+      destReq: { ccy: 'BTC', method: 'servicepay', amtRequested },
+    });
+    expect(service.requests()[0]!.body).toContain(`"amtRequested":${text}}`);
+  });
+
+  test('an amount that is no number is refused before anything is sent', async () => {
+    const { client } = world();
+    const sourceReq = { ccy: 'BTC', method: 'servicepay', amtRequested: Number.NaN };
+    const destReq = { ccy: 'USDT', method: 'servicepay' };
+    await expect(client.createTransaction({ sourceReq, destReq })).rejects.toThrow('not a finite number');
+  });
+
+  test('PUT confirm has no body and says JSON anyway', async () => {
+    const { client, service } = world();
+    service.on('PUT', '/api/v2/transaction/t%201/confirm', answer(200, transaction({ txnState: 'srccreated' })));
+    expect(await client.confirmTransaction('t 1')).toMatchObject({ txnState: 'srccreated' });
+    expect(service.requests()[0]).toMatchObject({ headers: { 'content-type': 'application/json' }, body: undefined });
+  });
+
+  test('POST webhook', async () => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/webhook', answer(200, webhook));
+    expect(await client.createWebhook({ callback: webhook.callback, secret: 'hush' })).toEqual(webhook);
+    expect(service.requests()[0]!.body).toBe(`{"callback":"${webhook.callback}","secret":"hush"}`);
+  });
+
+  test.for(['', '{"resultStatus":"success"}', JSON.stringify(webhook)])(
+    'PUT and DELETE of a webhook take %j for an answer',
+    async (body) => {
+      const { client, service } = world();
+      service.on('PUT', '/api/v2/webhook/wh1', answer(200, body));
+      service.on('DELETE', '/api/v2/webhook/wh1', answer(204, body));
+      await client.updateWebhook('wh1', { secret: 'new' });
+      await client.removeWebhook('wh1');
+      const [update, removal] = service.requests();
+      expect(update).toMatchObject({ body: '{"secret":"new"}', headers: { 'content-type': 'application/json' } });
+      expect(removal!.body).toBeUndefined();
+      expect(removal!.headers).not.toHaveProperty('content-type');
+    },
+  );
+});
+
+describe('the list', () => {
+  const filters: [TransactionFilter, string][] = [
+    [{}, ''],
+    [{ time: '30d' }, '?time=30d'],
+    [
+      { time: 'other', startTime: '2025-01-01T00:00:00.000Z', endTime: '2025-01-31T23:59:59.999Z' },
+      '?time=other&startTime=2025-01-01T00%3A00%3A00.000Z&endTime=2025-01-31T23%3A59%3A59.999Z',
+    ],
+    [{ txnStatuses: ['quoted', 'expired'] }, '?txnStatuses=quoted&txnStatuses=expired'],
+    [{ txnStatuses: [] }, ''],
+    [{ srcMethods: 'servicepay', destMethods: 'on-chain' }, '?srcMethods=servicepay&destMethods=on-chain'],
+    [
+      { excludedSrcMethods: 'lnurl', excludedDestMethods: 'tron' },
+      '?excludedSrcMethods=lnurl&excludedDestMethods=tron',
+    ],
+    [{ limit: 5, page: 3, time: undefined }, '?limit=5&page=3'],
+  ];
+  test.for(filters)('%j is asked for as "%s"', async ([filter, query]) => {
+    const { client, service } = world();
+    service.on('GET', `/api/v2/transaction${query}`, answer(200, page));
+    expect(await client.transactions(filter)).toEqual(page);
+  });
+
+  test('takes items whose sides are reduced to almost nothing', async () => {
+    const { client, service } = world();
+    const reduced = { txnId: 't1', txnState: 'completed', sourceReq: {}, destReq: { ccy: 'BTC' } };
+    service.on('GET', '/api/v2/transaction', answer(200, { ...page, data: [reduced] }));
+    expect((await client.transactions()).data).toEqual([reduced]);
+  });
+
+  const pageOf = (ids: string[], number: number, total: number, limit = 2) =>
+    answer(200, { data: ids.map((txnId) => transaction({ txnId })), pagination: { page: number, limit, total } });
+  const idsOf = async (all: AsyncIterable<ListedTransaction>): Promise<string[]> => {
+    const ids: string[] = [];
+    for await (const { txnId } of all) ids.push(txnId);
+    return ids;
+  };
+  const listPath = (number: number, limit = 2) => `/api/v2/transaction?limit=${limit}&time=1y&page=${number}`;
+
+  test('is walked to its end, page by page', async () => {
+    const { client, service } = world();
+    service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 5));
+    service.on('GET', listPath(2), pageOf(['c', 'd'], 2, 5));
+    service.on('GET', listPath(3), pageOf(['e'], 3, 5));
+    expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('is walked from a page on', async () => {
+    const { client, service } = world();
+    service.on('GET', listPath(3), pageOf(['e'], 3, 5));
+    expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y', page: 3 }))).toEqual(['e']);
+  });
+
+  test('goes by the page size that the service really gives', async () => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/transaction?limit=100&page=1', pageOf(['a', 'b'], 1, 3));
+    service.on('GET', '/api/v2/transaction?limit=100&page=2', pageOf(['c'], 2, 3));
+    expect(await idsOf(client.eachTransaction())).toEqual(['a', 'b', 'c']);
+  });
+
+  test('gives each transaction once when new ones push the others onto the next page', async () => {
+    const { client, service } = world();
+    service.on('GET', listPath(1), pageOf(['c', 'b'], 1, 3));
+    service.on('GET', listPath(2), pageOf(['b', 'a'], 2, 4));
+    expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual(['c', 'b', 'a']);
+  });
+
+  test('ends at an empty page, whatever the total says', async () => {
+    const { client, service } = world();
+    service.on('GET', listPath(1), pageOf([], 1, 99));
+    expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual([]);
+  });
+
+  test('left early, it does not mind that the page fetched ahead has failed', async () => {
+    const { client, service } = world();
+    service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 4));
+    service.on('GET', listPath(2), answer(400, { error: 'bad request' }));
+    for await (const { txnId } of client.eachTransaction({ limit: 2, time: '1y' })) {
+      expect(txnId).toBe('a');
+      break;
+    }
+  });
+
+  test('fails where its page fails, after what came before', async () => {
+    const { client, service } = world();
+    service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 4));
+    service.on('GET', listPath(2), answer(400, { error: 'bad request' }));
+    const seen: string[] = [];
+    const walk = async (): Promise<void> => {
+      for await (const { txnId } of client.eachTransaction({ limit: 2, time: '1y' })) seen.push(txnId);
+    };
+    await expect(walk()).rejects.toMatchObject({ kind: 'refused' });
+    expect(seen).toEqual(['a', 'b']);
+  });
+});
+
+describe('with another maker', () => {
+  const onWire = {
+    ...transaction(),
+    sourceReq: { ccy: 'BTC', method: 'acmepay', acmepayFees: 5e-8, networkFees: 0 },
+    destReq: { ccy: 'USDT', method: 'acmepay', note: 'acmepay' },
+  };
+  const inside = {
+    ...transaction(),
+    sourceReq: { ccy: 'BTC', method: 'servicepay', servicepayFees: 5e-8, networkFees: 0 },
+    destReq: { ccy: 'USDT', method: 'servicepay', note: 'acmepay' },
+  };
+
+  test('answers are read under the names of the specification', async () => {
+    const { client, service } = world({ maker: 'acme' });
+    service.on('GET', '/api/v2/transaction/t1', answer(200, onWire));
+    service.on('GET', '/api/v2/transaction', answer(200, { ...page, data: [onWire] }));
+    expect(await client.transaction('t1')).toEqual(inside);
+    expect((await client.transactions()).data).toEqual([inside]);
+  });
+
+  test('bodies and filters are written under the names of the maker', async () => {
+    const { client, service } = world({ maker: 'acme' });
+    service.on('POST', '/api/v2/transaction', answer(200, onWire));
+    const list = '/api/v2/transaction?srcMethods=acmepay%2Clightning&excludedDestMethods=acmepay';
+    service.on('GET', list, answer(200, page));
+    await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: new Big('1e-8') },
+      destReq: { ccy: 'USDT', method: 'servicepay' },
+      note: 'servicepay',
+      deductServicepayFees: true,
+    });
+    await client.transactions({ srcMethods: 'servicepay,lightning', excludedDestMethods: 'servicepay' });
+    expect(service.requests('POST')[0]!.body).toBe(
+      '{"sourceReq":{"ccy":"BTC","method":"acmepay","amtRequested":0.00000001},' +
+        '"destReq":{"ccy":"USDT","method":"acmepay"},"note":"servicepay","deductAcmepayFees":true}',
+    );
+  });
+});
+
+describe('a raw request', () => {
+  test('sends the body to the letter and gives the answer as it is, whatever the status', async () => {
+    const { client, service } = world({ maker: 'acme' });
+    const body = '{ "amtRequested": 1e-8, "method": "servicepay" }';
+    service.on('POST', '/api/v2/transaction?x=1', answer(418, 'short and stout', { 'x-id': '7' }));
+    expect(await client.request('post', '/api/v2/transaction?x=1', body)).toEqual({
+      status: 418,
+      headers: { 'content-type': 'application/json', 'x-id': '7' },
+      body: 'short and stout',
+    });
+    const headers = { authorization: 'Bearer kept-token', 'content-type': 'application/json' };
+    expect(service.requests()[0]).toMatchObject({ method: 'POST', body, headers });
+  });
+
+  test('that may have reached the service is not known yet', async () => {
+    const { client, service } = world();
+    service.on('DELETE', '/api/v2/x', lost());
+    const failure = { name: 'NoAnswer', kind: 'pending', mayHaveArrived: true };
+    await expect(client.request('DELETE', '/api/v2/x')).rejects.toMatchObject(failure);
+  });
+
+  test.for(['api/v2/x', '@evil.example/', '.evil.example/', ':8080/', 'https://evil.example/'])(
+    'never takes the token to another host: %s',
+    async (path) => {
+      const { client, service } = world();
+      await expect(client.request('GET', path)).rejects.toMatchObject({ kind: 'usage' });
+      expect(service.requests()).toEqual([]);
+    },
+  );
+});
+
+test('the log has method, path, status and time of every exchange, and no secret', async () => {
+  const { client, service, log } = world({ token: null });
+  service.on('POST', tokenPath, tokenAnswer('token-in-answer'));
+  service.on('POST', '/api/v2/transaction', answer(200, transaction()));
+  service.on('GET', '/api/v2/x?code=query-secret', answer(200, 'secret-in-body'));
+  await client.createTransaction({
+    sourceReq: { ccy: 'BTC', method: 'servicepay', kyc: { type: 'individual', details: kycDetails } },
+    destReq: { ccy: 'VND', method: 'vnd-instant' },
+  });
+  await client.request('GET', '/api/v2/x?code=query-secret');
+  expect(log).toEqual([
+    `POST ${tokenPath} 200 0 ms`,
+    'POST /api/v2/transaction 200 0 ms',
+    'GET /api/v2/x 200 0 ms',
+  ]);
+  expect(log.join()).not.toContain(credentials.apiKey);
+});
+const kycDetails = { legalFullName: 'Le Van A', countryCode: 'VN' };

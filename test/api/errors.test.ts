@@ -1,0 +1,223 @@
+// What each answer means: the kind of failure, its words, and whether money may have moved.
+import { describe, expect, test } from 'vitest';
+import { CancelNotOffered, NoAnswer, ServiceError } from '../../src/api/errors.js';
+import { NetworkError } from '../../src/api/transport.js';
+import { answer } from '../support/fake-transport.js';
+import type { FakeAnswer } from '../support/fake-transport.js';
+import { lost, refused, start, tokenPath, transaction, world } from './support/client.js';
+
+const path = '/api/v2/transaction/t1';
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(() => expect.fail('it did not fail'), (error: unknown) => error);
+}
+
+describe('the body of an error', () => {
+  const shapes = [
+    ['{error, message}', { error: 'bad request', message: 'destReq.ccy is missing' }, {
+      reason: 'bad request: destReq.ccy is missing',
+      message: 'The service refused: bad request: destReq.ccy is missing (400).',
+    }],
+    ['{error}', { error: 'failed to get account' }, { reason: 'failed to get account', code: undefined }],
+    ['the detailed form', {
+      resultStatus: 'error',
+      code: '2005',
+      error: 'transaction t1 already in final state completed',
+      errorMetadata: { params: '{"state":"completed","txnId":"t1"}' },
+    }, {
+      reason: 'transaction t1 already in final state completed',
+      code: '2005',
+      params: { state: 'completed', txnId: 't1' },
+      message: 'The service refused: transaction t1 already in final state completed (400, code 2005).',
+    }],
+    ['the same words twice', { error: 'not allowed', message: 'not allowed' }, { reason: 'not allowed' }],
+    ['a message alone', { message: 'too small' }, { reason: 'too small' }],
+    ['a code that is a number', { error: 'x', code: 2005 }, { code: '2005' }],
+    ['params that are not JSON', { error: 'x', errorMetadata: { params: '{oops' } }, { params: '{oops' }],
+    ['params that are an object', { error: 'x', errorMetadata: { params: { a: 1 } } }, { params: { a: 1 } }],
+    ['no params', { error: 'x', errorMetadata: {} }, { params: undefined }],
+    ['errorMetadata of null', { error: 'x', errorMetadata: null }, { reason: 'x', params: undefined }],
+    ['an error that is no text', { error: { deep: true }, message: 7 }, { reason: 'no explanation' }],
+    ['a list', [1], { reason: 'no explanation' }],
+    ['nothing', '', { reason: 'nothing' }],
+    ['HTML', '<html><head><style>b{}</style><title>Oops</title></head><body>Not  here</body></html>', {
+      reason: 'something that is not JSON (application/json): "Oops Not here"',
+    }],
+  ] as const;
+  test.for(shapes)('%s', async ([, body, expected]) => {
+    const { client, service } = world();
+    service.on('GET', path, answer(400, body));
+    const failure = await failureOf(client.transaction('t1'));
+    expect(failure).toBeInstanceOf(ServiceError);
+    expect(failure).toMatchObject({ kind: 'refused', exitCode: 3, status: 400, ...expected });
+  });
+});
+
+describe('the kind of a failure', () => {
+  test.for([
+    [400, 'refused', 3],
+    [402, 'refused', 3],
+    [403, 'authentication', 4],
+    [404, 'not-found', 5],
+    [409, 'refused', 3],
+    [422, 'refused', 3],
+  ] as const)('status %i is %s', async ([status, kind, exitCode]) => {
+    const { client, service } = world();
+    service.on('GET', path, answer(status, { error: 'no' }));
+    await expect(client.transaction('t1')).rejects.toMatchObject({ name: 'ServiceError', status, kind, exitCode });
+  });
+
+  test.for([429, 500, 502, 503, 504])('status %i, again and again, is temporary', async (status) => {
+    const { client, service } = world();
+    service.on('GET', path, ...Array(4).fill(answer(status, { error: 'later' })));
+    await expect(client.transaction('t1')).rejects.toMatchObject({ status, kind: 'temporary', exitCode: 75 });
+  });
+
+  test('a redirect is an error and is not followed', async () => {
+    const { client, service } = world();
+    service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/' }));
+    await expect(client.transaction('t1')).rejects.toMatchObject({ kind: 'unexpected', status: 302 });
+  });
+
+  test('HTML again and again is temporary, and its kind and first words are shown', async () => {
+    const { client, service } = world();
+    const page = `<html><body>${'Welcome to the guest network. '.repeat(9)}</body></html>`;
+    service.on('GET', path, ...Array(4).fill(answer(200, page, { 'content-type': 'text/html; charset=utf-8' })));
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      kind: 'temporary',
+      message:
+        'The service answered something that is not JSON (text/html): ' +
+        '"Welcome to the guest network. Welcome to the guest network. Welcome to the gues…".',
+    });
+  });
+
+  test('a cut-off answer with a token in it is described, never quoted', async () => {
+    const { client, service } = world({ token: null });
+    service.on('POST', tokenPath, ...Array(4).fill(answer(200, '{"accessToken":"eyJhbGciOi')));
+    await expect(client.authenticate()).rejects.toMatchObject({
+      message: 'The service answered JSON that breaks off after 26 characters.',
+    });
+  });
+
+  test('an answer of another shape names the field and not its value', async () => {
+    const { client, service } = world();
+    const odd = { data: [{ ccy: 'BTC', amount: '1.5', availableBalance: 1 }] };
+    service.on('GET', '/api/v2/account/ne01-7f3a/wallet/', answer(200, odd));
+    await expect(client.wallets()).rejects.toMatchObject({
+      kind: 'unexpected',
+      message: 'The service did not answer as specified: data.0.amount should be number.',
+    });
+  });
+});
+
+describe('the fate of a creation and of a confirmation', () => {
+  const html: FakeAnswer = answer(200, '<html></html>', { 'content-type': 'text/html' });
+  const unknown = { name: 'NoAnswer', mayHaveArrived: true };
+  const untouched = { name: 'NoAnswer', mayHaveArrived: false, kind: 'temporary', exitCode: 75 };
+  const fates: [string, FakeAnswer, Record<string, unknown>][] = [
+    ['a refused connection', refused(), untouched],
+    ['an unknown host', new NetworkError('there is no host of that name', { requestSent: false }), untouched],
+    ['a lost answer', lost(), unknown],
+    ['500', answer(500, { error: 'internal' }), { ...unknown, status: 500 }],
+    ['502 with HTML', answer(502, '<h1>Bad Gateway</h1>'), { ...unknown, status: 502 }],
+    ['503', answer(503, ''), { ...unknown, status: 503 }],
+    ['a redirect', answer(303, ''), { ...unknown, status: 303 }],
+    ['HTML with 200', html, unknown],
+    ['JSON that breaks off', answer(200, '{"txnId":"t1","txnState":"srccr'), unknown],
+    ['nothing with 200', answer(200, ''), unknown],
+    ['JSON of another shape', answer(200, { resultStatus: 'success' }), unknown],
+    ['429', answer(429, ''), { name: 'ServiceError', kind: 'temporary', status: 429, exitCode: 75 }],
+    ['400', answer(400, { error: 'bad request' }), { name: 'ServiceError', kind: 'refused', status: 400 }],
+    ['403', answer(403, { error: 'Permission denied' }), { name: 'ServiceError', kind: 'authentication', status: 403 }],
+    ['404', answer(404, { error: 'not found' }), { name: 'ServiceError', kind: 'not-found', status: 404 }],
+  ];
+
+  test.for(fates)('%s after a creation', async ([, trouble, expected]) => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/transaction', trouble);
+    const sides = { sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'USDT', method: 'servicepay' } };
+    const kind = expected['mayHaveArrived'] === true ? { kind: 'temporary', exitCode: 75 } : {};
+    await expect(client.createTransaction(sides)).rejects.toMatchObject({ ...expected, ...kind });
+  });
+
+  test.for(fates)('%s after a confirmation', async ([, trouble, expected]) => {
+    const { client, service } = world();
+    service.on('PUT', '/api/v2/transaction/t1/confirm', trouble);
+    const known = expected['mayHaveArrived'] !== true;
+    const kind = known ? {} : { kind: 'pending', exitCode: 8, txnId: 't1', hint: 'svcpay tx resume t1' };
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...expected, ...kind });
+  });
+
+  test('interrupted on its way a confirmation is not known yet, before that it is an interruption', async () => {
+    for (const [requestSent, kind] of [[true, 'pending'], [false, 'interrupted']] as const) {
+      const interruption = new AbortController();
+      const { client } = world({
+        signal: interruption.signal,
+        transport: () => {
+          interruption.abort();
+          return Promise.reject(new NetworkError('interrupted', { requestSent }));
+        },
+      });
+      const failure = await failureOf(client.confirmTransaction('t1'));
+      expect(failure).toBeInstanceOf(NoAnswer);
+      expect(failure).toMatchObject({ kind, mayHaveArrived: requestSent });
+    }
+  });
+
+  test('interrupted before anything was sent, nothing is sent', async () => {
+    const { client, service } = world({ signal: AbortSignal.abort() });
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ kind: 'interrupted' });
+    expect(service.requests()).toEqual([]);
+  });
+
+  test('code 2005 on a confirmation comes with the state that the service gave', async () => {
+    const { client, service } = world();
+    const body = {
+      resultStatus: 'error',
+      code: '2005',
+      error: 'transaction t1 already in final state completed',
+      errorMetadata: { params: JSON.stringify({ state: 'completed', txnId: 't1' }) },
+    };
+    service.on('PUT', '/api/v2/transaction/t1/confirm', answer(400, body));
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
+      code: '2005',
+      params: { state: 'completed', txnId: 't1' },
+    });
+  });
+});
+
+describe('a cancellation', () => {
+  const cancelPath = '/api/v2/transaction/t1/cancel';
+
+  test.for([
+    [404, { error: 'not found' }],
+    [405, '<h1>Method Not Allowed</h1>'],
+  ] as const)('that the service does not offer (%i) has a type of its own', async ([status, body]) => {
+    const { client, service } = world();
+    service.on('PUT', cancelPath, answer(status, body));
+    const failure = await failureOf(client.cancelTransaction('t1'));
+    expect(failure).toBeInstanceOf(CancelNotOffered);
+    expect(failure).toMatchObject({ kind: 'refused', status });
+  });
+
+  test('that is refused is refused', async () => {
+    const { client, service } = world();
+    service.on('PUT', cancelPath, answer(400, { error: 'transaction t1 already in final state', code: '2005' }));
+    const failure = await failureOf(client.cancelTransaction('t1'));
+    expect(failure).not.toBeInstanceOf(CancelNotOffered);
+    expect(failure).toMatchObject({ kind: 'refused', code: '2005' });
+  });
+
+  test('answered with the transaction gives it', async () => {
+    const { client, service } = world();
+    service.on('PUT', cancelPath, answer(200, transaction({ txnState: 'usercanceled' })));
+    expect(await client.cancelTransaction('t1')).toMatchObject({ txnState: 'usercanceled', createdAt: start });
+  });
+
+  test.for(['', { resultStatus: 'success' }] as const)('answered with %j is followed by a look at it', async (body) => {
+    const { client, service } = world();
+    service.on('PUT', cancelPath, answer(200, body));
+    service.on('GET', path, answer(200, transaction({ txnState: 'usercanceled' })));
+    expect(await client.cancelTransaction('t1')).toMatchObject({ txnState: 'usercanceled' });
+  });
+});

@@ -1,0 +1,45 @@
+// JSON for the wire: the same values as with JSON.stringify, the numbers in plain digits.
+import Big from 'big.js';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { wireJson } from '../../src/api/json.js';
+
+test('any JSON value survives', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(JSON.parse(wireJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
+test('any number is written in digits alone and is the same number when read', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+      const text = wireJson(number);
+      expect(text).toMatch(/^-?\d+(\.\d+)?$/);
+      expect(Number(text) === number).toBe(true);
+    }),
+  );
+});
+
+test('a decimal keeps every digit', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.integer({ min: 0, max: 18 }), (digits, scale) => {
+      const decimal = new Big(`${digits}e-${scale}`);
+      const text = wireJson({ amtRequested: decimal });
+      expect(text).toMatch(/^\{"amtRequested":\d+(\.\d*[1-9])?\}$/);
+      expect(new Big(text.slice(16, -1)).eq(decimal)).toBe(true);
+    }),
+  );
+});
+
+test('what is undefined is left out', () => {
+  expect(wireJson({ a: undefined, b: null, c: [{ d: undefined }] })).toBe('{"b":null,"c":[{}]}');
+});
+
+test.for([Number.NaN, Number.POSITIVE_INFINITY, 1n, () => 1, Symbol('s'), [undefined]])(
+  'what JSON cannot say is refused: %s',
+  (value) => {
+    expect(() => wireJson(value)).toThrow();
+  },
+);

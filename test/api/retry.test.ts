@@ -1,0 +1,157 @@
+// What is repeated, after which pauses, and what is never repeated.
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../src/formats/failure.js';
+import type { WalletClient } from '../../src/api/client.js';
+import type { HttpResponse } from '../../src/api/transport.js';
+import { answer } from '../support/fake-transport.js';
+import { lost, refused, start, transaction, world } from './support/client.js';
+
+const path = '/api/v2/transaction/t1';
+const good = answer(200, transaction());
+const html = answer(200, '<html><title>Sign in to Wi-Fi</title></html>', { 'content-type': 'text/html' });
+const busy = (retryAfter: string): HttpResponse =>
+  answer(429, { error: 'rate limited' }, { 'retry-after': retryAfter });
+const inSeconds = (seconds: number): string => new Date(start + seconds * 1000).toUTCString();
+
+describe('a read', () => {
+  const passing = [
+    ['a refused connection', refused()],
+    ['a lost answer', lost()],
+    ['500', answer(500, { error: 'internal' })],
+    ['502 with HTML', answer(502, '<h1>Bad Gateway</h1>')],
+    ['503', answer(503, '')],
+    ['429', answer(429, { error: 'rate limited' })],
+    ['HTML in place of JSON', html],
+    ['JSON that breaks off', answer(200, '{"txnId":"t1","txnSta')],
+    ['an empty answer', answer(200, '')],
+  ] as const;
+  test.for(passing)('is repeated after %s', async ([, trouble]) => {
+    const { client, service } = world();
+    service.on('GET', path, trouble, good);
+    expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
+  });
+
+  test.for([
+    [0, [125, 250, 500]],
+    [0.5, [188, 375, 750]],
+    [0.999, [250, 500, 1000]],
+  ] as const)('with chance %f waits %j ms, then gives up', async ([chance, expected]) => {
+    const { client, service, pauses } = world({ random: () => chance });
+    service.on('GET', path, refused(), refused(), refused(), refused());
+    await expect(client.transaction('t1')).rejects.toMatchObject({ name: 'NoAnswer', kind: 'temporary', exitCode: 75 });
+    expect(pauses).toEqual(expected);
+  });
+
+  test.for([
+    ['seconds', busy('7'), [7000]],
+    ['a date', busy(inSeconds(5)), [5000]],
+    ['a date gone by', busy(inSeconds(-60)), [0]],
+    ['nonsense', busy('soon'), [188]],
+    ['nothing', answer(429, ''), [188]],
+  ] as const)('waits as long as Retry-After says: %s', async ([, trouble, expected]) => {
+    const { client, service, pauses } = world();
+    service.on('GET', path, trouble, good);
+    await client.transaction('t1');
+    expect(pauses).toEqual(expected);
+  });
+
+  test('reads a Retry-After date by the clock of the service', async () => {
+    const { client, service, pauses } = world();
+    const headers = { 'retry-after': inSeconds(3605), date: inSeconds(3600) };
+    service.on('GET', path, answer(503, '', headers), good);
+    await client.transaction('t1');
+    expect(pauses).toEqual([5000]);
+  });
+
+  test('does not wait longer than a person would: a far Retry-After is told instead', async () => {
+    const { client, service, pauses } = world({ timeoutMs: 3_600_000 });
+    service.on('GET', path, busy('31'));
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      kind: 'temporary',
+      status: 429,
+      retryAfterMs: 31_000,
+      hint: 'Try again in 31 s.',
+    });
+    expect(pauses).toEqual([]);
+  });
+
+  test('does not begin an attempt after its time is up', async () => {
+    const { client, service, pauses } = world({ timeoutMs: 500 });
+    service.on('GET', path, refused(), refused());
+    await expect(client.transaction('t1')).rejects.toMatchObject({ kind: 'temporary' });
+    expect(pauses).toEqual([188]);
+    expect(service.requests().map(({ timeoutMs }) => timeoutMs)).toEqual([500, 312]);
+  });
+
+  test.for([400, 401, 403, 404, 405, 409, 422])('is not repeated after %i', async (status) => {
+    const { client, service, pauses } = world();
+    service.on('GET', path, ...Array<HttpResponse>(status === 401 ? 2 : 1).fill(answer(status, { error: 'no' })));
+    if (status === 401) service.on('POST', '/api/v2/authentication/token-signature', renewed);
+    await expect(client.transaction('t1')).rejects.toMatchObject({ status });
+    expect(pauses).toEqual([]);
+  });
+  const renewed = answer(200, { accessToken: 'fresh', expiredAt: start + 3_600_000, accountId: 'ne01-7f3a' });
+
+  test('that is interrupted during a pause ends at once', async () => {
+    const interruption = new AbortController();
+    const { client, service } = world({
+      signal: interruption.signal,
+      sleep: (_ms, signal) => {
+        interruption.abort();
+        return Promise.reject(signal?.reason);
+      },
+    });
+    service.on('GET', path, refused());
+    await expect(client.transaction('t1')).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
+  });
+
+  test('says in the log what was tried and when', async () => {
+    const { client, service, log } = world();
+    service.on('GET', path, refused(), good);
+    await client.transaction('t1');
+    expect(log).toEqual([`GET ${path} ECONNREFUSED 0 ms`, 'retry 1 of 3 in 188 ms', `GET ${path} 200 0 ms`]);
+  });
+});
+
+describe('what changes something is sent once', () => {
+  const sides = { sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'USDT', method: 'servicepay' } };
+  const changes: [string, string, (client: WalletClient) => Promise<unknown>][] = [
+    ['POST', '/api/v2/transaction', (client) => client.createTransaction(sides)],
+    ['PUT', '/api/v2/transaction/t1/confirm', (client) => client.confirmTransaction('t1')],
+    ['PUT', '/api/v2/transaction/t1/cancel', (client) => client.cancelTransaction('t1')],
+    ['POST', '/api/v2/webhook', (client) => client.createWebhook({ callback: 'https://x.example', secret: 's' })],
+    ['PUT', '/api/v2/webhook/w1', (client) => client.updateWebhook('w1', { secret: 's' })],
+    ['DELETE', '/api/v2/webhook/w1', (client) => client.removeWebhook('w1')],
+  ];
+  const troubles = [refused(), lost(), answer(500, ''), answer(503, ''), answer(429, '', { 'retry-after': '1' }), html];
+
+  test.for(changes)('%s %s', async ([method, where, change]) => {
+    for (const trouble of troubles) {
+      const { client, service, pauses } = world();
+      service.on(method, where, trouble);
+      await expect(change(client)).rejects.toBeInstanceOf(Failure);
+      expect(service.requests()).toHaveLength(1);
+      expect(pauses).toEqual([]);
+    }
+  });
+
+  test('a raw POST', async () => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/anything', answer(503, 'busy'));
+    expect(await client.request('post', '/api/v2/anything', '{}', { retry: true })).toMatchObject({ status: 503 });
+  });
+});
+
+describe('a raw GET', () => {
+  test('is repeated like the others', async () => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/anything', answer(503, ''), answer(200, 'plain'));
+    expect(await client.request('get', '/api/v2/anything')).toMatchObject({ status: 200, body: 'plain' });
+  });
+
+  test('is sent once with retry: false', async () => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/anything', answer(503, 'busy'));
+    expect(await client.request('GET', '/api/v2/anything', undefined, { retry: false })).toMatchObject({ status: 503 });
+  });
+});

@@ -12,17 +12,20 @@ export interface Fact {
   readonly value: string;
   /** Secondary, dim, after the value. */
   readonly note?: string | undefined;
-  /** An address, invoice or id: broken anywhere, never cut, so that it can be copied. */
+  /** An address, invoice or id, to be copied: never broken where it fits a line of its own. */
   readonly whole?: boolean;
 }
 
 export interface MoneyLine {
   readonly label: string;
-  readonly amount: Money;
-  /** After the amount: a percentage, an arrival time. */
+  /** Plain text for what is no amount but belongs between them, such as a rate. */
+  readonly amount: Money | string;
+  /** After the amount, dim: a percentage, an arrival time. */
   readonly note?: string | undefined;
   /** Stands under a rule and in bold: what the lines above add up to. */
   readonly total?: boolean;
+  /** Secondary: without satoshis. */
+  readonly aside?: boolean;
 }
 
 /** `0.00050000 BTC (50 000 sat)`; other currencies alone. */
@@ -34,39 +37,66 @@ export const heading = (text: string, { style, columns }: Canvas): string[] =>
   wrap(text, columns - margin.length).map((line) => margin + style.bold(line));
 
 /** Facts with their values under each other; a long value goes on in its own column. */
-export function factLines(facts: readonly Fact[], { style, columns }: Canvas, labelWidth = 8): string[] {
+export function factLines(facts: readonly Fact[], { style, columns }: Canvas, labelWidth = 7): string[] {
   const width = Math.max(labelWidth, ...facts.map(({ label }) => widthOf(label)));
-  const room = columns - margin.length - width - margin.length;
+  const room = columns - margin.length - width - gap.length;
+  const beside = (label: string, lines: readonly string[]): string[] =>
+    lines.map((line, i) => `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd());
   return facts.flatMap(({ label, value, note, whole }) => {
-    const text = note === undefined ? value : `${value}  ${style.dim(note)}`;
-    const lines = whole === true ? chop(text, room) : wrap(text, room);
-    return lines.map((line, i) => `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${margin}${line}`.trimEnd());
+    if (whole === true && widthOf(value) > room) {
+      return [margin + style.dim(label), ...chop(value, columns - margin.length).map((line) => margin + line)];
+    }
+    const notes = note === undefined ? [] : wrap(note, room).map((line) => style.dim(line));
+    const inline = note !== undefined && widthOf(value) + gap.length + widthOf(note) <= room;
+    return beside(label, inline ? [`${value}${gap}${notes[0]}`] : [...wrap(value, room), ...notes]);
   });
 }
 
 /**
- * Lines of money. Numbers of one currency line up on the right, amounts of several currencies on the left. Where the
- * window is too narrow the satoshis leave first, then the notes move to lines of their own.
+ * Lines of money. Numbers of one currency line up on the right, those of several on the left. Where the window is too
+ * narrow the satoshis leave first, then the notes move to lines of their own.
  */
-export function moneyLines(lines: readonly MoneyLine[], { style, columns }: Canvas): string[] {
-  const sameCurrency = lines.every(({ amount }) => amount.ccy === lines[0]?.amount.ccy);
-  const numbers = lines.map(({ amount }) => formatNumber(amount));
-  const numberWidth = Math.max(0, ...numbers.map(widthOf));
-  const amounts = lines.map(({ amount }, i) => `${sameCurrency ? padLeft(numbers[i] ?? '', numberWidth) : numbers[i]} ${amount.ccy}`);
-  const sats = lines.map(({ amount }) => (amount.ccy === 'BTC' ? formatSats(amount.value) : ''));
-  const layout = fit(lines, amounts, sats, columns);
-
-  return lines.flatMap(({ label, note, total }, i) => {
-    const strong = total === true ? style.bold : (text: string) => text;
+export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
+  const { style } = canvas;
+  const cells = cellsOf(lines);
+  const layout = fit(cells, canvas.columns - margin.length, labelWidth);
+  return cells.flatMap(({ label, amount, sats, note, total }) => {
+    const strong = total ? style.bold : (text: string) => text;
     const shown = [
-      strong(padRight(label, layout.label)),
-      strong(padRight(amounts[i] ?? '', layout.amount)),
-      ...(layout.sats > 0 ? [style.dim(padLeft(sats[i] ?? '', layout.sats))] : []),
-      ...(layout.inlineNotes && note !== undefined ? [style.dim(note)] : []),
+      total ? strong(padRight(label, layout.label)) : style.dim(padRight(label, layout.label)),
+      strong(padRight(amount, layout.amount)),
+      ...(layout.sats > 0 ? [style.dim(padLeft(sats, layout.sats))] : []),
+      ...(layout.inlineNotes && note !== '' ? [style.dim(note)] : []),
     ];
-    const below = layout.inlineNotes || note === undefined ? [] : [`${margin}${' '.repeat(layout.label)}${gap}${style.dim(note)}`];
-    const rule = total === true ? [margin + style.dim('─'.repeat(layout.rule))] : [];
-    return [...rule, margin + shown.join(gap).trimEnd(), ...below];
+    const indent = `${margin}${' '.repeat(layout.label)}${gap}`;
+    const notes = layout.inlineNotes || note === '' ? [] : wrap(note, canvas.columns - indent.length);
+    return [
+      ...(total ? [margin + style.dim('─'.repeat(layout.rule))] : []),
+      margin + shown.join(gap).trimEnd(),
+      ...notes.map((line) => indent + style.dim(line)),
+    ];
+  });
+}
+
+interface Cells {
+  readonly label: string;
+  readonly amount: string;
+  /** Whether the amount takes part in the width of its column. */
+  readonly isMoney: boolean;
+  readonly sats: string;
+  readonly note: string;
+  readonly total: boolean;
+}
+
+function cellsOf(lines: readonly MoneyLine[]): Cells[] {
+  const amounts = lines.flatMap(({ amount }) => (typeof amount === 'string' ? [] : [amount]));
+  const oneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
+  const numberWidth = oneCurrency ? widest(amounts.map(formatNumber)) : 0;
+  return lines.map(({ label, amount, note = '', total = false, aside = false }) => {
+    const cells = { label, note, total };
+    if (typeof amount === 'string') return { ...cells, amount, isMoney: false, sats: '' };
+    const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
+    return { ...cells, amount: `${padLeft(formatNumber(amount), numberWidth)} ${amount.ccy}`, isMoney: true, sats };
   });
 }
 
@@ -79,15 +109,21 @@ interface Layout {
   readonly rule: number;
 }
 
-function fit(lines: readonly MoneyLine[], amounts: readonly string[], sats: readonly string[], columns: number): Layout {
-  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
-  const label = widest(lines.map((line) => line.label));
-  const amount = widest(amounts);
-  const note = widest(lines.map((line) => line.note ?? ''));
-  const room = columns - margin.length;
-  const widthWith = (satsWidth: number, noteWidth: number): number =>
-    [label, amount, satsWidth, noteWidth].filter((width, i) => i < 2 || width > 0).reduce((sum, width) => sum + width + gap.length, 0) - gap.length;
-  const satsWidth = widthWith(widest(sats), note) <= room ? widest(sats) : 0;
-  const rule = Math.min(room, widthWith(satsWidth, 0));
-  return { label, amount, sats: satsWidth, inlineNotes: widthWith(satsWidth, note) <= room, rule };
+const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
+
+function fit(cells: readonly Cells[], room: number, labelWidth: number): Layout {
+  const label = Math.max(labelWidth, widest(cells.map((cell) => cell.label)));
+  const amount = widest(cells.filter(({ isMoney }) => isMoney).map((cell) => cell.amount));
+  const sats = widest(cells.map((cell) => cell.sats));
+  const note = widest(cells.map((cell) => cell.note));
+  const widthWith = (...others: number[]): number =>
+    label + gap.length + amount + others.reduce((sum, width) => sum + (width > 0 ? gap.length + width : 0), 0);
+  const shownSats = widthWith(sats, note) <= room ? sats : 0;
+  return {
+    label,
+    amount,
+    sats: shownSats,
+    inlineNotes: widthWith(shownSats, note) <= room,
+    rule: Math.min(room, widthWith(shownSats)),
+  };
 }

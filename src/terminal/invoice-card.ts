@@ -2,7 +2,7 @@
 import { factLines, heading, type Fact } from './card.js';
 import { qrLines } from './qr.js';
 import type { Canvas } from './terminal.js';
-import { chop } from './text.js';
+import { chop, wrap } from './text.js';
 
 export interface InvoiceCard {
   /** `Receive 0.00050000 BTC (50 000 sat) over Lightning`. */
@@ -19,23 +19,30 @@ export interface InvoiceCard {
 
 const margin = '  ';
 
+/**
+ * The title, the code, then the text and facts. In a low window the code goes to the end, so that all of it stays in
+ * sight above the lines that follow; where even that is too small, or half blocks cannot be drawn, a hint stands for it.
+ */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
-  const title = heading(card.title, canvas);
-  const text = chop(card.text, canvas.columns - margin.length).map((line) => margin + line);
+  const { columns, rows, style } = canvas;
   const facts = factLines(card.facts, canvas);
-  const others = title.length + text.length + facts.length + 3 + (card.rowsBelow ?? 2);
-  const qr = canvas.blocks
-    ? qrLines(card.code, { maxColumns: canvas.columns - margin.length, maxRows: canvas.rows - others })
-    : undefined;
-  return [
-    ...title,
-    '',
-    ...(qr === undefined ? [] : [...qr.map((line) => margin + line), '']),
-    ...text,
+  const text = [
+    ...chop(card.text, columns - margin.length).map((line) => margin + line),
     ...(facts.length === 0 ? [] : ['', ...facts]),
-    ...(qr === undefined ? [margin + canvas.style.dim(tooSmall(canvas))] : []),
   ];
+  const title = heading(card.title, canvas);
+  const rowsBelow = card.rowsBelow ?? 2;
+  const draw = (others: number): string[] | undefined =>
+    canvas.blocks
+      ? qrLines(card.code, { maxColumns: columns - margin.length, maxRows: rows - others })?.map((line) => margin + line)
+      : undefined;
+
+  const above = draw(text.length + 1 + rowsBelow);
+  if (above !== undefined) return [...title, '', ...above, '', ...text];
+  const last = draw(rowsBelow);
+  if (last !== undefined) return [...title, '', ...text, '', ...last];
+  const hint = wrap(`${canvas.blocks ? 'This window is too small for' : 'This terminal cannot draw'} ${fileHint}`, columns - 2);
+  return [...title, '', ...text, '', ...hint.map((line) => margin + style.dim(line))];
 }
 
-const tooSmall = ({ blocks }: Canvas): string =>
-  `${blocks ? 'This window is too small for the QR code' : 'This terminal cannot draw the QR code'}: add --qr-file code.svg`;
+const fileHint = 'the QR code: add --qr-file code.svg to have it in a file.';

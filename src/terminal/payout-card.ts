@@ -1,10 +1,9 @@
 // The last card before a payout: who gets it, how much of which currency, when it arrives, what it costs.
 import { formatAmount, type Money } from '../formats/amount.js';
-import { factLines, moneyLines, type Fact } from './card.js';
-import { feeShare, rateText, type Rate } from './quote-card.js';
+import { factLines, heading, moneyLines, type Fact } from './card.js';
+import { leftLines, rateText, type Rate } from './quote-card.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
-import { wrap } from './text.js';
 
 export interface PayoutCard {
   readonly recipient: string;
@@ -25,22 +24,24 @@ export interface PayoutCard {
 }
 
 export function payoutCard(payout: PayoutCard, canvas: Canvas): string[] {
-  const { style, columns } = canvas;
   const to = [payout.recipient, payout.institution, payout.account].map(sanitize).join(' · ');
-  const fees = { ccy: payout.pays.ccy, value: payout.serviceFee.value.plus(payout.networkFee.value) };
-  const share = feeShare(payout);
   return [
-    ...wrap(to, columns - 2).map((line) => `  ${style.bold(line)}`),
+    ...heading(to, canvas),
     ...factLines(payout.about ?? [], canvas),
     '',
-    ...moneyLines([{ label: 'They get', amount: payout.gets, note: sanitize(payout.arrives) }], canvas),
-    ...factLines([{ label: 'Rate', value: rateText(payout.rate) }], canvas),
     ...moneyLines(
       [
-        { label: 'You pay', amount: payout.pays, note: fees.value.eq(0) ? share : `of it ${formatAmount(fees)} fees` },
-        ...(payout.left === undefined ? [] : [{ label: 'Left in wallet', amount: payout.left }]),
+        { label: 'They get', amount: payout.gets, note: sanitize(payout.arrives) },
+        { label: 'Rate', amount: rateText(payout.rate) },
+        { label: 'You pay', amount: payout.pays, note: feesText(payout) },
+        ...leftLines(payout.left),
       ],
       canvas,
     ),
   ];
+}
+
+function feesText({ serviceFee, networkFee }: PayoutCard): string {
+  const fees = serviceFee.value.plus(networkFee.value);
+  return fees.eq(0) ? 'no fee' : `of it ${formatAmount({ ccy: serviceFee.ccy, value: fees })} fees`;
 }

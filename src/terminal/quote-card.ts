@@ -1,9 +1,11 @@
 // The quote before a payment: what it is, what arrives, what it costs, what is left.
 import type { Big } from 'big.js';
-import { formatNumber, money, type Money } from '../formats/amount.js';
+import { formatAmount, money, type Money } from '../formats/amount.js';
 import { describeDuration } from '../formats/duration.js';
 import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
 import type { Canvas } from './terminal.js';
+
+const significantDigits = 6;
 
 /** One unit of `base` costs `value` of `quote`. */
 export interface Rate {
@@ -29,25 +31,23 @@ export interface QuoteCard {
 }
 
 export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
+  const facts: Fact[] = [
+    ...quote.about,
+    ...(quote.rate === undefined ? [] : [rateFact(quote.rate)]),
+    ...(quote.validForMs === undefined ? [] : [{ label: 'Quote', value: `valid ${describeDuration(quote.validForMs)}` }]),
+  ];
   const lines: MoneyLine[] = [
     { label: quote.getsLabel ?? 'Recipient gets', amount: quote.gets },
     { label: 'Service fee', amount: quote.serviceFee },
     ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
     { label: 'You pay', amount: quote.pays, note: feeShare(quote), total: true },
-    ...(quote.left === undefined ? [] : [{ label: 'Left in wallet', amount: quote.left }]),
+    ...leftLines(quote.left),
   ];
-  const facts: Fact[] = [
-    ...(quote.rate === undefined ? [] : rateFacts(quote.rate)),
-    ...(quote.validForMs === undefined ? [] : [{ label: 'Quote', value: `valid ${describeDuration(quote.validForMs)}` }]),
-  ];
-  return [
-    ...section(factLines(quote.about, canvas)),
-    ...section(factLines(facts, canvas)),
-    ...moneyLines(lines, canvas),
-  ];
+  return [...factLines(facts, canvas), ...(facts.length === 0 ? [] : ['']), ...moneyLines(lines, canvas)];
 }
 
-const section = (lines: readonly string[]): string[] => (lines.length === 0 ? [] : [...lines, '']);
+export const leftLines = (left: Money | undefined): MoneyLine[] =>
+  left === undefined ? [] : [{ label: 'Left in wallet', amount: left, aside: true }];
 
 /** Both fees as a share of what is paid for: `fee 0.28 %`. */
 export function feeShare({ serviceFee, networkFee, pays }: Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'pays'>): string {
@@ -59,16 +59,13 @@ export function feeShare({ serviceFee, networkFee, pays }: Pick<QuoteCard, 'serv
   return percent.lt('0.01') ? 'fee below 0.01 %' : `fee ${percent.toFixed(2)} %`;
 }
 
-function rateFacts(rate: Rate): Fact[] {
-  return [{ label: 'Rate', value: rateText(rate), note: rateText(inverse(rate)) }];
-}
-
 /** `1 BTC = 70 796.85 USDT`. */
-export function rateText({ base, quote, value }: Rate): string {
-  return `1 ${base} = ${formatNumber(money(quote, value))} ${quote}`;
-}
+export const rateText = ({ base, quote, value }: Rate): string => `1 ${base} = ${formatAmount(money(quote, value))}`;
 
-/** Eight significant digits: enough to compare, and plainly no exact figure. */
-function inverse({ base, quote, value }: Rate): Rate {
-  return { base: quote, quote: base, value: value.pow(-1).prec(8) };
+/** The rate both ways; the other way is rounded, and says so. */
+function rateFact(rate: Rate): Fact {
+  const fact = { label: 'Rate', value: rateText(rate) };
+  if (rate.value.lte(0)) return fact;
+  const inverse = money(rate.base, rate.value.pow(-1).prec(significantDigits));
+  return { ...fact, note: `1 ${rate.quote} ≈ ${formatAmount(inverse)}` };
 }

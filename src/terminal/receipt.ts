@@ -4,13 +4,13 @@ import { formatDuration } from '../formats/duration.js';
 import type { Transaction } from '../api/types.js';
 import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
 import { rateText } from './quote-card.js';
-import { oneLine, padRight } from './text.js';
 import { sanitize } from './sanitize.js';
-import { stepsLine, stepWord } from './steps.js';
+import { paintStep, stepsOf } from './steps.js';
+import type { RecordView } from './output.js';
 import type { Canvas } from './terminal.js';
+import { oneLine, padRight } from './text.js';
 import { clockTime, dateTime, relativeTime } from './time.js';
 import { amountOf, stateStyle, transactionKind, transactionList } from './transaction-view.js';
-import type { RecordView } from './output.js';
 
 export interface ReceiptOptions {
   /** Epoch ms. */
@@ -22,16 +22,19 @@ export interface ReceiptOptions {
   readonly timeZone?: string | undefined;
 }
 
+/** Labels of all parts of a receipt share one column. */
+const labelWidth = 11;
+
 export function receipt(transaction: Transaction, options: ReceiptOptions, canvas: Canvas): string[] {
   const { style } = canvas;
   const state = stateStyle(transaction.txnState, style)(sanitize(transaction.txnState));
-  const blocks = [
-    [`  ${style.bold(transactionKind(transaction))}  ${state}`],
+  const parts = [
+    [`  ${style.bold(transactionKind(transaction))}   ${state}`],
     timeline(transaction, options, canvas),
-    amounts(transaction, canvas),
-    factLines([...sides(transaction), ...about(transaction, options)], canvas, 11),
+    moneyLines(amounts(transaction), canvas, labelWidth),
+    factLines([...sides(transaction), ...about(transaction, options)], canvas, labelWidth),
   ];
-  return blocks.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+  return parts.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
 }
 
 /** The receipt as the result of a command; in a pipe, the row of the history. */
@@ -40,23 +43,29 @@ export function receiptView(transaction: Transaction, now: number): RecordView<T
   return { columns, quiet, screen: (canvas) => receipt(transaction, { now }, canvas) };
 }
 
-function timeline(transaction: Transaction, options: ReceiptOptions, canvas: Canvas): string[] {
-  const { style } = canvas;
-  const states = options.history ?? endsOf(transaction);
-  const start = states[0]?.at;
-  const steps = `  ${stepsLine(transaction, { style }, states.map(({ state }) => state))}`;
-  if (start === undefined) return [steps];
-  const date = dateTime(start, options.timeZone).slice(0, 10);
-  const lines = states.map(({ state, at }) => {
-    const word = padRight(stepWord({ ...transaction, txnState: state }), 10);
-    const after = at === start ? relativeTime(start, options.now, options.timeZone) : `after ${formatDuration(at - start)}`;
-    return `  ${style.dim(`${date} ${clockTime(at, options.timeZone)}`)}  ${word}  ${style.dim(after)}`.trimEnd();
+/** A line per step, with its time where that is known; steps to come are dim. */
+function timeline(transaction: Transaction, { history, now, timeZone }: ReceiptOptions, canvas: Canvas): string[] {
+  const { style, columns } = canvas;
+  const known = history ?? endsOf(transaction);
+  const start = known[0]?.at;
+  const hasDate = columns >= 56;
+  return stepsOf(transaction, known.map(({ state }) => state)).map((step) => {
+    const at = known.find(({ state }) => state === step.state)?.at;
+    const time = at === undefined ? '' : clockTime(at, timeZone);
+    const date = hasDate && at !== undefined && at === start ? dateTime(at, timeZone).slice(0, 10) : '';
+    const clock = hasDate ? `${date.padEnd(10)} ${time.padEnd(8)}` : time.padEnd(8);
+    const word = paintStep({ ...step, word: padRight(step.word, 9) }, style);
+    return `  ${style.dim(clock)}   ${word}   ${style.dim(sinceText(at, start, now, timeZone))}`.trimEnd();
   });
-  return [steps, '', ...lines];
 }
 
-function endsOf(transaction: Transaction): { state: string; at: number }[] {
-  const { createdAt, sourceReq, destReq, txnState } = transaction;
+function sinceText(at: number | undefined, start: number | undefined, now: number, timeZone?: string): string {
+  if (at === undefined || start === undefined) return '';
+  return at === start ? relativeTime(at, now, timeZone) : `after ${formatDuration(at - start)}`;
+}
+
+/** The service tells when a transaction was created and when it last changed. */
+function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): { state: string; at: number }[] {
   const created = createdAt ?? sourceReq.createAt;
   if (created === undefined || created === null) return [];
   const updated = Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0);
@@ -64,23 +73,22 @@ function endsOf(transaction: Transaction): { state: string; at: number }[] {
   return [{ state: 'quoted', at: created }, ...last];
 }
 
-function amounts({ sourceReq, destReq, fxRate }: Transaction, canvas: Canvas): string[] {
+function amounts({ sourceReq, destReq, fxRate }: Transaction): MoneyLine[] {
   const fee = (amount: number | null | undefined): Money => money(sourceReq.ccy, fromWire(amount ?? 0));
   const line = (label: string, amount: Money | undefined): MoneyLine[] => (amount === undefined ? [] : [{ label, amount }]);
   const feeLine = (label: string, amount: Money): MoneyLine[] => (amount.value.eq(0) ? [] : [{ label, amount }]);
-  const lines = [
+  return [
     ...line('Source', amountOf(sourceReq)),
     ...line('Destination', amountOf(destReq)),
+    ...(sourceReq.ccy === destReq.ccy || !fxRate ? [] : [rateLine(sourceReq.ccy, destReq.ccy, fxRate)]),
     ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
     ...feeLine('Network fee', fee(sourceReq.networkFees)),
   ];
-  const rate = sourceReq.ccy === destReq.ccy || !fxRate ? [] : [rateFact(sourceReq.ccy, destReq.ccy, fxRate)];
-  return [...moneyLines(lines, canvas), ...factLines(rate, canvas, 11)];
 }
 
-const rateFact = (base: string, quote: string, rate: number): Fact => ({
+const rateLine = (base: string, quote: string, rate: number): MoneyLine => ({
   label: 'Rate',
-  value: rateText({ base, quote, value: fromWire(rate) }),
+  amount: rateText({ base, quote, value: fromWire(rate) }),
 });
 
 const detailLabels: Readonly<Record<string, string>> = {
@@ -98,7 +106,7 @@ const detailLabels: Readonly<Record<string, string>> = {
 
 function sides({ sourceReq, destReq }: Transaction): Fact[] {
   const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']): Fact[] => [
-    { label, value: sanitize(`${ccy} · ${method}`) },
+    { label, value: sanitize(method === 'servicepay' ? `${ccy} wallet` : `${ccy} over ${method}`) },
     ...Object.entries(reqDetails ?? {}).flatMap(([key, value]) => detail(key, value)),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];

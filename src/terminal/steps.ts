@@ -1,57 +1,62 @@
-// How far a transaction is, as a line of steps: quoted ── confirmed ── sent ── settled.
+// How far a transaction is, step by step: quoted ── confirmed ── sent ── settled.
 import type { ListedTransaction } from '../api/types.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 import { stateStyle } from './transaction-view.js';
 
-type Step = readonly [state: string, word: string];
 type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
 
-const send: readonly Step[] = [
-  ['quoted', 'quoted'],
-  ['srccreated', 'confirmed'],
-  ['destsent', 'sent'],
-  ['completed', 'settled'],
-];
-const swap: readonly Step[] = [
-  ['quoted', 'quoted'],
-  ['completed', 'settled'],
-];
-const lightningReceive: readonly Step[] = [
-  ['quoted', 'quoted'],
-  ['srccreated', 'waiting'],
-  ['completed', 'received'],
-];
-const onchainReceive: readonly Step[] = [
-  ['quoted', 'quoted'],
-  ['srcintent', 'waiting'],
-  ['srccreated', 'seen'],
-  ['completed', 'received'],
-];
-
-function stepsOf({ sourceReq, destReq }: Stepped): readonly Step[] {
-  if (sourceReq.method === 'lightning') return lightningReceive;
-  if (sourceReq.method === 'on-chain') return onchainReceive;
-  return sourceReq.method === destReq.method ? swap : send;
+export interface Step {
+  /** The service's own name. */
+  readonly state: string;
+  /** What people read. */
+  readonly word: string;
+  readonly at: 'passed' | 'present' | 'ahead';
 }
 
-/** The word of the present step: `sent`; a state outside the steps, such as `failed`, is its own word. */
-export function stepWord(transaction: Stepped): string {
-  return stepsOf(transaction).find(([state]) => state === transaction.txnState)?.[1] ?? sanitize(transaction.txnState);
+const words = {
+  send: { quoted: 'quoted', srccreated: 'confirmed', destsent: 'sent', completed: 'settled' },
+  swap: { quoted: 'quoted', completed: 'settled' },
+  lightningReceive: { quoted: 'quoted', srccreated: 'waiting', completed: 'received' },
+  onchainReceive: { quoted: 'quoted', srcintent: 'waiting', srccreated: 'seen', completed: 'received' },
+} as const;
+
+function wordsOf({ sourceReq, destReq }: Stepped): [state: string, word: string][] {
+  if (sourceReq.method === 'lightning') return Object.entries(words.lightningReceive);
+  if (sourceReq.method === 'on-chain') return Object.entries(words.onchainReceive);
+  return Object.entries(sourceReq.method === destReq.method ? words.swap : words.send);
 }
 
 /**
- * The steps up to where the transaction is, what is still to come dim. One that ended outside its steps shows that as
- * its last. `reached` are states known to be passed, for a transaction that did not end well.
+ * The steps of a transaction of this kind. One that ended outside them (`failed`, `expired`) has that as its last step,
+ * after those it is known to have reached.
  */
-export function stepsLine(transaction: Stepped, { style }: Pick<Canvas, 'style'>, reached: readonly string[] = []): string {
-  const steps = stepsOf(transaction);
-  const at = steps.findIndex(([state]) => state === transaction.txnState);
-  const paint = stateStyle(transaction.txnState, style);
-  const bar = style.dim(' ── ');
-  if (at >= 0) {
-    return steps.map(([, word], i) => (i < at ? word : i === at ? paint(word) : style.dim(word))).join(bar);
+export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
+  const { txnState } = transaction;
+  const steps = wordsOf(transaction);
+  const present = steps.findIndex(([state]) => state === txnState);
+  if (present >= 0) {
+    return steps.map(([state, word], i) => ({ state, word, at: i < present ? 'passed' : i > present ? 'ahead' : 'present' }));
   }
-  const passed = steps.filter(([state], i) => i === 0 || reached.includes(state)).map(([, word]) => word);
-  return [...passed, paint(sanitize(transaction.txnState))].join(bar);
+  const passed = steps.filter(([state], i) => i === 0 || reached.includes(state));
+  return [
+    ...passed.map(([state, word]) => ({ state, word, at: 'passed' as const })),
+    { state: txnState, word: sanitize(txnState), at: 'present' },
+  ];
+}
+
+/** The word of the present step: `sent`; a state outside the steps is its own word. */
+export const stepWord = (transaction: Stepped): string =>
+  stepsOf(transaction).find(({ at }) => at === 'present')?.word ?? sanitize(transaction.txnState);
+
+export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
+  if (at === 'ahead') return style.dim(word);
+  return at === 'present' ? stateStyle(state, style)(word) : word;
+}
+
+/** One line; what is still to come is dim. `reached` are states known to be passed. */
+export function stepsLine(transaction: Stepped, { style }: Pick<Canvas, 'style'>, reached: readonly string[] = []): string {
+  return stepsOf(transaction, reached)
+    .map((step) => paintStep(step, style))
+    .join(style.dim(' ── '));
 }

@@ -36,7 +36,7 @@ export function createTable<T>(columns: readonly Column<T>[], options: TableOpti
   return (rows) => {
     const layout = settled === undefined ? layOut(columns, rows, options.width) : grown(settled, rows);
     const lines = layout.stacked
-      ? stack(layout, rows, options.style, settled === undefined)
+      ? stack(layout, rows, options, settled === undefined)
       : sideBySide(layout, rows, options, settled === undefined);
     settled = layout;
     return lines;
@@ -97,12 +97,15 @@ function sideBySide<T>(layout: Layout<T>, rows: readonly T[], { style, Table }: 
   return [...(head ? lines.slice(0, 1) : []), ...rows.flatMap((row, i) => [lines[i + (head ? 1 : 0)] ?? '', ...belowLines(row)])];
 }
 
-function stack<T>(layout: Layout<T>, rows: readonly T[], style: ChalkInstance, first: boolean): string[] {
-  const record = (row: T): string[] =>
-    layout.beside.map((column) => {
-      const label = style.dim(padRight(column.title, layout.widths[0] ?? 0));
-      return `${margin}${label}${' '.repeat(layout.gap)}${painted(column, row, style)}`.trimEnd();
-    });
+function stack<T>(layout: Layout<T>, rows: readonly T[], { style, width }: TableOptions, first: boolean): string[] {
+  const labelWidth = layout.widths[0] ?? 0;
+  const field = (column: Column<T>, row: T): string[] => {
+    const value = painted(column, row, style);
+    const label = `${margin}${style.dim(padRight(column.title, labelWidth))}`;
+    const isBeside = margin.length + labelWidth + layout.gap + widthOf(value) <= width;
+    return isBeside ? [`${label}${' '.repeat(layout.gap)}${value}`.trimEnd()] : [label.trimEnd(), `${margin}${margin}${value}`];
+  };
+  const record = (row: T): string[] => layout.beside.flatMap((column) => field(column, row));
   return rows.flatMap((row, i) => (first && i === 0 ? record(row) : ['', ...record(row)]));
 }
 

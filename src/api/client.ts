@@ -17,6 +17,9 @@ export type { ClientOptions };
 /** Most deployments can be expected to serve this many at once; the largest page is not specified. */
 const pageSize = 100;
 
+/** Enough that neither the service nor the reader waits for the other. */
+const pagesAhead = 2;
+
 /**
  * The endpoints of the service. Reads are repeated when the network or the service fails for a moment; what changes
  * something is sent once. Every method rejects with a `ServiceError` when the service refuses, with a `NoAnswer` when
@@ -103,20 +106,26 @@ export class WalletClient {
 
   /**
    * Every transaction of the list from `filter.page` on, each once: what is created meanwhile pushes others onto the
-   * next page, where they are passed over. The next page is fetched while this one is used.
+   * next page, where they are passed over. While a page is used, the next ones are on their way.
    */
   async *eachTransaction(filter: types.TransactionFilter = {}): AsyncGenerator<types.ListedTransaction, void, void> {
-    const fetchPage = (page: number): Promise<types.TransactionPage> =>
-      this.transactions({ limit: pageSize, ...filter, page });
+    const fetchPage = (page: number): Promise<types.TransactionPage> => {
+      const fetched = this.transactions({ limit: pageSize, ...filter, page });
+      // Its failure counts only when it is its turn, which never comes if the caller stops before.
+      fetched.catch(() => undefined);
+      return fetched;
+    };
+    let page = filter.page ?? 1;
     let earlier = new Set<string>();
-    let next: Promise<types.TransactionPage> | undefined = fetchPage(filter.page ?? 1);
-    for (let page = filter.page ?? 1; next !== undefined; page += 1) {
-      const current: types.TransactionPage = await next;
-      next = isLastPage(current, page) ? undefined : fetchPage(page + 1);
-      // Its failure counts only when it is its turn, which never comes if the caller stops here.
-      next?.catch(() => undefined);
-      for (const transaction of current.data) if (!earlier.has(transaction.txnId)) yield transaction;
-      earlier = new Set(current.data.map(({ txnId }) => txnId));
+    const coming = [fetchPage(page)];
+    for (let next = coming.shift(); next !== undefined; next = coming.shift()) {
+      const { data, pagination }: types.TransactionPage = await next;
+      if (data.length === 0) return;
+      const left = Math.ceil(pagination.total / pagination.limit) - page;
+      while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
+      for (const transaction of data) if (!earlier.has(transaction.txnId)) yield transaction;
+      earlier = new Set(data.map(({ txnId }) => txnId));
+      page += 1;
     }
   }
 
@@ -189,9 +198,6 @@ export class WalletClient {
     return `/api/v2/account/${segment(accountId ?? (await this.accountId()))}`;
   }
 }
-
-const isLastPage = ({ data, pagination }: types.TransactionPage, page: number): boolean =>
-  data.length === 0 || page * pagination.limit >= pagination.total;
 
 /** An id as one segment of a path. An empty one, `.` and `..` would name another endpoint. */
 function segment(id: string): string {

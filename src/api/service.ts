@@ -14,7 +14,7 @@ import type { HttpRequest, HttpResponse } from './transport.js';
 import type { Token } from './types.js';
 
 /** A request before it is signed in. The path begins with `/`, ids in it are encoded. */
-export interface Call extends Expectation {
+interface Call extends Expectation {
   method: string;
   path: string;
   query?: readonly [string, string][] | undefined;

@@ -33,8 +33,8 @@ export function issueToken(
   }
   const expected = createHmac('sha256', known.secret).update(`${apiKey}&payload=`).update(body).digest('hex');
   if (!sameText(signature, expected)) throw unauthorized('invalid api signature');
-  const fresh = ctx.store.run('INSERT INTO used_signature (signature) VALUES (?) ON CONFLICT DO NOTHING', signature) === 1;
-  if (!fresh && !allowReuse) throw unauthorized(reusedSignature);
+  const fresh = ctx.store.run('INSERT INTO used_signature (signature) VALUES (?) ON CONFLICT DO NOTHING', signature);
+  if (fresh.changes === 0 && !allowReuse) throw unauthorized(reusedSignature);
   return newToken(ctx, known.accountId);
 }
 

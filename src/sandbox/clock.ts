@@ -1,6 +1,7 @@
 // The service's own clock: the machine's time plus an offset, or standing still. Kept in the database.
-import { readSetting, removeSetting, requireSetting, writeSetting } from './settings.js';
+import * as v from 'valibot';
 import type { Store } from './database.js';
+import { readSetting, removeSetting, writeSetting } from './settings.js';
 
 export interface ClockState {
   /** Epoch ms. */
@@ -8,32 +9,37 @@ export interface ClockState {
   readonly frozen: boolean;
 }
 
+/** A running clock is so many ms ahead of the machine's; a frozen one stands at a moment. */
+const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
+
 /** Reads the clock; `machine` is the machine's time in epoch ms. */
 export function readClock(store: Store, machine: number): ClockState {
-  const frozenAt = readSetting(store, 'clockFrozenAt');
-  if (frozenAt !== undefined) return { now: Number(frozenAt), frozen: true };
-  return { now: machine + Number(readSetting(store, 'clockOffset') ?? 0), frozen: false };
+  const stored = readSetting(store, 'clock');
+  if (stored === undefined) return { now: machine, frozen: false };
+  const clock = v.parse(setting, JSON.parse(stored));
+  return 'ahead' in clock ? { now: machine + clock.ahead, frozen: false } : { now: clock.standsAt, frozen: true };
 }
 
 /** Moves the clock forward by `ms`, whether it runs or stands still. */
-export function advanceClock(store: Store, ms: number): void {
-  const frozenAt = readSetting(store, 'clockFrozenAt');
-  if (frozenAt !== undefined) writeSetting(store, 'clockFrozenAt', String(Number(frozenAt) + ms));
-  else writeSetting(store, 'clockOffset', String(Number(readSetting(store, 'clockOffset') ?? 0) + ms));
+export function advanceClock(store: Store, machine: number, ms: number): void {
+  const { now, frozen } = readClock(store, machine);
+  setClock(store, machine, { now: now + ms, frozen });
 }
 
 export function freezeClock(store: Store, machine: number): void {
-  writeSetting(store, 'clockFrozenAt', String(readClock(store, machine).now));
+  setClock(store, machine, { now: readClock(store, machine).now, frozen: true });
 }
 
 /** Lets the clock run on from where it stood. */
 export function thawClock(store: Store, machine: number): void {
-  if (!readClock(store, machine).frozen) return;
-  writeSetting(store, 'clockOffset', String(Number(requireSetting(store, 'clockFrozenAt')) - machine));
-  removeSetting(store, 'clockFrozenAt');
+  setClock(store, machine, { now: readClock(store, machine).now, frozen: false });
 }
 
 export function resetClock(store: Store): void {
-  removeSetting(store, 'clockFrozenAt');
-  removeSetting(store, 'clockOffset');
+  removeSetting(store, 'clock');
+}
+
+function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
+  const clock: v.InferOutput<typeof setting> = frozen ? { standsAt: now } : { ahead: now - machine };
+  writeSetting(store, 'clock', JSON.stringify(clock));
 }

@@ -5,7 +5,7 @@ import { money, parseAmount } from '../formats/amount.js';
 import { decodeInvoice } from '../formats/bolt11.js';
 import { parseDuration } from '../formats/duration.js';
 import { Failure } from '../formats/failure.js';
-import { findAccount, listAccounts, walletsOf } from './accounts.js';
+import { createAccount, findAccount, listAccounts, walletsOf } from './accounts.js';
 import { readAutoPay, writeAutoPay } from './auto-pay.js';
 import { advanceClock, freezeClock, readClock, thawClock } from './clock.js';
 import type { Context } from './context.js';
@@ -15,13 +15,15 @@ import { createInvoice, findInvoice } from './lightning.js';
 import { badRequest, notFound } from './refusal.js';
 import { clearLog, readLog } from './request-log.js';
 import { carryOut, type DueAction } from './schedule.js';
-import { fund, reset } from './seed.js';
+import { fund, issueCredentials, reset } from './seed.js';
 import { requireSetting } from './settings.js';
 import { findTransaction, type Transaction } from './transactions.js';
 import { durations } from './unspecified.js';
 import { currency, isMovable } from './values.js';
 
 export const controlPrefix = '/_sandbox/';
+
+const endOfTime = Date.UTC(2200, 0);
 
 export interface ControlOptions {
   /** The machine's time, epoch ms. */
@@ -36,6 +38,11 @@ const duration = v.union([
 ]);
 
 const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
+const accountBody = v.object({
+  displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
+  /** The main account unless given; null opens an account that is related to none. */
+  parentAccountId: v.optional(v.nullable(v.string())),
+});
 const payBody = v.object({ target: v.string() });
 const invoiceBody = v.object({
   amount: v.string(),
@@ -57,6 +64,7 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
   return [
     route('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
     route('POST', 'fund', fundWallet),
+    route('POST', 'accounts', openAccount),
     route('POST', 'pay', pay),
     route('POST', 'invoice', outsideInvoice),
     route('POST', 'reset', ({ ctx }) => {
@@ -64,7 +72,11 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
       return status(ctx, machineTime());
     }),
     route('GET', 'clock', clock(() => undefined)),
-    route('POST', 'clock/advance', clock(({ ctx, incoming }) => advanceClock(ctx.store, readBody(incoming, advanceBody).by))),
+    route('POST', 'clock/advance', clock(({ ctx, incoming }) => {
+      const { by } = readBody(incoming, advanceBody);
+      if (ctx.now + by > endOfTime) throw badRequest('the clock does not go beyond the year 2200');
+      advanceClock(ctx.store, machineTime(), by);
+    })),
     route('POST', 'clock/freeze', clock(({ ctx }) => freezeClock(ctx.store, machineTime()))),
     route('POST', 'clock/thaw', clock(({ ctx }) => thawClock(ctx.store, machineTime()))),
     route('GET', 'auto-pay', showAutoPay),
@@ -106,6 +118,14 @@ function fundWallet({ ctx, incoming }: Call): unknown {
   if (findAccount(ctx.store, accountId) === undefined) throw notFound();
   fund(ctx, accountId, ccy, readAmount(ccy, amount));
   return walletsOf(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
+}
+
+/** Opens a further account with credentials of its own. */
+function openAccount({ ctx, incoming }: Call): unknown {
+  const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(incoming, accountBody);
+  if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined) throw notFound();
+  const { id } = createAccount(ctx, displayName, parentAccountId);
+  return { ...issueCredentials(ctx, id), accountDisplayName: displayName, parentAccountId };
 }
 
 /** Pays a transaction or an invoice of this service, as somebody outside would. */

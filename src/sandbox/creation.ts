@@ -11,9 +11,7 @@ import { balanceOf } from './ledger.js';
 import { badRequest, extRefIdUsed, notEnoughFunds } from './refusal.js';
 import { extRefIdExists, insertTransaction, type Quote, type Transaction } from './transactions.js';
 import { durations, maxTextLength } from './unspecified.js';
-import { currency, isMovable } from './values.js';
-
-const fields = v.record(v.string(), v.unknown());
+import { currency, fields, isMovable } from './values.js';
 
 const side = v.pipe(
   v.object({
@@ -55,6 +53,7 @@ export function createTransaction(ctx: Context, account: Account, body: Creation
   const txn = insertTransaction(ctx, {
     ...quote,
     accountId: account.id,
+    accountDisplayName: account.displayName,
     kind: kind.name,
     extRefId: extRefId ?? null,
     note: body.note ?? null,

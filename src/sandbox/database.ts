@@ -5,12 +5,18 @@ import { schema, schemaVersion } from './schema.js';
 
 export type Value = string | number | null;
 
+export interface Written {
+  /** How many rows were changed. */
+  readonly changes: number;
+  /** Number of the last row inserted, in tables that number their rows. */
+  readonly lastId: number;
+}
+
 export interface Store {
   /** The first row, checked against `shape`, or undefined. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
-  /** Runs a statement and tells how many rows it changed. */
-  run(sql: string, ...values: readonly Value[]): number;
+  run(sql: string, ...values: readonly Value[]): Written;
   /** Runs `job` as a unit: when it throws, nothing of it stays. Only inside a job given to `write`. */
   attempt<T>(job: () => T): T;
   /**
@@ -62,7 +68,10 @@ export function openStore(options: StoreOptions): Store {
       return row === undefined ? undefined : v.parse(shape, row);
     },
     all: (shape, sql, ...values) => statement(sql).all(values).map((row) => v.parse(shape, row)),
-    run: (sql, ...values) => statement(sql).run(values).changes,
+    run(sql, ...values) {
+      const { changes, lastInsertRowid } = statement(sql).run(values);
+      return { changes, lastId: Number(lastInsertRowid) };
+    },
     attempt: (job) => inSavepoint(db, job),
     write: group.write,
     async close() {

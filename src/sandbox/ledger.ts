@@ -55,7 +55,9 @@ export function post(ctx: Context, movement: Movement): void {
   const legs = netted(movement.legs);
   assertBalanced(legs);
   store.attempt(() => {
-    store.run('INSERT INTO posting (subject, step, at) VALUES (?, ?, ?)', movement.subject, movement.step, now);
+    const { lastId: posting } = store.run(
+      'INSERT INTO posting (subject, step, at) VALUES (?, ?, ?)', movement.subject, movement.step, now,
+    );
     for (const leg of legs) {
       const book = openBook(store, leg);
       const delta = toUnits(leg.ccy, leg.amount);
@@ -63,9 +65,7 @@ export function post(ctx: Context, movement: Movement): void {
       if (balance < 0 && leg.owner !== house) throw new InsufficientFunds(leg.ccy);
       if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${leg.role} book in ${leg.ccy} is full.`);
       store.run('UPDATE book SET balance = ? WHERE id = ?', balance, book.id);
-      store.run(
-        'INSERT INTO entry (posting_id, book_id, amount) VALUES ((SELECT max(id) FROM posting), ?, ?)', book.id, delta,
-      );
+      store.run('INSERT INTO entry (posting_id, book_id, amount) VALUES (?, ?, ?)', posting, book.id, delta);
       if (leg.owner !== house) {
         store.run('UPDATE wallet SET updated_at = ? WHERE account_id = ? AND ccy = ?', now, leg.owner, leg.ccy);
       }
@@ -74,11 +74,7 @@ export function post(ctx: Context, movement: Movement): void {
 }
 
 export function balanceOf(store: Store, owner: string, ccy: string): Balance {
-  const rows = store.all(
-    v.object({ role: v.string(), balance: v.number() }),
-    `SELECT role, balance FROM book WHERE owner = ? AND ccy = ? AND role IN ('available', 'reserved')`, owner, ccy,
-  );
-  const of = (role: Role): Big => fromUnits(ccy, rows.find((row) => row.role === role)?.balance ?? 0);
+  const of = (role: Role): Big => fromUnits(ccy, findBook(store, { owner, role, ccy })?.balance ?? 0);
   return { available: of('available'), reserved: of('reserved') };
 }
 
@@ -94,16 +90,17 @@ export function verifyBooks(store: Store): void {
   }
 }
 
-function openBook(store: Store, { owner, role, ccy }: Leg): v.InferOutput<typeof bookRow> {
-  const find = () => store.one(
-    bookRow, 'SELECT id, balance FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy,
-  );
-  const known = find();
+type BookName = Pick<Leg, 'owner' | 'role' | 'ccy'>;
+
+function findBook(store: Store, { owner, role, ccy }: BookName): v.InferOutput<typeof bookRow> | undefined {
+  return store.one(bookRow, 'SELECT id, balance FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy);
+}
+
+function openBook(store: Store, name: BookName): v.InferOutput<typeof bookRow> {
+  const known = findBook(store, name);
   if (known !== undefined) return known;
-  store.run('INSERT INTO book (owner, role, ccy) VALUES (?, ?, ?)', owner, role, ccy);
-  const fresh = find();
-  if (fresh === undefined) throw new Error(`The ${role} book of ${owner} in ${ccy} could not be opened.`);
-  return fresh;
+  const { lastId } = store.run('INSERT INTO book (owner, role, ccy) VALUES (?, ?, ?)', name.owner, name.role, name.ccy);
+  return { id: lastId, balance: 0 };
 }
 
 /** Joins the legs on the same book and drops those that come to nothing. */

@@ -1,6 +1,6 @@
 // The Lightning side: signed testnet invoices of the service's own node and of a node outside, and their payment.
+import { createECDH } from 'node:crypto';
 import type Big from 'big.js';
-import { getPublicKey } from '@noble/secp256k1';
 import * as v from 'valibot';
 import { msatOf } from '../formats/amount.js';
 import { encodeInvoice } from '../formats/bolt11-encode.js';
@@ -58,9 +58,11 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
 /** Makes the keys of the two nodes: the service's own and the one outside. */
 export function createNodes({ store, random }: Context): void {
   for (const [keyName, idName] of [['nodeKey', 'nodeId'], ['outsideNodeKey', 'outsideNodeId']] as const) {
-    const key = random(32);
-    writeSetting(store, keyName, Buffer.from(key).toString('hex'));
-    writeSetting(store, idName, Buffer.from(getPublicKey(key)).toString('hex'));
+    const key = randomHex(random, 32);
+    const curve = createECDH('secp256k1');
+    curve.setPrivateKey(key, 'hex');
+    writeSetting(store, keyName, key);
+    writeSetting(store, idName, curve.getPublicKey('hex', 'compressed'));
   }
 }
 
@@ -79,10 +81,10 @@ export function findInvoice(store: Store, paymentHash: string): KnownInvoice | u
 
 /** Marks a known invoice as paid. */
 export function markPaid(ctx: Context, paymentHash: string): void {
-  const changed = ctx.store.run(
+  const { changes } = ctx.store.run(
     'UPDATE invoice SET paid_at = ? WHERE payment_hash = ? AND paid_at IS NULL', ctx.now, paymentHash,
   );
-  if (changed !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
+  if (changes !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
 }
 
 /** Remembers an invoice of the world at large as paid. */

@@ -69,8 +69,8 @@ function ordinalsBetween(store: Store, accountId: string, [from, to]: readonly [
 function readPeriod(query: URLSearchParams, now: number): [number, number] {
   const time = query.get('time') ?? '7d';
   if (time === 'other') return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? Number.MAX_SAFE_INTEGER];
-  const window = timeWindows[time];
-  if (window === undefined) throw badRequest(`time: ${Object.keys(timeWindows).join(', ')} or other`);
+  const window = timeWindows.get(time);
+  if (window === undefined) throw badRequest(`time: ${[...timeWindows.keys()].join(', ')} or other`);
   return [now - window, Number.MAX_SAFE_INTEGER];
 }
 

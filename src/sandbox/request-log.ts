@@ -27,7 +27,7 @@ export interface LogFilter {
 }
 
 export function logRequest({ store, now }: Context, incoming: Incoming, outgoing: Outgoing): void {
-  store.run(
+  const { lastId } = store.run(
     'INSERT INTO request_log (at, method, path, status, request_body, response_body) VALUES (?, ?, ?, ?, ?, ?)',
     now,
     incoming.method,
@@ -36,8 +36,7 @@ export function logRequest({ store, now }: Context, incoming: Incoming, outgoing
     Buffer.from(incoming.body ?? '').toString().slice(0, maxLoggedBody),
     outgoing.body.slice(0, maxLoggedBody),
   );
-  const last = store.one(v.object({ id: v.number() }), 'SELECT max(id) AS id FROM request_log')?.id ?? 0;
-  if (last % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', last - kept);
+  if (lastId % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', lastId - kept);
 }
 
 /** The newest requests that pass the filter, oldest first. */

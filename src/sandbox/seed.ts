@@ -28,11 +28,11 @@ export function plant(ctx: Context, seed: Seed): void {
   writeSetting(store, 'seed', seed);
   const account = createAccount(ctx, 'Sandbox', null);
   writeSetting(store, 'mainAccount', account.id);
-  setCredentials(store, account.id, `sandbox_${randomHex(random, 12)}`, randomHex(random, 32));
+  issueCredentials(ctx, account.id);
   endow(ctx, account.id);
 }
 
-/** Begins anew: forgets all transactions, money and time travel. Accounts' keys stay valid, those of subaccounts do not. */
+/** Begins anew: forgets all transactions, money, time travel and further accounts. The main account keeps its key. */
 export function reset(ctx: Context, machine: number): void {
   const { store } = ctx;
   const main = requireSetting(store, 'mainAccount');
@@ -53,6 +53,13 @@ export function readCredentials(store: Store): Credentials {
   );
   if (row === undefined) throw new Error('The main account has no API key.');
   return { ...row, accountId };
+}
+
+/** Makes a key and a secret for an account, in place of those before. */
+export function issueCredentials({ store, random }: Context, accountId: string): Credentials {
+  const credentials = { apiKey: `sandbox_${randomHex(random, 12)}`, apiSecret: randomHex(random, 32), accountId };
+  setCredentials(store, accountId, credentials.apiKey, credentials.apiSecret);
+  return credentials;
 }
 
 /** Gives an account one key and secret, in place of those before. */

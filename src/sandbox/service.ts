@@ -87,7 +87,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   function perform(incoming: Incoming): Outgoing {
     const ctx = contextOn(store);
     carryOut(ctx, actions);
-    const outgoing = pack(answer(ctx, incoming), readClock(store, machineTime()).now);
+    const outgoing = pack(answer(ctx, incoming), ctx.now);
     if (!incoming.target.startsWith(controlPrefix)) logRequest(ctx, incoming, outgoing);
     return outgoing;
   }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Store } from './database.js';
 
 type SettingName =
-  | 'mainAccount' | 'seed' | 'tokenKey' | 'nodeKey' | 'nodeId' | 'outsideNodeKey' | 'outsideNodeId' | 'clockOffset' | 'clockFrozenAt' | 'autoPay';
+  | 'mainAccount' | 'seed' | 'tokenKey' | 'nodeKey' | 'nodeId' | 'outsideNodeKey' | 'outsideNodeId' | 'clock' | 'autoPay';
 
 const row = v.object({ value: v.string() });
 

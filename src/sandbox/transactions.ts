@@ -6,7 +6,7 @@ import type { Store, Value } from './database.js';
 import { readJson, writeJson } from './json.js';
 import { states, type State } from './transitions.js';
 import { fromUnits, toUnits } from './units.js';
-import { decimal } from './values.js';
+import { decimal, fields } from './values.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -53,9 +53,8 @@ export interface Transaction extends Quote {
 }
 
 export type NewTransaction = Quote
-  & Pick<Transaction, 'accountId' | 'kind' | 'extRefId' | 'note' | 'sourceMethod' | 'destMethod' | 'expiresAt'>;
+  & Pick<Transaction, 'accountId' | 'accountDisplayName' | 'kind' | 'extRefId' | 'note' | 'sourceMethod' | 'destMethod' | 'expiresAt'>;
 
-const fields = v.record(v.string(), v.unknown());
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
 const json = <T>(shape: v.GenericSchema<unknown, T>) => v.pipe(v.string(), v.transform(readJson), shape);
 
@@ -164,7 +163,7 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
   ctx.store.run(
     `INSERT INTO txn (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, ...Object.values(columns),
   );
-  return requireTransaction(ctx.store, id);
+  return { ...txn, id, state: 'quoted', createdAt, updatedAt: createdAt };
 }
 
 /** What may change together with the state. */
@@ -172,17 +171,18 @@ export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'exp
 
 /** Writes a transaction's next state. Throws when it is no longer in the state that was read. */
 export function updateTransaction(ctx: Context, txn: Transaction, state: State, changes: Changes): Transaction {
-  const changed = ctx.store.run(
+  const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
+  const written = ctx.store.run(
     `UPDATE txn SET state = ?, source_details = ?, extra = ?, expires_at = ?, updated_at = ?
      WHERE id = ? AND state = ?`,
     state,
-    writeJson(changes.sourceDetails ?? txn.sourceDetails),
-    writeJson(changes.extra ?? txn.extra),
-    changes.expiresAt ?? txn.expiresAt,
-    Math.max(ctx.now, txn.updatedAt),
+    writeJson(next.sourceDetails),
+    writeJson(next.extra),
+    next.expiresAt,
+    next.updatedAt,
     txn.id,
     txn.state,
   );
-  if (changed !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
-  return requireTransaction(ctx.store, txn.id);
+  if (written.changes !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
+  return next;
 }

@@ -22,14 +22,14 @@ export const durations = {
 } as const;
 
 /** Windows of the list's `time` parameter. The specification names them; months and years are taken as days. */
-export const timeWindows: Readonly<Record<string, number>> = {
-  '1d': day,
-  '7d': 7 * day,
-  '30d': 30 * day,
-  '3m': 90 * day,
-  '6m': 180 * day,
-  '1y': 365 * day,
-};
+export const timeWindows: ReadonlyMap<string, number> = new Map([
+  ['1d', day],
+  ['7d', 7 * day],
+  ['30d', 30 * day],
+  ['3m', 90 * day],
+  ['6m', 180 * day],
+  ['1y', 365 * day],
+]);
 
 /** "Maximum page size: not shown." A larger limit is answered with this many, and `pagination.limit` says so. */
 export const maxPageSize = 100;
@@ -43,7 +43,7 @@ export function listValues(values: readonly string[]): string[] {
 export const maxTextLength = { extRefId: 255, note: 1000 } as const;
 
 /** "Maximum transaction amounts: not shown." Per currency's smallest unit, so that every sum stays an exact number. */
-export const maxAmountUnits = 1e14;
+export const maxAmountUnits = 1e13;
 
 /** Fees as fractions of the source amount; the receiver of a payment pays none. */
 const serviceFee = { receive: '0', send: '0.002', swap: '0.0025' } as const;

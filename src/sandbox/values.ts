@@ -15,3 +15,15 @@ export function isMovable(ccy: string, amount: Big): boolean {
   const units = amount.times(new Big(10).pow(decimalsOf(ccy)));
   return units.gt(0) && units.lte(maxAmountUnits) && units.eq(units.round(0));
 }
+
+/** A JSON object, whatever its fields. */
+export const fields = v.pipe(
+  v.unknown(),
+  v.check(isObject, 'an object is needed'),
+  v.record(v.string(), v.unknown()),
+);
+
+/** Only plain objects: a decimal is an object of the program, a number of JSON. */
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}

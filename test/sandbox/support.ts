@@ -92,12 +92,31 @@ export async function connect(send: Send, url: string, credentials: Credentials)
   return client;
 }
 
+export interface Fresh extends Client {
+  readonly send: Send;
+  /** A client of another account. */
+  login(credentials: Credentials): Promise<Client>;
+  advance(by: string | number): Promise<number>;
+  invoice(amount: string, terms?: object): Promise<string>;
+  pay(target: string): Promise<Answered>;
+  close(): Promise<void>;
+}
+
 /** A fresh sandbox in this process with a client, its clock frozen and nobody paying by itself. */
-export async function fresh(options: SandboxOptions = {}): Promise<Client & { close(): Promise<void> }> {
+export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
   const sandbox = openSandbox({ autoPay: 'off', ...options });
-  const client = await connect(sandbox.handle, 'http://sandbox.localhost', sandbox);
+  const url = 'http://sandbox.localhost';
+  const client = await connect(sandbox.handle, url, sandbox);
   await client.control('POST', 'clock/freeze');
-  return { ...client, close: () => sandbox.close() };
+  return {
+    ...client,
+    send: sandbox.handle,
+    login: (credentials) => connect(sandbox.handle, url, credentials),
+    advance: async (by) => (await client.control('POST', 'clock/advance', { by })).body.now,
+    invoice: async (amount, terms) => (await client.control('POST', 'invoice', { amount, ...terms })).body.invoice,
+    pay: (target) => client.control('POST', 'pay', { target }),
+    close: () => sandbox.close(),
+  };
 }
 
 /** A fresh server with a client. */

@@ -167,7 +167,7 @@ export function openContext(proc: Process, globals: Globals): Context {
     journal,
     onClose: (close) => void closers.push(close),
     close: async () => {
-      for (const close of closers.reverse()) await close();
+      for (const close of closers.toReversed()) await close();
     },
   };
 }

@@ -6,7 +6,8 @@ import type { Command, RawValues } from './define.js';
 import { readAll } from './define.js';
 import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions, type Globals } from './globals.js';
-import { chosenPath, type Branch } from './tree.js';
+import type { Branch } from './branch.js';
+import { chosenPath, plainWords } from './tree.js';
 import type { Value } from './values.js';
 
 export interface ProgramOptions {
@@ -49,7 +50,8 @@ function buildProgram(options: ProgramOptions, path: readonly Branch[], command:
   addValues(program, globalOptions);
   dress(program, options);
   addBranches(program, options, options.tree.branches ?? [], path, command);
-  if (path.length === 0) addCommand(program, options, command);
+  // With a word that names no command, commander itself says so and suggests the nearest.
+  if (path.length === 0 && plainWords(options.argv).length === 0) addCommand(program, options, command);
   return program;
 }
 

@@ -58,6 +58,6 @@ function plain(value: unknown): unknown {
   if (value instanceof Big) return fixed(value);
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([name, each]) => [name, plain(each)]));
 }

@@ -70,13 +70,18 @@ function checkSameRequest({ sourceReq, destReq }: CreateTransaction, txn: Transa
  * @param now epoch ms by the service's clock
  */
 export function checkedInvoice(txn: Transaction, amount: Money, network: Network, now: number): Invoice {
-  const text = txn.sourceReq.reqDetails?.['paymentRequest'];
-  if (typeof text !== 'string') throw unusable(txn, 'the service gave no invoice');
-  const invoice = readInvoice(txn, text);
+  const invoice = readInvoice(txn, invoiceText(txn));
   if (network !== 'any' && invoice.network !== network) throw unusable(txn, `the invoice is for ${invoice.network}`);
   if (invoice.amountMsat !== msatOf(amount.value)) throw unusable(txn, 'the invoice is for another amount');
   if (invoice.expiresAt <= now) throw unusable(txn, 'the invoice has expired');
   return invoice;
+}
+
+/** The invoice as the service wrote it. Throws Failure `refused` when there is none. */
+export function invoiceText(txn: Transaction): string {
+  const text = txn.sourceReq.reqDetails?.['paymentRequest'];
+  if (typeof text !== 'string') throw unusable(txn, 'there is no invoice.');
+  return text;
 }
 
 function readInvoice(txn: Transaction, text: string): Invoice {

@@ -1,0 +1,16 @@
+// Asking for money.
+import type { Branch } from '../branch.js';
+
+export const receiveBranches: readonly Branch[] = [
+  {
+    name: 'receive',
+    summary: 'ask for money',
+    branches: [
+      {
+        name: 'lightning',
+        summary: 'make a Lightning invoice and wait until it is paid',
+        load: async () => (await import('../commands/receive-lightning.js')).receiveLightning,
+      },
+    ],
+  },
+];

@@ -1,0 +1,79 @@
+// The house of the design, kept by a test: which folder may import which.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const source = resolve(import.meta.dirname, '../src');
+
+/** Folder -> the folders it may import from, besides itself. */
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  formats: [],
+  api: ['formats'],
+  store: ['formats'],
+  sandbox: ['formats'],
+  terminal: ['api', 'store', 'formats'],
+  wallet: ['api', 'store', 'formats'],
+  webhooks: ['api', 'store', 'formats'],
+  cli: ['wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
+  main: ['cli', 'wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
+};
+
+/** The doors to the sandbox: its own commands and the embedded transport. */
+const mayUseSandbox = (file: string): boolean =>
+  /^cli\/(embedded|sandbox-[a-z-]+|commands\/(sandbox|demo)[a-z-]*)\.ts$/.test(file);
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : 'main');
+
+function allImports(): Import[] {
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return files.flatMap((file) => {
+    const text = readFileSync(join(source, file), 'utf8');
+    const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
+    return [...found].map(([, path = '']) => ({
+      file,
+      target: relative(source, resolve(source, dirname(file), path)),
+    }));
+  });
+}
+
+const isAllowed = ({ file, target }: Import): boolean => {
+  const [from, to] = [folderOf(file), folderOf(target)];
+  if (from === to || target.startsWith('..')) return true;
+  if (to === 'sandbox' && mayUseSandbox(file)) return true;
+  return arrows[from]?.includes(to) ?? false;
+};
+
+describe('the house', () => {
+  test('has imports that run only along the arrows of the design', () => {
+    expect(allImports().filter((each) => !isAllowed(each))).toEqual([]);
+  });
+
+  test('would notice an import against the arrows', () => {
+    expect(isAllowed({ file: 'formats/amount.ts', target: 'api/client.js' })).toBe(false);
+    expect(isAllowed({ file: 'sandbox/http.ts', target: 'api/types.js' })).toBe(false);
+    expect(isAllowed({ file: 'wallet/payment.ts', target: 'terminal/output.js' })).toBe(false);
+  });
+
+  test('knows every folder of the source', () => {
+    const folders = readdirSync(source, { withFileTypes: true }).filter((each) => each.isDirectory());
+    expect(folders.map((each) => each.name).toSorted()).toEqual(
+      Object.keys(arrows).filter((name) => name !== 'main').toSorted(),
+    );
+  });
+
+  test('loads a command only when it is chosen: nothing imports one eagerly', () => {
+    const eager = allImports().filter(({ file, target }) => target.startsWith('cli/commands/') && !isLazy(file, target));
+    expect(eager.filter(({ file }) => !file.startsWith('cli/commands/'))).toEqual([]);
+  });
+});
+
+function isLazy(file: string, target: string): boolean {
+  const text = readFileSync(join(source, file), 'utf8');
+  const name = target.split('/').at(-1) ?? '';
+  return text.includes(`import('../commands/${name}')`) || text.includes(`import('./commands/${name}')`);
+}

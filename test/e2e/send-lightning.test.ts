@@ -1,0 +1,55 @@
+// svcpay send lightning as people and scripts run it.
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const created = (sandbox: { requests(method: string, path: string): unknown[] }): number =>
+  sandbox.requests('POST', '/api/v2/transaction').length;
+
+describe('svcpay send lightning', () => {
+  test('pays an invoice and prints the completed transaction', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const run = await svcpay(['send', 'lightning', invoice, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { amtSettled: 0.00001 } });
+  });
+
+  test('sends the body of rule 2: no amount on either side', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    await svcpay(['send', 'lightning', invoice, '--yes'], around);
+    const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
+    expect(JSON.parse(request?.requestBody ?? '')).toEqual({
+      sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {} },
+      destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
+      extRefId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  test('asks nothing and sends nothing without a terminal and without --yes', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const run = await svcpay(['send', 'lightning', invoice], around);
+    expect(run).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(run.stderr).toContain('--yes');
+    expect(created(around.sandbox)).toBe(0);
+  });
+
+  test('shows the full cost at a terminal, asks, and pays after a yes', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('2500sat', { description: 'Coffee House, order 118' });
+    const tty = svcpayTty(['send', 'lightning', invoice], around);
+    await tty.waitFor('Coffee House, order 118');
+    await tty.waitFor(/You pay\s+0\.00002507 BTC/);
+    await tty.waitFor(/Left in wallet/);
+    await tty.waitFor(/Pay 0\.00002507 BTC/);
+    tty.type('y\r');
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toMatch(/✓ Paid 0\.00002507 BTC/);
+  });
+
+  test('moves nothing after a no', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('2500sat');
+    const tty = svcpayTty(['send', 'lightning', invoice], around);
+    await tty.waitFor(/Pay 0\.00002507 BTC/);
+    tty.type('\r');
+    expect(await tty.ended).toBe(9);
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+});

@@ -1,0 +1,167 @@
+// Drives the built program through its front door: as a process in a pipe, and in a pseudo-terminal.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { spawn as spawnPty } from '@lydell/node-pty';
+import { test as base } from 'vitest';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+
+const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
+
+export interface Surroundings {
+  /** SVCPAY_HOME of the process. */
+  readonly home: string;
+  /** The service it talks to; its credentials go into the environment. */
+  readonly sandbox?: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+export interface Run {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The last line of stderr as JSON, as a script with `--json` reads a failure. */
+  readonly error: () => { kind: string; message: string; hint?: string; exitCode: number; txnId?: string };
+  /** stdout as the one JSON document that it is. */
+  readonly json: () => unknown;
+}
+
+function environment({ home, sandbox, env }: Surroundings): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    LANG: 'C.UTF-8',
+    SVCPAY_HOME: home,
+    ...(sandbox && {
+      SVCPAY_BASE_URL: sandbox.url,
+      SVCPAY_API_KEY: sandbox.apiKey,
+      SVCPAY_API_SECRET: sandbox.apiSecret,
+    }),
+    ...env,
+  };
+}
+
+/** A running program in a pipe, for tests that kill or interrupt it. */
+export function startSvcpay(args: readonly string[], around: Surroundings) {
+  const child = spawn(process.execPath, [program, ...args], { env: environment(around), stdio: 'pipe' });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => undefined).end(around.input ?? '');
+  const ended = new Promise<Run>((done, fail) => {
+    child.on('error', fail);
+    child.on('close', (code, signal) => {
+      const exitCode = code ?? (signal === 'SIGKILL' ? 137 : 1);
+      done({ exitCode, stdout, stderr, error: () => errorOf(stderr), json: () => JSON.parse(stdout) });
+    });
+  });
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Runs the program to its end, in a pipe. */
+export const svcpay = (args: readonly string[], around: Surroundings): Promise<Run> => startSvcpay(args, around).ended;
+
+function errorOf(stderr: string): ReturnType<Run['error']> {
+  const parsed: { error: ReturnType<Run['error']> } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+  return parsed.error;
+}
+
+export interface TtyRun {
+  /** Everything printed so far, without escapes. */
+  readonly text: () => string;
+  /** Everything printed so far, as it came. */
+  readonly raw: () => string;
+  /** Resolves once the text after the last match has this in it; rejects when the program ends without. */
+  readonly waitFor: (pattern: RegExp | string) => Promise<void>;
+  readonly type: (keys: string) => void;
+  readonly resize: (columns: number, rows: number) => void;
+  readonly kill: (signal: string) => void;
+  readonly ended: Promise<number>;
+}
+
+/** Runs the program in a pseudo-terminal. */
+export function svcpayTty(
+  args: readonly string[],
+  around: Surroundings & { readonly columns?: number; readonly rows?: number },
+): TtyRun {
+  const pty = spawnPty(process.execPath, [program, ...args], {
+    name: 'xterm-256color',
+    cols: around.columns ?? 80,
+    rows: around.rows ?? 50,
+    env: { ...environment(around), TERM: 'xterm-256color' },
+  });
+  let raw = '';
+  let seen = 0;
+  let exitCode: number | undefined;
+  const watchers = new Set<() => void>();
+  const notify = (): void => watchers.forEach((watch) => watch());
+  pty.onData((text) => {
+    raw += text;
+    notify();
+  });
+  const ended = new Promise<number>((done) => {
+    pty.onExit((exit) => {
+      exitCode = exit.exitCode;
+      done(exit.exitCode);
+      notify();
+    });
+  });
+  const text = (): string => stripVTControlCharacters(raw).replaceAll('\r', '');
+  return {
+    text,
+    raw: () => raw,
+    type: (keys) => pty.write(keys),
+    resize: (columns, rows) => pty.resize(columns, rows),
+    kill: (signal) => pty.kill(signal),
+    ended,
+    waitFor: (pattern) =>
+      new Promise((found, missing) => {
+        const look = (): void => {
+          const fresh = text().slice(seen);
+          const at = typeof pattern === 'string' ? fresh.indexOf(pattern) : fresh.search(pattern);
+          if (at >= 0) {
+            const length = typeof pattern === 'string' ? pattern.length : (pattern.exec(fresh)?.[0].length ?? 0);
+            seen += at + length;
+            watchers.delete(look);
+            found();
+          } else if (exitCode !== undefined) {
+            watchers.delete(look);
+            missing(new Error(`The program ended (${exitCode}) without ${String(pattern)}:\n${text()}`));
+          }
+        };
+        watchers.add(look);
+        look();
+      }),
+  };
+}
+
+interface Fixtures {
+  /** An empty SVCPAY_HOME, removed at the end. */
+  readonly home: string;
+  readonly sandboxOptions: SandboxOptions;
+  /** A fresh service in this process. */
+  readonly sandbox: Sandbox;
+  /** Home and service together, as most runs take them. */
+  readonly around: Surroundings & { readonly sandbox: Sandbox };
+}
+
+export const test = base.extend<Fixtures>({
+  home: async ({}, use) => {
+    const home = mkdtempSync(join(tmpdir(), 'svcpay-test-'));
+    await use(home);
+    rmSync(home, { recursive: true, force: true });
+  },
+  sandboxOptions: { autoPay: 'off' },
+  sandbox: async ({ sandboxOptions }, use) => {
+    const sandbox = await startSandbox(sandboxOptions);
+    await use(sandbox);
+    await sandbox.stop();
+  },
+  around: async ({ home, sandbox }, use) => {
+    await use({ home, sandbox });
+  },
+});

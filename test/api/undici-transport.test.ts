@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HttpRequest } from '../../src/api/transport.js';
 import { undiciTransport } from '../../src/api/undici-transport.js';
@@ -18,7 +18,9 @@ async function listening(server: Server): Promise<number> {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return (server.address() as AddressInfo).port;
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  return address.port;
 }
 
 function transport(options: { env?: Record<string, string>; timeoutMs?: number } = {}): NetworkTransport {
@@ -262,4 +264,9 @@ test('closing ends what is open, and may come before the first request', async (
   const url = await served(() => void send.close());
   const other = send(get(url));
   await expect(other).rejects.toMatchObject({ name: 'NetworkError' });
+});
+
+test('a header that HTTP cannot carry is refused before anything is sent', async () => {
+  const failure = transport()(get('http://127.0.0.1:9', { headers: { 'x-api-key': 'a\nb' } }));
+  await expect(failure).rejects.toMatchObject({ name: 'NetworkError', requestSent: false });
 });

@@ -1,0 +1,119 @@
+// The client against the sandbox over HTTP: two readings of one specification, written apart.
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { WalletClient } from '../../src/api/client.js';
+import type { ClientOptions } from '../../src/api/client.js';
+import type { Token } from '../../src/api/types.js';
+import { undiciTransport } from '../../src/api/undici-transport.js';
+import { startSandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
+
+function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): WalletClient {
+  const transport = undiciTransport({ env: {}, timeoutMs: 10_000 });
+  onTestFinished(() => transport.close());
+  let kept: Token | undefined;
+  return new WalletClient({
+    baseUrl: sandbox.url,
+    credentials: { apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret },
+    transport,
+    tokens: {
+      load: async () => kept,
+      save: async (token) => void (kept = token),
+      clear: async () => void (kept = undefined),
+    },
+    maker: 'service',
+    clock: Date.now,
+    sleep: () => Promise.resolve(),
+    random: Math.random,
+    timeoutMs: 10_000,
+    ...options,
+  });
+}
+
+describe.for(['service', 'acme'])('with the maker %s', (maker) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await startSandbox({ maker });
+    return () => sandbox.stop();
+  });
+
+  test('a swap is quoted, confirmed, read and listed, and the wallets show it', async () => {
+    const client = clientOf(sandbox, { maker });
+    await sandbox.fund('BTC', '0.5');
+    const before = await client.wallets();
+    const quote = await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0001 },
+      destReq: { ccy: 'USDT', method: 'servicepay' },
+      extRefId: `swap-${maker}`,
+    });
+    expect(quote).toMatchObject({
+      txnState: 'quoted',
+      extRefId: `swap-${maker}`,
+      sourceReq: { method: 'servicepay', amtRequested: 0.0001, servicepayFees: expect.any(Number) },
+    });
+    expect(await client.confirmTransaction(quote.txnId)).toMatchObject({ txnId: quote.txnId, txnState: 'completed' });
+    expect(await client.transaction(quote.txnId)).toMatchObject({ txnState: 'completed' });
+
+    const listed: string[] = [];
+    const swaps = client.eachTransaction({ txnStatuses: ['failed', 'completed'], srcMethods: 'servicepay' });
+    for await (const { txnId } of swaps) listed.push(txnId);
+    expect(listed).toContain(quote.txnId);
+    const btc = (wallets: typeof before): number => wallets.find(({ ccy }) => ccy === 'BTC')?.availableBalance ?? 0;
+    expect(btc(await client.wallets())).toBeLessThan(btc(before));
+  });
+
+  test('a quote confirmed twice is refused with code 2005 and its id', async () => {
+    const client = clientOf(sandbox, { maker });
+    await sandbox.fund('BTC', '0.5');
+    const { txnId } = await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0001 },
+      destReq: { ccy: 'USDT', method: 'servicepay' },
+    });
+    await client.confirmTransaction(txnId);
+    await expect(client.confirmTransaction(txnId)).rejects.toMatchObject({
+      kind: 'refused',
+      status: 400,
+      code: '2005',
+      params: expect.objectContaining({ txnId }),
+    });
+  });
+});
+
+describe('signing in', () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await startSandbox();
+    return () => sandbox.stop();
+  });
+
+  test('with a wrong secret is refused', async () => {
+    const client = clientOf(sandbox, { credentials: { apiKey: sandbox.apiKey, apiSecret: 'wrong' } });
+    await expect(client.authenticate()).rejects.toMatchObject({
+      kind: 'authentication',
+      hint: expect.stringContaining('svcpay login'),
+    });
+  });
+
+  test('happens again, once, when the service says that the token has expired', async () => {
+    const client = clientOf(sandbox);
+    const signIns = (): number => sandbox.requests('POST', '/api/v2/authentication/token-signature').length;
+    await client.wallets();
+    const before = signIns();
+    await sandbox.clock.advance('30d');
+    await client.wallets();
+    await client.wallets();
+    expect(signIns() - before).toBe(1);
+  });
+
+  test('sees the clock of the service', async () => {
+    const client = clientOf(sandbox);
+    await client.authenticate();
+    expect(Math.abs(client.serviceNow() - (await sandbox.clock.now()))).toBeLessThan(1_500);
+  });
+});
+
+test('what does not exist is not found', async () => {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.stop());
+  const client = clientOf(sandbox);
+  await expect(client.transaction('no-such-id')).rejects.toMatchObject({ kind: 'not-found', reason: 'not found' });
+});

@@ -5,7 +5,7 @@ import { schema, schemaVersion } from './schema.js';
 
 export type Value = string | number | null;
 
-export interface Written {
+interface Written {
   /** How many rows were changed. */
   readonly changes: number;
   /** Number of the last row inserted, in tables that number their rows. */
@@ -28,6 +28,8 @@ export interface Store {
 }
 
 type Shape<T> = v.GenericSchema<unknown, T>;
+
+const versionRow = v.object({ user_version: v.number() });
 
 interface Job {
   /** Does the work, and hands back how to answer it once the commit is on disk. */
@@ -88,9 +90,9 @@ function prepareFile(db: Database.Database, initialise: () => void): void {
   db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
   patiently(() => db.exec('BEGIN IMMEDIATE'));
   try {
-    const version = v.parse(v.object({ user_version: v.number() }), db.prepare('PRAGMA user_version').get([])).user_version;
+    const { user_version: version } = v.parse(versionRow, db.prepare('PRAGMA user_version').get([]));
     if (version === 0) db.exec(`${schema}; PRAGMA user_version = ${schemaVersion}`);
-    else if (version !== schemaVersion) throw new Error(`The sandbox file has version ${version}, not ${schemaVersion}.`);
+    else if (version !== schemaVersion) throw new Error(`The sandbox file is of version ${version}.`);
     initialise();
     db.exec('COMMIT');
   } catch (error) {
@@ -154,9 +156,8 @@ function groupCommit(db: Database.Database, verify: () => void) {
         draining ??= drain();
       });
     },
-    async settled(): Promise<void> {
-      while (draining !== undefined) await draining;
-    },
+    /** Waits for the jobs that were handed in so far. */
+    settled: async (): Promise<void> => draining,
   };
 }
 

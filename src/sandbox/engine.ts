@@ -8,7 +8,7 @@ import { updateTransaction, type Changes, type Transaction } from './transaction
 import { nextState, type Flow, type Trigger } from './transitions.js';
 
 /** What a move writes besides the state. */
-export type MoveDetails = Changes & {
+type MoveDetails = Changes & {
   /** Told to the webhook. */
   readonly msg?: string | undefined;
 };
@@ -17,7 +17,9 @@ export type MoveDetails = Changes & {
  * Moves a transaction as the trigger says and records the change. Everything that was to happen with it later is taken
  * back, so whoever moves it schedules what comes next afterwards.
  */
-export function move(ctx: Context, flow: Flow, txn: Transaction, trigger: Trigger, details: MoveDetails = {}): Transaction {
+export function move(
+  ctx: Context, flow: Flow, txn: Transaction, trigger: Trigger, details: MoveDetails = {},
+): Transaction {
   const { msg = '', ...changes } = details;
   const moved = updateTransaction(ctx, txn, nextState(flow, txn.state, trigger), changes);
   unschedule(ctx, txn.id);

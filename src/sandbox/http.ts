@@ -41,19 +41,18 @@ export interface AccountCall extends Call {
   readonly account: Account;
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
-
 /** Path patterns have `:name` for a segment; a trailing slash counts. The first match wins. */
-export type Route =
-  | { readonly method: Method; readonly path: string; readonly access: 'open'; readonly answer: (call: Call) => unknown }
-  | {
-    readonly method: Method;
-    readonly path: string;
-    readonly access: 'token';
-    readonly answer: (call: AccountCall) => unknown;
-  };
+export type Route = Place & (
+  | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
+  | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
+);
 
-export interface Match {
+interface Place {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+}
+
+interface Match {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

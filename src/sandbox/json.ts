@@ -64,6 +64,8 @@ function readArray(text: string, depth: number): unknown[] {
 
 function readNumber(literal: string): Big {
   const exponent = Number(/[eE](.*)/.exec(literal)?.[1] ?? 0);
-  if (literal.length > maxNumberLength || Math.abs(exponent) > maxExponent) throw new SyntaxError('number out of range');
+  if (literal.length > maxNumberLength || Math.abs(exponent) > maxExponent) {
+    throw new SyntaxError('number out of range');
+  }
   return new Big(literal);
 }

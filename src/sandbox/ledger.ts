@@ -1,12 +1,12 @@
 // Double-entry books. Every movement sums to zero per currency, happens once, and leaves no wallet below zero.
-import Big from 'big.js';
+import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from './context.js';
 import type { Store } from './database.js';
 import { fromUnits, toUnits } from './units.js';
 
-/** `available` and `reserved` make up a wallet; `fees` are earned; `desk` changes currencies; `outside` is the world. */
-export type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
+/** `available` and `reserved` are a wallet; `fees` are earned, `desk` changes currencies, `outside` is the world. */
+type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
 
 export interface Leg {
   /** Account id, or `house` for fees, desk and outside. */

@@ -19,6 +19,7 @@ interface Condition {
 }
 
 const defaultLimit = 20;
+const forever = Number.MAX_SAFE_INTEGER;
 
 /** One page of the account's transactions, newest first, as the query asks. */
 export function listTransactions(ctx: Context, account: Account, query: URLSearchParams): Page {
@@ -68,10 +69,10 @@ function ordinalsBetween(store: Store, accountId: string, [from, to]: readonly [
 /** The period asked for, both ends inclusive, in epoch ms. */
 function readPeriod(query: URLSearchParams, now: number): [number, number] {
   const time = query.get('time') ?? '7d';
-  if (time === 'other') return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? Number.MAX_SAFE_INTEGER];
+  if (time === 'other') return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? forever];
   const window = timeWindows.get(time);
   if (window === undefined) throw badRequest(`time: ${[...timeWindows.keys()].join(', ')} or other`);
-  return [now - window, Number.MAX_SAFE_INTEGER];
+  return [now - window, forever];
 }
 
 function readDate(query: URLSearchParams, name: string): number | undefined {

@@ -22,7 +22,8 @@ export interface Order {
 
 type Price = Pick<
   Quote,
-  | 'sourceCcy' | 'sourceAmount' | 'destCcy' | 'destAmount' | 'charge' | 'arrives' | 'serviceFee' | 'networkFee' | 'fxRate'
+  | 'sourceCcy' | 'sourceAmount' | 'destCcy' | 'destAmount' | 'charge' | 'arrives'
+  | 'serviceFee' | 'networkFee' | 'fxRate'
 >;
 
 /** Prices an order. What has to be rounded is rounded in the house's favour. Refuses amounts that cannot be moved. */

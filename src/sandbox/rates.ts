@@ -13,9 +13,10 @@ export function rateBetween(from: string, to: string): Big {
 
 /** Every pair of the exchange rates operation, such as `BTCUSD`. */
 export function rateTable(): Record<string, Big> {
-  const pairs = rateBases.flatMap((base) =>
-    Object.keys(unitsPerDollar).filter((ccy) => ccy !== base).map((ccy) => [base + ccy, rateBetween(base, ccy)] as const));
-  return Object.fromEntries(pairs);
+  const currencies = Object.keys(unitsPerDollar);
+  const pairs = rateBases.flatMap((base) => currencies.map((ccy) => [base, ccy] as const));
+  const changes = pairs.filter(([base, ccy]) => base !== ccy);
+  return Object.fromEntries(changes.map(([base, ccy]) => [base + ccy, rateBetween(base, ccy)]));
 }
 
 function perDollar(ccy: string): Big {

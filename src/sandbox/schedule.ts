@@ -25,7 +25,9 @@ export function nextDue(store: Store): number | undefined {
 /** Carries out all that is due by `ctx.now`, including what becomes due on the way. */
 export function carryOut(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
   for (;;) {
-    const row = ctx.store.one(dueRow, 'SELECT id, at, action, subject FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', ctx.now);
+    const row = ctx.store.one(
+      dueRow, 'SELECT id, at, action, subject FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', ctx.now,
+    );
     if (row === undefined) return;
     const action = actions.get(row.action);
     if (action === undefined) throw new Error(`Nothing is known to be done for "${row.action}".`);

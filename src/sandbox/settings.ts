@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import type { Store } from './database.js';
 
 type SettingName =
-  | 'mainAccount' | 'seed' | 'tokenKey' | 'nodeKey' | 'nodeId' | 'outsideNodeKey' | 'outsideNodeId' | 'clock' | 'autoPay';
+  | 'mainAccount' | 'seed' | 'clock' | 'autoPay'
+  | 'tokenKey' | 'nodeKey' | 'nodeId' | 'outsideNodeKey' | 'outsideNodeId';
 
 const row = v.object({ value: v.string() });
 
@@ -19,7 +20,7 @@ export function requireSetting(store: Store, key: SettingName): string {
 }
 
 export function writeSetting(store: Store, key: SettingName, value: string): void {
-  store.run('INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', key, value);
+  store.run('INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', key, value);
 }
 
 export function removeSetting(store: Store, key: SettingName): void {

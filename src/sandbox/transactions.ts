@@ -52,8 +52,7 @@ export interface Transaction extends Quote {
   readonly updatedAt: number;
 }
 
-export type NewTransaction = Quote
-  & Pick<Transaction, 'accountId' | 'accountDisplayName' | 'kind' | 'extRefId' | 'note' | 'sourceMethod' | 'destMethod' | 'expiresAt'>;
+type NewTransaction = Omit<Transaction, 'id' | 'state' | 'createdAt' | 'updatedAt'>;
 
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
 const json = <T>(shape: v.GenericSchema<unknown, T>) => v.pipe(v.string(), v.transform(readJson), shape);
@@ -129,7 +128,8 @@ export function extRefIdExists(store: Store, accountId: string, extRefId: string
 export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
   const last = ctx.store.one(
     v.object({ ordinal: v.number(), createdAt: v.number() }),
-    'SELECT ordinal, created_at AS createdAt FROM txn WHERE account_id = ? ORDER BY ordinal DESC LIMIT 1', txn.accountId,
+    'SELECT ordinal, created_at AS createdAt FROM txn WHERE account_id = ? ORDER BY ordinal DESC LIMIT 1',
+    txn.accountId,
   );
   const id = randomId(ctx.random);
   const createdAt = Math.max(ctx.now, last?.createdAt ?? 0);

@@ -1,6 +1,6 @@
 // The states of a transaction and every move between them: the specification's table, as data.
 
-export const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'] as const;
+const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'] as const;
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
 export type State = (typeof states)[number];
 

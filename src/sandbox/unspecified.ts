@@ -82,14 +82,16 @@ export const unitsPerDollar: Readonly<Record<string, string>> = {
   XOF: '600',
 };
 
-/** Exchange rates operation: `GET /rate` answers `{ data: { BTCUSD: … } }` with these bases against every currency. */
+/** Exchange rates operation: `GET /rate` answers `{ data: { BTCUSD: … } }`, these bases against every currency. */
 export const rateBases: readonly string[] = ['BTC', 'USDT'];
 
 /** Cancel operation: `PUT /transaction/{txnId}/cancel`, answered like a confirmation. */
 export const cancelSuffix = 'cancel';
 
 /** An `extRefId` that was used before, and a send without the funds, are refused at the quote with status 400. */
-export const duplicateExtRefId = { status: 400, error: 'bad request', message: 'extRefId has already been used' } as const;
+export const duplicateExtRefId = {
+  status: 400, error: 'bad request', message: 'extRefId has already been used',
+} as const;
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
 
 /** A signature that was used before is answered as one that does not match. */

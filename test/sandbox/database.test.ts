@@ -25,7 +25,8 @@ const put = (key: string) => (): string => {
   store.run('INSERT INTO setting (key, value) VALUES (?, ?)', key, key);
   return key;
 };
-const keys = () => store.all(v.object({ key: v.string() }), 'SELECT key FROM setting ORDER BY key').map(({ key }) => key);
+const keys = () =>
+  store.all(v.object({ key: v.string() }), 'SELECT key FROM setting ORDER BY key').map(({ key }) => key);
 
 describe('the store', () => {
   test('commits the jobs that wait together once', async () => {

@@ -121,7 +121,8 @@ describe('a Lightning receive', () => {
 describe('a Lightning send', () => {
   test('costs the invoice and the fees, reserved at confirmation and gone at the end', async () => {
     const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat')))).body;
-    expect(quote.sourceReq).toMatchObject({ servicepayFees: 0.00000005, networkFees: 0.00000002, amtRequested: 0.000025 });
+    expect(quote.sourceReq)
+      .toMatchObject({ servicepayFees: 0.00000005, networkFees: 0.00000002, amtRequested: 0.000025 });
     expect(await balance()).toEqual([1, 1]);
 
     expect((await sandbox.confirm(quote.txnId)).body.txnState).toBe('srccreated');
@@ -199,7 +200,7 @@ describe('a Lightning send', () => {
     await Promise.all(quotes.map(({ body }) => sandbox.confirm(body.txnId)));
     await sandbox.advance('1s');
     const states = await Promise.all(quotes.map(({ body }) => stateOf(body.txnId)));
-    expect(states.sort()).toEqual(['completed', 'failed', 'failed']);
+    expect(states.toSorted()).toEqual(['completed', 'failed', 'failed']);
     expect(await balance()).toEqual([0.99997493, 0.99997493]);
   });
 
@@ -238,7 +239,8 @@ describe('a Lightning send', () => {
     }]);
   });
 
-  const changeOne = (invoice: string): string => invoice.slice(0, 40) + (invoice[40] === 'q' ? 'p' : 'q') + invoice.slice(41);
+  const changeOne = (invoice: string): string =>
+    invoice.slice(0, 40) + (invoice[40] === 'q' ? 'p' : 'q') + invoice.slice(41);
 
   test.for([
     { what: 'one character changed', change: changeOne },

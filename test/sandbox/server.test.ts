@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
 const start = async (options: Parameters<typeof serve>[0] = {}) => {
@@ -71,9 +71,10 @@ describe('the server', () => {
   });
 
   test('takes the credentials it is given', async () => {
-    const { sandbox } = await start({ apiKey: 'my-key', apiSecret: 'my-secret' });
-    expect([sandbox.apiKey, sandbox.apiSecret]).toEqual(['my-key', 'my-secret']);
-    const client = await connect(fetch, sandbox.url, { apiKey: 'my-key', apiSecret: 'my-secret', accountId: sandbox.accountId });
+    const own = { apiKey: 'my-key', apiSecret: 'my-secret' };
+    const { sandbox } = await start(own);
+    expect(sandbox).toMatchObject(own);
+    const client = await connect(fetch, sandbox.url, { ...own, accountId: sandbox.accountId });
     expect((await client.call('GET', '/transaction')).status).toBe(200);
   });
 
@@ -86,9 +87,9 @@ describe('the server', () => {
 
   test('lives on when a client goes away in the middle of its request', async () => {
     const { sandbox, client } = await start();
-    const { port } = new URL(sandbox.url);
+    const target = `${sandbox.url}/api/v2/transaction`;
     await new Promise<void>((resolve) => {
-      const half = request({ port, host: '127.0.0.1', method: 'POST', path: '/api/v2/transaction', headers: { 'content-length': 100 } });
+      const half = request(target, { method: 'POST', headers: { 'content-length': 100 } });
       half.on('error', () => resolve());
       half.write('{"sourceReq":', () => half.destroy());
       half.on('close', () => resolve());
@@ -104,7 +105,8 @@ describe('the server', () => {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${JSON.parse(token).accessToken}` },
       body: Buffer.from([0x22, 0xff, 0x22]),
     });
-    expect([response.status, await response.json()]).toEqual([400, { error: 'bad request', message: 'the body is not UTF-8' }]);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({ error: 'bad request', message: 'the body is not UTF-8' });
     expect((await client.call('GET', '/transaction')).status).toBe(200);
   });
 });
@@ -119,9 +121,10 @@ describe('the fixture', () => {
     const txn = await client.run(lightningReceive(0.0001));
     expect(await sandbox.pay(txn.sourceReq.reqDetails.paymentRequest)).toBe(txn.txnId);
     expect((await client.create(lightningSend(await sandbox.invoice('2500sat')))).status).toBe(200);
-    expect(sandbox.requests('POST', '/api/v2/transaction').map(({ status }) => status)).toEqual([200, 200]);
+    const created = sandbox.requests('POST', '/api/v2/transaction');
+    expect(created.map(({ status }) => status)).toEqual([200, 200]);
+    expect(JSON.parse(created[0]?.requestBody ?? '')).toEqual(lightningReceive(0.0001));
     expect(sandbox.requests('PUT')).toHaveLength(1);
-    expect(JSON.parse(sandbox.requests('POST', '/api/v2/transaction')[0]?.requestBody ?? '')).toEqual(lightningReceive(0.0001));
     await sandbox.reset();
     expect(sandbox.requests()).toEqual([]);
   });

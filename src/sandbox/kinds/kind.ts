@@ -25,7 +25,7 @@ export interface Kind {
   /** Kept with the transaction. */
   readonly name: string;
   readonly flow: Flow;
-  /** Whether a creation with these two methods is of this kind; `wallet` is the maker's name for the internal wallet. */
+  /** Whether a creation with these methods is of this kind; `wallet` is the maker's name for the internal wallet. */
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
   /** Works out the quote. Throws a `Refusal` for what this kind cannot do. */
   readonly quote: (ctx: Context, request: CreationRequest) => Quote;

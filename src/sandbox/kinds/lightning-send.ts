@@ -76,7 +76,7 @@ export const lightningSend: Kind = {
 /** Decodes an invoice that can be paid now. A fraction of a satoshi is charged as a whole one. */
 function readInvoice(text: string, now: number) {
   const invoice = decode(text);
-  if (invoice.network !== 'mainnet' && invoice.network !== 'testnet') throw badRequest('the invoice is of another network');
+  if (!['mainnet', 'testnet'].includes(invoice.network)) throw badRequest('the invoice is of another network');
   if (invoice.amountMsat === null) throw badRequest('the invoice has no amount');
   if (invoice.expiresAt <= now) throw badRequest('invoice expired');
   return {

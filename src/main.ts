@@ -11,6 +11,8 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 } else {
   const { runCli } = await import('./cli/run.js');
   process.exitCode = await runCli(argv, openProcess());
+  // A terminal that was read for an answer would keep the process waiting for more.
+  process.stdin.pause();
 }
 
 function openProcess(): Process {

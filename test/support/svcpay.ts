@@ -83,6 +83,8 @@ export interface TtyRun {
   readonly ended: Promise<number>;
 }
 
+const settleMs = 80;
+
 /** Runs the program in a pseudo-terminal. */
 export function svcpayTty(
   args: readonly string[],
@@ -127,7 +129,8 @@ export function svcpayTty(
             const length = typeof pattern === 'string' ? pattern.length : (pattern.exec(fresh)?.[0].length ?? 0);
             seen += at + length;
             watchers.delete(look);
-            found();
+            // A prompt is drawn a moment before it listens: a person is never that fast.
+            setTimeout(found, settleMs);
           } else if (exitCode !== undefined) {
             watchers.delete(look);
             missing(new Error(`The program ended (${exitCode}) without ${String(pattern)}:\n${text()}`));

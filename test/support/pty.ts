@@ -1,0 +1,107 @@
+// A program on a real pseudo-terminal, seen through a terminal emulator: what a person would have on the screen.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+import { build } from 'esbuild';
+
+export interface PtyOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface PtyRun {
+  /** Every byte that was written, escapes included. */
+  readonly written: () => string;
+  /** The lines on the screen and in its history, without trailing blanks. */
+  readonly screen: () => string[];
+  readonly isCursorHidden: () => boolean;
+  readonly type: (keys: string) => void;
+  readonly resize: (columns: number, rows: number) => void;
+  /** Resolves when the screen shows it. */
+  readonly shows: (text: string | RegExp) => Promise<void>;
+  readonly exit: Promise<number>;
+  readonly kill: () => void;
+}
+
+/** Longer than anything here takes; a screen that never comes fails with what was there instead. */
+const patienceMs = 4_500;
+
+export function startInPty(file: string, args: readonly string[], options: PtyOptions = {}): PtyRun {
+  const { columns = 80, rows = 24, env = {} } = options;
+  const { PATH = '', HOME = '' } = process.env;
+  const emulator = new xterm.Terminal({ cols: Math.max(columns, 1), rows: Math.max(rows, 1), allowProposedApi: true });
+  const pty = spawn(file, [...args], {
+    name: 'xterm-256color',
+    cols: columns,
+    rows,
+    env: { PATH, HOME, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
+  });
+  const watchers = new Set<() => void>();
+  let written = '';
+  pty.onData((data) => {
+    written += data;
+    emulator.write(data, () => watchers.forEach((watch) => watch()));
+  });
+  const exit = new Promise<number>((resolve) => {
+    pty.onExit(({ exitCode }) => emulator.write('', () => resolve(exitCode)));
+  });
+
+  const screen = (): string[] => {
+    const { active } = emulator.buffer;
+    const lines = Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true) ?? '');
+    return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1);
+  };
+  const shows = async (text: string | RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const isThere = (): boolean => {
+        const shown = screen().join('\n');
+        return typeof text === 'string' ? shown.includes(text) : text.test(shown);
+      };
+      const finish = (end: () => void): void => {
+        watchers.delete(watch);
+        clearTimeout(deadline);
+        end();
+      };
+      const watch = (): void => {
+        if (isThere()) finish(resolve);
+      };
+      const complain = (): void => reject(new Error(`The screen never showed ${text}. It shows:\n${screen().join('\n')}`));
+      const deadline = setTimeout(() => finish(complain), patienceMs);
+      watchers.add(watch);
+      watch();
+    });
+
+  return {
+    written: () => written,
+    screen,
+    isCursorHidden: () => written.lastIndexOf('\u001B[?25l') > written.lastIndexOf('\u001B[?25h'),
+    type: (keys) => pty.write(keys),
+    resize: (toColumns, toRows) => {
+      emulator.resize(Math.max(toColumns, 1), Math.max(toRows, 1));
+      pty.resize(toColumns, toRows);
+    },
+    shows,
+    exit,
+    kill: () => pty.kill('SIGKILL'),
+  };
+}
+
+/** A program in TypeScript as one file that plain Node runs. */
+export async function bundled(source: URL): Promise<string> {
+  const outfile = join(await mkdtemp(join(tmpdir(), 'svcpay-pty-')), 'program.mjs');
+  await build({
+    entryPoints: [fileURLToPath(source)],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+    logLevel: 'silent',
+  });
+  return outfile;
+}

@@ -146,7 +146,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
     const prompts = await import('./prompts.js');
     const config = {
       message: sanitize(question.message),
-      choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice] : [])],
+      choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal)] : [])],
       ...(question.default === undefined ? {} : { default: question.default }),
       theme: promptTheme(terminal, { canGoBack }),
     };
@@ -160,7 +160,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
     const config = {
       message: sanitize(question.message),
       // While something is typed the way back is Esc: the last choice could be taken for a find.
-      source: (typed = '') => (typed === '' && canGoBack ? [...choices, backChoice] : matching(choices, typed)),
+      source: (typed = '') => (typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed)),
       theme: promptTheme(terminal, { canGoBack }),
     };
     return pose(terminal, (context) => prompts.search<T | Back>(config, context), canGoBack);
@@ -169,7 +169,11 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
   return { text, parsed, select, search };
 }
 
-const backChoice = { value: back, name: '← Back', description: '' } as const;
+const backChoice = ({ unicode }: Terminal): ListedChoice<Back> => ({
+  value: back,
+  name: unicode ? '← Back' : '< Back',
+  description: '',
+});
 
 interface ListedChoice<T> {
   readonly value: T;

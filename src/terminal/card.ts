@@ -65,7 +65,7 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
     const shown = [
       total ? strong(padRight(label, layout.label)) : style.dim(padRight(label, layout.label)),
       strong(padRight(amount, layout.amount)),
-      ...(layout.sats > 0 ? [style.dim(padLeft(sats, layout.sats))] : []),
+      ...(layout.sats > 0 && sats + note !== '' ? [style.dim(padLeft(sats, layout.sats))] : []),
       ...(layout.inlineNotes && note !== '' ? [style.dim(note)] : []),
     ];
     const indent = `${margin}${' '.repeat(layout.label)}${gap}`;

@@ -28,6 +28,7 @@ export async function pose<T>(
   const aborter = new AbortController();
   const context = { input: stdin, output: terminal.stderr, signal: aborter.signal, clearPromptOnDone: false };
   let lastKey: Key = {};
+  let isPosed = true;
 
   const onKey = (_: unknown, key: Key): void => {
     lastKey = key;
@@ -37,16 +38,17 @@ export async function pose<T>(
     aborter.abort(back);
   };
   const onEnd = (): void => aborter.abort();
-  // Ctrl-D makes readline pause its input for good, and the prompt would wait for ever. Coming back after Ctrl-Z pauses
-  // it as well, to be resumed.
+  // Ctrl-D makes readline pause its input for good, and the prompt would wait for ever. So does coming back after Ctrl-Z,
+  // but then the question still stands; after an answer it no longer does a moment later.
   const onPause = (): void => {
     if (lastKey.ctrl === true && lastKey.name === 'd') onEnd();
-    else if (!aborter.signal.aborted) stdin.resume();
+    else setImmediate(() => isPosed && stdin.resume());
   };
 
   hastenEscape(stdin);
   stdin.on('keypress', onKey).on('pause', onPause).on('end', onEnd).on('close', onEnd);
   const release = (): void => {
+    isPosed = false;
     stdin.off('keypress', onKey).off('pause', onPause).off('end', onEnd).off('close', onEnd);
   };
   try {

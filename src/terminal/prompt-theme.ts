@@ -36,7 +36,7 @@ export function promptTheme({ unicode, stderrCanvas: { style } }: Terminal, { ca
       disabled: (text: string) => style.dim(text),
       searchTerm: (text: string) => style.cyan(text),
       description: (text: string) => style.dim(text),
-      keysHelpTip: () => style.dim([...keys, ...(canGoBack === true ? ['esc back'] : [])].join(' · ')),
+      keysHelpTip: () => style.dim(sign([...keys, ...(canGoBack === true ? ['esc back'] : [])].join(' · '))),
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { Ora } from 'ora';
 import { asciiGlyphs } from './glyphs.js';
 import { spinnerFrames } from './prompt-theme.js';
-import type { Terminal } from './terminal.js';
+import type { OutputStream, Terminal } from './terminal.js';
 import { truncate } from './text.js';
 
 export interface LiveOptions {
@@ -106,7 +106,7 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
     const { cyan } = terminal.stderrCanvas.style;
     // Its own colours follow the environment of the process, and its handling of stdin would swallow Ctrl-C.
     spinner = ora({
-      stream: stderr,
+      stream: steadied(stderr),
       isEnabled: true,
       discardStdin: false,
       color: false,
@@ -124,4 +124,21 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
       spinner?.stop();
     },
   };
+}
+
+const wrapOff = '\u001B[?7l';
+const wrapOn = '\u001B[?7h';
+const eraseBelow = '\u001B[J';
+
+/**
+ * The stream for ora, made safe for a window that grows narrower, which happens before anyone can redraw: a line on its
+ * way is cut by the terminal, and the cursor waits at the start of the line instead of its end. Where the terminal breaks
+ * the old line in two, the cursor is still on the first half, and erasing from there takes all of it away.
+ */
+function steadied(stream: OutputStream): OutputStream {
+  const itself: OutputStream = Object.create(stream);
+  return Object.assign(itself, {
+    write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
+    clearLine: () => stream.write(eraseBelow),
+  });
 }

@@ -24,6 +24,7 @@ export interface PtyRun {
   /** Resolves when the screen shows it. */
   readonly shows: (text: string | RegExp) => Promise<void>;
   readonly exit: Promise<number>;
+  readonly signal: (name: NodeJS.Signals) => void;
   readonly kill: () => void;
 }
 
@@ -35,10 +36,10 @@ export function startInPty(file: string, args: readonly string[], options: PtyOp
   const { PATH = '', HOME = '' } = process.env;
   const emulator = new xterm.Terminal({ cols: Math.max(columns, 1), rows: Math.max(rows, 1), allowProposedApi: true });
   const pty = spawn(file, [...args], {
-    name: 'xterm-256color',
+    name: env['TERM'] ?? 'xterm-256color',
     cols: columns,
     rows,
-    env: { PATH, HOME, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
+    env: { PATH, HOME, LANG: 'C.UTF-8', ...env },
   });
   const watchers = new Set<() => void>();
   let written = '';
@@ -86,6 +87,7 @@ export function startInPty(file: string, args: readonly string[], options: PtyOp
     },
     shows,
     exit,
+    signal: (name) => pty.kill(name),
     kill: () => pty.kill('SIGKILL'),
   };
 }

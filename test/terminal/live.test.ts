@@ -1,0 +1,129 @@
+// The live line: redrawn in place on a terminal, plain lines in a pipe, and its record when it is over.
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createLive, type Live } from '../../src/terminal/live.js';
+import { bundled, startInPty, type PtyOptions, type PtyRun } from '../support/pty.js';
+import { openPlainScreen, type ScreenOptions } from './support.js';
+
+describe('on a terminal', () => {
+  let program: string;
+  let run: PtyRun | undefined;
+
+  beforeAll(async () => {
+    program = await bundled(new URL('fixtures/live.ts', import.meta.url));
+  });
+
+  afterEach(() => run?.kill());
+
+  async function waiting(options: PtyOptions = {}): Promise<PtyRun> {
+    run = startInPty(process.execPath, [program], options);
+    await run.shows('Waiting');
+    return run;
+  }
+
+  test('the countdown is redrawn in place', async () => {
+    const { shows, screen, isCursorHidden } = await waiting();
+    await shows(/tick ([5-9]|\d\d)/);
+    expect(screen()).toHaveLength(1);
+    expect(isCursorHidden()).toBe(true);
+  });
+
+  test('a tick and the record stay, below what was said meanwhile, and the cursor is back', async () => {
+    const { signal, screen, exit, isCursorHidden } = await waiting();
+    signal('SIGUSR2');
+    expect(await exit).toBe(0);
+    expect(screen()).toEqual(['A remark in between', '  ✓ Received 0.00050000 BTC']);
+    expect(isCursorHidden()).toBe(false);
+  });
+
+  test.each([
+    { end: 'fail', left: ['A remark in between', '  ✗ Received 0.00050000 BTC'] },
+    { end: 'stop', left: ['A remark in between'] },
+  ])('$end leaves $left', async ({ end, left }) => {
+    const { signal, screen, exit, isCursorHidden } = await waiting({ env: { END: end } });
+    signal('SIGUSR2');
+    await exit;
+    expect(screen()).toEqual(left);
+    expect(isCursorHidden()).toBe(false);
+  });
+
+  test('a line that is too long for the window is cut, not wrapped', async () => {
+    const { shows, screen } = await waiting({ columns: 24 });
+    await shows('Waiting for the pa…');
+    expect(screen()).toHaveLength(1);
+  });
+
+  test('a window that grows narrower cuts the line at once and leaves nothing of the old one', async () => {
+    const { shows, resize, screen, signal, exit } = await waiting();
+    resize(30, 24);
+    await shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Waiting for the payment …$/);
+    signal('SIGUSR2');
+    await exit;
+    expect(screen()).toEqual(['A remark in between', '  ✓ Received 0.00050000 BTC']);
+  });
+
+  test('Ctrl-C arrives while the spinner turns', async () => {
+    const { type, exit, screen, isCursorHidden } = await waiting();
+    type('\u0003');
+    expect(await exit).toBe(130);
+    expect(screen().join('\n')).toContain('INTERRUPTED');
+    expect(isCursorHidden()).toBe(false);
+  });
+
+  test('NO_COLOR leaves no colour in it', async () => {
+    const { signal, exit, written } = await waiting({ env: { NO_COLOR: '1' } });
+    signal('SIGUSR2');
+    await exit;
+    expect(written()).not.toMatch(/\u001B\[[\d;]*m/);
+  });
+});
+
+describe('where nothing can be redrawn', () => {
+  const places: { name: string; where: ScreenOptions; tick: string }[] = [
+    { name: 'a pipe', where: { tty: false }, tick: '✓' },
+    { name: 'a terminal of 0 columns', where: { columns: 0 }, tick: '✓' },
+    { name: 'CI', where: { env: { CI: '1' } }, tick: '✓' },
+    { name: 'a dumb terminal', where: { env: { TERM: 'dumb' } }, tick: '+' },
+  ];
+
+  function started(where: ScreenOptions, quiet = false) {
+    const { terminal, stderr, stdout } = openPlainScreen(where);
+    const clock = { now: 1000, state: 'quoted', timers: 0 };
+    const live: Live = createLive(terminal, {
+      quiet,
+      now: () => clock.now,
+      every: () => {
+        clock.timers++;
+        return () => undefined;
+      },
+    });
+    live.start((elapsedMs) => `${clock.state} ${elapsedMs / 1000} s`);
+    return { clock, live, stderr, stdout };
+  }
+
+  test.each(places)('$name gets a line for each change on stderr, and no timer', ({ where, tick }) => {
+    const { clock, live, stderr, stdout } = started(where);
+    live.update();
+    Object.assign(clock, { state: 'sent', now: 2800 });
+    live.update();
+    live.succeed('Paid');
+    live.stop();
+    live.update();
+    expect(stderr()).toBe(`  quoted 0 s\n  sent 1.8 s\n  ${tick} Paid\n`);
+    expect(stdout()).toBe('');
+    expect(clock.timers).toBe(0);
+  });
+
+  test('quiet says nothing, whatever the end', () => {
+    const { live, stderr } = started({ tty: false }, true);
+    live.update();
+    live.fail('Not paid');
+    expect(stderr()).toBe('');
+  });
+
+  test('ASCII marks stand where there is no unicode', () => {
+    const { live, stderr } = started({ tty: false, env: { LANG: 'C' } });
+    live.succeed('Paid');
+    live.fail('Not paid');
+    expect(stderr()).toBe('  quoted 0 s\n  + Paid\n  x Not paid\n');
+  });
+});

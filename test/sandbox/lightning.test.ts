@@ -95,6 +95,15 @@ describe('a Lightning receive', () => {
     expect(await balance()).toEqual([1.0005, 1.0005]);
   });
 
+  test('into another currency opens its wallet', async () => {
+    const txn = await sandbox.run({
+      sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'EUR', method: 'servicepay', amtRequested: 90 },
+    });
+    expect(decodeInvoice(txn.sourceReq.reqDetails.paymentRequest).amountMsat).toBe(100_000_000n);
+    await sandbox.pay(txn.txnId);
+    expect((await sandbox.wallet('EUR')).amount).toBe(90);
+  });
+
   test('expires with its invoice, to the millisecond', async () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { now } = (await sandbox.control('GET', 'clock')).body;
@@ -119,6 +128,17 @@ describe('a Lightning receive', () => {
 });
 
 describe('a Lightning send', () => {
+  test('goes on by the time of the machine, carried out by whoever asks next', async () => {
+    let machine = Date.now();
+    const running = await fresh({ now: () => machine });
+    await running.control('POST', 'clock/thaw');
+    const { txnId } = await running.run(lightningSend(await running.invoice('2500sat')));
+    machine += 1_000;
+    const { body } = await running.get(txnId);
+    expect([body.txnState, body.sourceReq.updatedAt]).toEqual(['completed', machine]);
+    await running.close();
+  });
+
   test('costs the invoice and the fees, reserved at confirmation and gone at the end', async () => {
     const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat')))).body;
     expect(quote.sourceReq)
@@ -167,7 +187,9 @@ describe('a Lightning send', () => {
   test('of a forged invoice with the payment hash of another fails', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
     const { paymentHash } = decodeInvoice(receive.sourceReq.reqDetails.paymentRequest);
-    const send = await sandbox.run(lightningSend(foreign({ paymentHash })));
+    const forged = foreign({ paymentHash });
+    expect((await sandbox.pay(forged)).status).toBe(400);
+    const send = await sandbox.run(lightningSend(forged));
     await sandbox.advance('1s');
     expect([await stateOf(receive.txnId), await stateOf(send.txnId)]).toEqual(['srccreated', 'failed']);
     expect(await balance()).toEqual([1, 1]);

@@ -1,4 +1,4 @@
-// Several processes on one file, and processes that are killed: nothing that was answered is lost, nothing happens twice.
+// Several processes on one file, some of them killed: nothing that was answered is lost, nothing happens twice.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fresh } from './support.js';
 
@@ -65,6 +66,17 @@ describe('one file', () => {
     expect(new Set(swappers.flatMap(({ answered }) => answered)).size).toBe(100);
     expect(account).toMatchObject({ completed: 100, usd: 5_100, usdt: 9_899.75 });
     await account.close();
+  });
+
+  test('is waited for while another process holds it', async () => {
+    const file = join(folder, 'held.db');
+    const sandbox = await fresh({ file });
+    const holder = new Database(file);
+    holder.exec('BEGIN IMMEDIATE');
+    setTimeout(() => holder.exec('COMMIT'), 600);
+    expect((await sandbox.call('GET', '/transaction')).status).toBe(200);
+    holder.close();
+    await sandbox.close();
   });
 
   test('keeps everything that was answered before its processes were killed', async () => {

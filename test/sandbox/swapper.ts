@@ -1,4 +1,4 @@
-// A program of its own: swaps 1 USDT for 1 USD in the sandbox file it is given, and prints each txnId once it is answered.
+// A program of its own: swaps 1 USDT for 1 USD in the sandbox file it is given, and prints each txnId once answered.
 import { openSandbox } from '../../src/sandbox/embedded.js';
 import { connect, swap } from './support.js';
 

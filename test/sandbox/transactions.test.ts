@@ -246,6 +246,19 @@ describe('the list', () => {
     expect(await refs(`?time=30d&startTime=${at(created + 1)}`)).toEqual(['new', 'old']);
   });
 
+  test('keeps its order when the machine\'s clock steps back', async () => {
+    let machine = Date.now();
+    const stepping = await fresh({ now: () => machine });
+    await stepping.control('POST', 'clock/thaw');
+    const first = (await stepping.create(swap(1, 'USDT', 'USD'))).body;
+    machine -= 5_000;
+    const second = (await stepping.create(swap(1, 'USDT', 'USD'))).body;
+    expect(second.createdAt).toBeGreaterThanOrEqual(first.createdAt);
+    const { data } = (await stepping.call('GET', '/transaction')).body;
+    expect(data.map(({ txnId }: { txnId: string }) => txnId)).toEqual([second.txnId, first.txnId]);
+    await stepping.close();
+  });
+
   test('answers at most a hundred on a page', async () => {
     expect((await list('?limit=5000')).pagination.limit).toBe(100);
   });

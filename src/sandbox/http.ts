@@ -61,6 +61,9 @@ interface Match {
 /** Longest body that is read, in bytes. */
 export const maxBodyLength = 256 * 1024;
 
+/** A message may quote what was sent, but not at any length. */
+const maxMessageLength = 200;
+
 /** Makes the look-up from a request to its endpoint. Throws the 404 of the service when there is none. */
 export function router(routes: readonly Route[]): (incoming: Incoming) => Match {
   const compiled = routes.map((route) => ({
@@ -102,7 +105,8 @@ export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, 
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   const path = v.getDotPath(issue);
-  throw badRequest(path === null ? issue.message : `${path}: ${issue.message}`);
+  const message = path === null ? issue.message : `${path}: ${issue.message}`;
+  throw badRequest(message.slice(0, maxMessageLength));
 }
 
 function parseJson(text: string): unknown {

@@ -8,7 +8,8 @@ const token = /[\s]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?\d+(?:
 
 /**
  * Reads JSON text; every number becomes a `Big` of exactly the digits that were written.
- * Throws `SyntaxError` for text that is not JSON, is nested too deeply or has a number of absurd size.
+ * Throws `SyntaxError` for text that is not JSON, is nested too deeply, or has half a character or a number of absurd
+ * size in it.
  */
 export function readJson(text: string): unknown {
   // The platform's parser decides what is JSON; what follows may then rely on a well-formed text.
@@ -36,7 +37,7 @@ function readValue(first: string, text: string, depth: number): unknown {
   switch (first[0]) {
     case '{': return readObject(text, depth);
     case '[': return readArray(text, depth);
-    case '"': return JSON.parse(first);
+    case '"': return readText(first);
     case 't': return true;
     case 'f': return false;
     case 'n': return null;
@@ -49,7 +50,7 @@ function readObject(text: string, depth: number): Record<string, unknown> {
   for (let key = next(text); key !== '}'; key = next(text)) {
     if (key === ',') continue;
     next(text);
-    fields.push([String(JSON.parse(key)), readValue(next(text), text, depth + 1)]);
+    fields.push([readText(key), readValue(next(text), text, depth + 1)]);
   }
   return Object.fromEntries(fields);
 }
@@ -60,6 +61,13 @@ function readArray(text: string, depth: number): unknown[] {
     if (item !== ',') items.push(readValue(item, text, depth + 1));
   }
   return items;
+}
+
+/** Half a surrogate pair cannot be stored or sent as UTF-8, so it is no text. */
+function readText(literal: string): string {
+  const text = String(JSON.parse(literal));
+  if (/\p{Cs}/u.test(text)) throw new SyntaxError('half a character');
+  return text;
 }
 
 function readNumber(literal: string): Big {

@@ -24,7 +24,8 @@ describe('readJson', () => {
     });
 
   test.for([
-    '', '{', '{"a":01}', '[1,]', '"\u0001"', 'NaN', '1e41', '[1e-41]', '9'.repeat(65), '['.repeat(40) + ']'.repeat(40),
+    '', '{', '{"a":01}', '[1,]', '"\u0001"', 'NaN', '"\\ud800"', '{"\\udc00":1}', '1e41', '[1e-41]', '9'.repeat(65),
+    '['.repeat(40) + ']'.repeat(40),
   ])('refuses %s', (text) => {
     expect(() => readJson(text)).toThrow(SyntaxError);
   });

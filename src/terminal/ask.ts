@@ -1,4 +1,4 @@
-// Questions to a person: asked on stderr only where they can be answered, and refused at once, naming the flag, where not.
+// Questions to a person: asked on stderr, and only where they can be answered; elsewhere refused at once, naming the flag.
 import { Failure } from '../formats/failure.js';
 import { back, pose, type Back } from './pose.js';
 import { promptTheme } from './prompt-theme.js';
@@ -60,7 +60,7 @@ interface Questions<Other> {
   search<T>(question: SearchQuestion<T>): Promise<T | Other>;
 }
 
-/** Each question throws Failure: `declined` where none can be asked or the input has ended, `interrupted` for Ctrl-C. */
+/** Each throws Failure: `declined` where no question can be asked or the input has ended, `interrupted` for Ctrl-C. */
 export interface Ask extends Questions<never> {
   /** Throws Failure `declined`, naming all these flags, where they cannot be asked for. */
   demand(flags: readonly string[]): void;
@@ -93,9 +93,8 @@ function stayed<T>(answer: T | Back): T {
 
 function demand(terminal: Terminal, flags: readonly string[]): void {
   if (terminal.canPrompt) return;
-  const [last = '', ...others] = [...flags].reverse();
-  const listed = others.length === 0 ? last : `${others.reverse().join(', ')} and ${last}`;
-  throw new Failure('declined', `Missing ${listed}: no question can be asked, ${terminal.whyNoPrompt}.`);
+  const missing = flags.length < 2 ? flags.join('') : `${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}`;
+  throw new Failure('declined', `Missing ${missing}: no question can be asked, ${terminal.whyNoPrompt}.`);
 }
 
 async function confirm(terminal: Terminal, message: string, { missing, note }: ConfirmOptions): Promise<boolean> {
@@ -160,7 +159,8 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
     const config = {
       message: sanitize(question.message),
       // While something is typed the way back is Esc: the last choice could be taken for a find.
-      source: (typed = '') => (typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed)),
+      source: (typed = '') =>
+        typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed),
       theme: promptTheme(terminal, { canGoBack }),
     };
     return pose(terminal, (context) => prompts.search<T | Back>(config, context), canGoBack);

@@ -2,11 +2,13 @@
 
 /** What stands at a path such as `sourceReq.ccy`; undefined where the path leads nowhere. */
 export function fieldAt(object: object, path: string): unknown {
-  return path.split('.').reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, key)?.value : undefined,
-    object,
-  );
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (value, key) =>
+        typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, key)?.value : undefined,
+      object,
+    );
 }
 
 /** The paths as keys, in the order asked for; a field that is not there is null, so that every row has all of them. */

@@ -21,7 +21,7 @@ const margin = '  ';
 
 /**
  * The title, the code, then the text and facts. In a low window the code goes to the end, so that all of it stays in
- * sight above the lines that follow; where even that is too small, or half blocks cannot be drawn, a hint stands for it.
+ * sight above the lines that follow; where even that has no room, or nothing can be drawn, a hint stands for it.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
@@ -34,14 +34,19 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const rowsBelow = card.rowsBelow ?? 2;
   const draw = (others: number): string[] | undefined =>
     canvas.blocks
-      ? qrLines(card.code, { maxColumns: columns - margin.length, maxRows: rows - others })?.map((line) => margin + line)
+      ? qrLines(card.code, { maxColumns: columns - margin.length, maxRows: rows - others })?.map(
+          (line) => margin + line,
+        )
       : undefined;
 
   const above = draw(text.length + 1 + rowsBelow);
   if (above !== undefined) return [...title, '', ...above, '', ...text];
   const last = draw(rowsBelow);
   if (last !== undefined) return [...title, '', ...text, '', ...last];
-  const hint = wrap(`${canvas.blocks ? 'This window is too small for' : 'This terminal cannot draw'} ${fileHint}`, columns - 2);
+  const hint = wrap(
+    `${canvas.blocks ? 'This window is too small for' : 'This terminal cannot draw'} ${fileHint}`,
+    columns - 2,
+  );
   return [...title, '', ...text, '', ...hint.map((line) => margin + style.dim(line))];
 }
 

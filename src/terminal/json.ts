@@ -46,5 +46,7 @@ function writeObject(value: object, indent: number, newline: string): string | u
       });
   const [open, close] = isArray ? '[]' : '{}';
   if (items.length === 0) return `${open}${close}`;
-  return indent > 0 ? `${open}${deeper}${items.join(`,${deeper}`)}${newline}${close}` : `${open}${items.join(',')}${close}`;
+  return indent > 0
+    ? `${open}${deeper}${items.join(`,${deeper}`)}${newline}${close}`
+    : `${open}${items.join(',')}${close}`;
 }

@@ -101,7 +101,8 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
   const stopTicking = every(tickMs, update);
   stderr.on('resize', update);
 
-  void import('ora').then(({ default: ora }) => {
+  const spin = async (): Promise<void> => {
+    const { default: ora } = await import('ora');
     if (!isOpen) return;
     const { cyan } = terminal.stderrCanvas.style;
     // Its own colours follow the environment of the process, and its handling of stdin would swallow Ctrl-C.
@@ -113,7 +114,8 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
       spinner: { interval: frameMs, frames: spinnerFrames(unicode).map((frame) => margin + cyan(frame)) },
     });
     update();
-  });
+  };
+  void spin();
 
   return {
     update,
@@ -132,8 +134,8 @@ const eraseBelow = '\u001B[J';
 
 /**
  * The stream for ora, made safe for a window that grows narrower, which happens before anyone can redraw: a line on its
- * way is cut by the terminal, and the cursor waits at the start of the line instead of its end. Where the terminal breaks
- * the old line in two, the cursor is still on the first half, and erasing from there takes all of it away.
+ * way is cut by the terminal, and the cursor waits at the start of the line instead of its end. Where the terminal
+ * breaks the old line in two, the cursor is still on the first half, and erasing from there takes all of it away.
  */
 function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);

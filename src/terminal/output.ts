@@ -100,7 +100,8 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       if (hasRows && forPeople && view.footer !== undefined) toStdout(footerLines(view.footer, terminal));
     },
     async record(result, view) {
-      if (forPeople) return toStdout(fields === undefined ? view.screen(terminal) : fieldLines(result, fields, terminal));
+      if (forPeople)
+        return toStdout(fields === undefined ? view.screen(terminal) : fieldLines(result, fields, terminal));
       if (format === 'json') return void terminal.stdout.write(`${document(result, manner)}\n`);
       const writer = await rowWriter(manner, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;

@@ -9,7 +9,9 @@ export function encodePng(size: number, isDark: (row: number, column: number) =>
   header.writeUInt32BE(size, 4);
   // One bit a pixel, greyscale; compression, filter and interlacing are 0, the only or the plain ones.
   header.writeUInt8(1, 8);
-  const pixels = Buffer.concat(Array.from({ length: size }, (_, row) => scanline(size, (column) => isDark(row, column))));
+  const pixels = Buffer.concat(
+    Array.from({ length: size }, (_, row) => scanline(size, (column) => isDark(row, column))),
+  );
   return Buffer.concat([
     Buffer.from(signature),
     chunk('IHDR', header),

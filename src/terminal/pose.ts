@@ -38,8 +38,8 @@ export async function pose<T>(
     aborter.abort(back);
   };
   const onEnd = (): void => aborter.abort();
-  // Ctrl-D makes readline pause its input for good, and the prompt would wait for ever. So does coming back after Ctrl-Z,
-  // but then the question still stands; after an answer it no longer does a moment later.
+  // Ctrl-D makes readline pause its input for good, and the prompt would wait for ever. So does coming back after
+  // Ctrl-Z, but then the question still stands; after an answer it no longer does a moment later.
   const onPause = (): void => {
     if (lastKey.ctrl === true && lastKey.name === 'd') onEnd();
     else setImmediate(() => isPosed && stdin.resume());

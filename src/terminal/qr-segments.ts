@@ -7,8 +7,9 @@ const alphanumeric = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:';
  * Bech32 with the scheme before it: as the whole text, at the head of a BIP21 URI, or as its Lightning invoice. Only
  * there does the case of letters mean nothing; base58, EIP-55, names and labels keep theirs.
  */
-const bech32 =
-  /(?:^(?:lightning:|bitcoin:)?|(?<=[?&]lightning=))(?:ln(?:bc|tbs?|bcrt|url)(?:\d+[munp]?)?|bc|tb|bcrt)1[02-9ac-hj-np-z]{6,}(?=$|[?&])/gi;
+const place = '(?:^(?:lightning:|bitcoin:)?|(?<=[?&]lightning=))';
+const prefix = '(?:ln(?:bc|tbs?|bcrt|url)(?:\\d+[munp]?)?|bc|tb|bcrt)';
+const bech32 = new RegExp(`${place}${prefix}1[02-9ac-hj-np-z]{6,}(?=$|[?&])`, 'gi');
 
 export function segmentsOf(text: string): Segment[] {
   const segments: Segment[] = [];

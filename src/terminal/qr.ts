@@ -17,7 +17,7 @@ interface Bitmap {
 
 /** The lowest level (L): a screen and a file are not scratched, and the code stays small. */
 const lowestErrorCorrection = 1;
-/** Light modules around the code. Two are enough on a screen that is light around them anyway; the standard asks four. */
+/** Light modules around the code: two are enough for what scans a screen; the standard asks four. */
 const screenBorder = 2;
 const fileBorder = 4;
 const pixelsPerModule = 8;
@@ -27,7 +27,7 @@ const darkGround = '\u001B[38;5;231;48;5;16m';
 const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
-/** Half-block lines, each with its own colours. Undefined where the space, or any QR code, is too small for the text. */
+/** Lines of half blocks in their own colours. Undefined where the space, or any QR code, is too small for the text. */
 export function qrLines(text: string, { maxColumns, maxRows }: QrSpace): string[] | undefined {
   const bitmap = encode(text, screenBorder);
   if (bitmap === undefined) return undefined;

@@ -34,7 +34,9 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   const facts: Fact[] = [
     ...quote.about,
     ...(quote.rate === undefined ? [] : [rateFact(quote.rate)]),
-    ...(quote.validForMs === undefined ? [] : [{ label: 'Quote', value: `valid ${describeDuration(quote.validForMs)}` }]),
+    ...(quote.validForMs === undefined
+      ? []
+      : [{ label: 'Quote', value: `valid ${describeDuration(quote.validForMs)}` }]),
   ];
   const lines: MoneyLine[] = [
     { label: quote.getsLabel ?? 'Recipient gets', amount: quote.gets },
@@ -50,7 +52,11 @@ export const leftLines = (left: Money | undefined): MoneyLine[] =>
   left === undefined ? [] : [{ label: 'Left in wallet', amount: left, aside: true }];
 
 /** Both fees as a share of what is paid for: `fee 0.28 %`. */
-export function feeShare({ serviceFee, networkFee, pays }: Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'pays'>): string {
+export function feeShare({
+  serviceFee,
+  networkFee,
+  pays,
+}: Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'pays'>): string {
   const fees = serviceFee.value.plus(networkFee.value);
   const rest = pays.value.minus(fees);
   if (fees.eq(0)) return 'no fee';

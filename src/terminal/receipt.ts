@@ -49,7 +49,10 @@ function timeline(transaction: Transaction, { history, now, timeZone }: ReceiptO
   const known = history ?? endsOf(transaction);
   const start = known[0]?.at;
   const hasDate = columns >= 56;
-  return stepsOf(transaction, known.map(({ state }) => state)).map((step) => {
+  return stepsOf(
+    transaction,
+    known.map(({ state }) => state),
+  ).map((step) => {
     const at = known.find(({ state }) => state === step.state)?.at;
     const time = at === undefined ? '' : clockTime(at, timeZone);
     const date = hasDate && at !== undefined && at === start ? dateTime(at, timeZone).slice(0, 10) : '';
@@ -75,7 +78,8 @@ function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): { sta
 
 function amounts({ sourceReq, destReq, fxRate }: Transaction): MoneyLine[] {
   const fee = (amount: number | null | undefined): Money => money(sourceReq.ccy, fromWire(amount ?? 0));
-  const line = (label: string, amount: Money | undefined): MoneyLine[] => (amount === undefined ? [] : [{ label, amount }]);
+  const line = (label: string, amount: Money | undefined): MoneyLine[] =>
+    amount === undefined ? [] : [{ label, amount }];
   const feeLine = (label: string, amount: Money): MoneyLine[] => (amount.value.eq(0) ? [] : [{ label, amount }]);
   return [
     ...line('Source', amountOf(sourceReq)),

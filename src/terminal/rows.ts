@@ -24,7 +24,8 @@ export function jsonRows<T extends object>(fields: Fields, pretty: boolean): Row
   const between = pretty ? ',\n' : ',';
   return {
     open: pretty ? '[\n' : '[',
-    row: (row, isFirst) => `${isFirst ? '' : between}${pretty ? indented(picked(row, fields)) : toJson(picked(row, fields))}`,
+    row: (row, isFirst) =>
+      `${isFirst ? '' : between}${pretty ? indented(picked(row, fields)) : toJson(picked(row, fields))}`,
     close: pretty ? '\n]\n' : ']\n',
     none: '[]\n',
   };

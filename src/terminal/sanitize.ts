@@ -1,6 +1,6 @@
 // Text from outside (the service, an invoice, a webhook) made harmless for a screen and for one line of tsv.
 
-// Variation selectors belong to ordinary emoji and move nothing; all else that is invisible or steers the terminal goes.
+// Variation selectors belong to ordinary emoji and move nothing; all else that is invisible or steers a terminal goes.
 const harmful = /(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

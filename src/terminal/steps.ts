@@ -36,7 +36,11 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
   const steps = wordsOf(transaction);
   const present = steps.findIndex(([state]) => state === txnState);
   if (present >= 0) {
-    return steps.map(([state, word], i) => ({ state, word, at: i < present ? 'passed' : i > present ? 'ahead' : 'present' }));
+    return steps.map(([state, word], i) => ({
+      state,
+      word,
+      at: i < present ? 'passed' : i > present ? 'ahead' : 'present',
+    }));
   }
   const passed = steps.filter(([state], i) => i === 0 || reached.includes(state));
   return [
@@ -55,7 +59,11 @@ export function paintStep({ state, word, at }: Step, style: Canvas['style']): st
 }
 
 /** One line; what is still to come is dim. `reached` are states known to be passed. */
-export function stepsLine(transaction: Stepped, { style }: Pick<Canvas, 'style'>, reached: readonly string[] = []): string {
+export function stepsLine(
+  transaction: Stepped,
+  { style }: Pick<Canvas, 'style'>,
+  reached: readonly string[] = [],
+): string {
   return stepsOf(transaction, reached)
     .map((step) => paintStep(step, style))
     .join(style.dim(' ── '));

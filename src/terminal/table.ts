@@ -92,9 +92,15 @@ function sideBySide<T>(layout: Layout<T>, rows: readonly T[], { style, Table }: 
   });
   if (head) table.push(beside.map(({ title }) => style.dim(title)));
   for (const row of rows) table.push(beside.map((column) => painted(column, row, style)));
-  const lines = table.toString().split('\n').map((line) => line.trimEnd());
+  const lines = table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd());
   const belowLines = (row: T): string[] => below.map((column) => `${margin}${margin}${painted(column, row, style)}`);
-  return [...(head ? lines.slice(0, 1) : []), ...rows.flatMap((row, i) => [lines[i + (head ? 1 : 0)] ?? '', ...belowLines(row)])];
+  return [
+    ...(head ? lines.slice(0, 1) : []),
+    ...rows.flatMap((row, i) => [lines[i + (head ? 1 : 0)] ?? '', ...belowLines(row)]),
+  ];
 }
 
 function stack<T>(layout: Layout<T>, rows: readonly T[], { style, width }: TableOptions, first: boolean): string[] {
@@ -103,7 +109,9 @@ function stack<T>(layout: Layout<T>, rows: readonly T[], { style, width }: Table
     const value = painted(column, row, style);
     const label = `${margin}${style.dim(padRight(column.title, labelWidth))}`;
     const isBeside = margin.length + labelWidth + layout.gap + widthOf(value) <= width;
-    return isBeside ? [`${label}${' '.repeat(layout.gap)}${value}`.trimEnd()] : [label.trimEnd(), `${margin}${margin}${value}`];
+    return isBeside
+      ? [`${label}${' '.repeat(layout.gap)}${value}`.trimEnd()]
+      : [label.trimEnd(), `${margin}${margin}${value}`];
   };
   const record = (row: T): string[] => layout.beside.flatMap((column) => field(column, row));
   return rows.flatMap((row, i) => (first && i === 0 ? record(row) : ['', ...record(row)]));

@@ -1,4 +1,4 @@
-// The one owner of every fact about the terminal: which streams are one, how wide, which colours, may a question be asked.
+// The one owner of every fact about the terminal: which streams are one, how wide, which colours, may one ask.
 import type { Readable, Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
 
@@ -138,7 +138,7 @@ function reasonAgainstPrompt(
   return env['TERM'] === 'dumb' ? 'the terminal is dumb' : undefined;
 }
 
-/** The first of the three locale variables that is set decides; none set means a bare container, not an old terminal. */
+/** The first of the locale variables that is set decides; none set means a bare container, not an old terminal. */
 function speaksUnicode(env: Env): boolean {
   if (env['TERM'] === 'linux' || env['TERM'] === 'dumb') return false;
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(isSet);

@@ -24,7 +24,8 @@ const receiveNames: Readonly<Record<string, string>> = {
 export function transactionKind({ sourceReq, destReq }: Pick<ListedTransaction, 'sourceReq' | 'destReq'>): string {
   const source = sourceReq.method ?? '';
   const dest = destReq.method ?? '';
-  if (source === 'servicepay') return dest === 'servicepay' ? 'Swap' : (sendNames[dest] ?? (dest === '' ? 'Send' : 'Payout'));
+  if (source === 'servicepay')
+    return dest === 'servicepay' ? 'Swap' : (sendNames[dest] ?? (dest === '' ? 'Send' : 'Payout'));
   return receiveNames[source] ?? (source === '' ? 'Transaction' : 'Deposit');
 }
 
@@ -34,11 +35,12 @@ export function amountOf(side: Side): Money | undefined {
   return amount === undefined || amount === null || !side.ccy ? undefined : money(side.ccy, fromWire(amount));
 }
 
-/** `0.00100000 BTC → 70.79 USDT` where two currencies are known, else the amount that arrives, else the one that leaves. */
+/** `0.00100000 BTC → 70.79 USDT` where both sides are known, else the amount that arrives, else the one that leaves. */
 export function movedText({ sourceReq, destReq }: Pick<ListedTransaction, 'sourceReq' | 'destReq'>): string {
   const from = amountOf(sourceReq);
   const to = amountOf(destReq);
-  if (from !== undefined && to !== undefined && from.ccy !== to.ccy) return `${formatAmount(from)} → ${formatAmount(to)}`;
+  if (from !== undefined && to !== undefined && from.ccy !== to.ccy)
+    return `${formatAmount(from)} → ${formatAmount(to)}`;
   const known = to ?? from;
   return known === undefined ? '–' : formatAmount(known);
 }
@@ -78,7 +80,11 @@ export function transactionList(now: number): ListView<ListedTransaction> {
       rowsOnly('Destination amount', ({ destReq }) => amountOf(destReq)?.value),
       rowsOnly('Service fee', ({ sourceReq }) => wireAmount(sourceReq.servicepayFees)),
       rowsOnly('Network fee', ({ sourceReq }) => wireAmount(sourceReq.networkFees)),
-      { title: 'State', value: ({ txnState }) => txnState, style: (cell, style, row) => stateStyle(row.txnState, style)(cell) },
+      {
+        title: 'State',
+        value: ({ txnState }) => txnState,
+        style: (cell, style, row) => stateStyle(row.txnState, style)(cell),
+      },
       { title: 'Transaction', value: ({ txnId }) => txnId, style: (cell, style) => style.dim(cell), below: true },
       rowsOnly('Reference', ({ extRefId }) => extRefId),
     ],

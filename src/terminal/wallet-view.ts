@@ -36,6 +36,10 @@ function dimZero(part: Part): NonNullable<Column<Wallet>['style']> {
 }
 
 /** Who and where: `acme · production · ne01-7f3a`, for the foot of a table and the head of the home screen. */
-export function placeLine(place: { readonly profile: string; readonly service: string; readonly accountId: string }): string {
+export function placeLine(place: {
+  readonly profile: string;
+  readonly service: string;
+  readonly accountId: string;
+}): string {
   return [place.profile, place.service, place.accountId].join(' · ');
 }

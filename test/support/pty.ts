@@ -70,7 +70,8 @@ export function startInPty(file: string, args: readonly string[], options: PtyOp
       const watch = (): void => {
         if (isThere()) finish(resolve);
       };
-      const complain = (): void => reject(new Error(`The screen never showed ${text}. It shows:\n${screen().join('\n')}`));
+      const complain = (): void =>
+        reject(new Error(`The screen never showed ${text}. It shows:\n${screen().join('\n')}`));
       const deadline = setTimeout(() => finish(complain), patienceMs);
       watchers.add(watch);
       watch();

@@ -29,7 +29,14 @@ async function asked(question: string, shown: string, options: PtyOptions = {}):
   return run;
 }
 
-const prompts = { confirm: 'Pay 0.1 BTC?', text: 'Account number', parsed: 'Amount', secret: 'API secret', select: 'Country', search: 'Bank' };
+const prompts = {
+  confirm: 'Pay 0.1 BTC?',
+  text: 'Account number',
+  parsed: 'Amount',
+  secret: 'API secret',
+  select: 'Country',
+  search: 'Bank',
+};
 
 const answers: { name: string; question: string; keys: readonly string[]; answer: string }[] = [
   { name: 'y is yes', question: 'confirm', keys: [`y${enter}`], answer: 'true' },
@@ -209,7 +216,9 @@ describe('in a pipe', () => {
     const child = spawn(process.execPath, [program, question], { stdio: ['pipe', 'pipe', 'inherit'] });
     child.stdin.on('error', () => undefined).write('y\n');
     const exit = new Promise((resolve) => child.on('close', resolve));
-    expect(await text(child.stdout)).toBe(`FAILURE declined: Missing ${flag}: no question can be asked, stdin is not a terminal.\n`);
+    expect(await text(child.stdout)).toBe(
+      `FAILURE declined: Missing ${flag}: no question can be asked, stdin is not a terminal.\n`,
+    );
     expect(await exit).toBe(9);
     child.stdin.end();
   });

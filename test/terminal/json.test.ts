@@ -55,7 +55,10 @@ describe('fields', () => {
   const txn = { txnId: 'a', sourceReq: { ccy: 'BTC', amtSettled: null }, list: [{ x: 1 }] };
 
   test('are picked by path, in the order asked for', () => {
-    expect(Object.entries(pickFields(txn, ['sourceReq.ccy', 'txnId']))).toEqual([['sourceReq.ccy', 'BTC'], ['txnId', 'a']]);
+    expect(Object.entries(pickFields(txn, ['sourceReq.ccy', 'txnId']))).toEqual([
+      ['sourceReq.ccy', 'BTC'],
+      ['txnId', 'a'],
+    ]);
   });
 
   test('that are not there are null, so that every row has all of them', () => {
@@ -72,6 +75,9 @@ describe('fields', () => {
   });
 
   test('are only own ones', () => {
-    expect(pickFields(txn, ['constructor', '__proto__.toString'])).toEqual({ constructor: null, '__proto__.toString': null });
+    expect(pickFields(txn, ['constructor', '__proto__.toString'])).toEqual({
+      constructor: null,
+      '__proto__.toString': null,
+    });
   });
 });

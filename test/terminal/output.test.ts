@@ -24,7 +24,12 @@ const columns: ListView<Payment>['columns'] = [
   { title: 'Amount', value: ({ amount }) => amount, text: ({ amount }) => amount.toFixed(8), align: 'right' },
   { title: 'Note', value: ({ note }) => note },
 ];
-const list: ListView<Payment> = { columns, quiet: ({ id }) => id, empty: 'No payments yet.', footer: 'acme · production' };
+const list: ListView<Payment> = {
+  columns,
+  quiet: ({ id }) => id,
+  empty: 'No payments yet.',
+  footer: 'acme · production',
+};
 const record: RecordView<Payment> = { columns, quiet: ({ id }) => id, screen: () => ['  Paid'] };
 
 const pipe: ScreenOptions = { tty: false };
@@ -61,7 +66,12 @@ const prettyJson = `${JSON.stringify(payments, null, 2).replace('7e-8', '0.00000
 describe('a list', () => {
   test.each([
     { name: 'table_tty', where: {}, options: {}, stdout: [...table, '  acme · production', ''].join('\n') },
-    { name: 'table_pipe', where: pipe, options: { format: 'table' as const }, stdout: [...table, '  acme · production', ''].join('\n') },
+    {
+      name: 'table_pipe',
+      where: pipe,
+      options: { format: 'table' as const },
+      stdout: [...table, '  acme · production', ''].join('\n'),
+    },
     { name: 'default_pipe', where: pipe, options: {}, stdout: tsv },
     { name: 'tsv_tty', where: {}, options: { format: 'tsv' as const }, stdout: tsv },
     { name: 'csv_tty', where: {}, options: { format: 'csv' as const }, stdout: csv },
@@ -79,11 +89,36 @@ describe('a list', () => {
 
   const fields = ['sourceReq.ccy', 'amount', 'missing'];
   test.each([
-    { name: 'table_tty', where: {}, options: { fields }, stdout: '  sourceReq.ccy      amount          missing\n  BTC                0.00000007\n  BTC                1250\n  acme · production\n' },
+    {
+      name: 'table_tty',
+      where: {},
+      options: { fields },
+      stdout: [
+        '  sourceReq.ccy      amount          missing',
+        '  BTC                0.00000007',
+        '  BTC                1250',
+        '  acme · production\n',
+      ].join('\n'),
+    },
     { name: 'default_pipe', where: pipe, options: { fields }, stdout: 'BTC\t0.00000007\t\nBTC\t1250\t\n' },
-    { name: 'csv_pipe', where: pipe, options: { fields, format: 'csv' as const }, stdout: 'sourceReq.ccy,amount,missing\nBTC,0.00000007,\nBTC,1250,\n' },
-    { name: 'jsonl_pipe', where: pipe, options: { fields: ['id'], format: 'jsonl' as const }, stdout: '{"id":"c1d2"}\n{"id":"e3f4"}\n' },
-    { name: 'json_pipe', where: pipe, options: { fields: ['id', 'missing'], json: true }, stdout: '[{"id":"c1d2","missing":null},{"id":"e3f4","missing":null}]\n' },
+    {
+      name: 'csv_pipe',
+      where: pipe,
+      options: { fields, format: 'csv' as const },
+      stdout: 'sourceReq.ccy,amount,missing\nBTC,0.00000007,\nBTC,1250,\n',
+    },
+    {
+      name: 'jsonl_pipe',
+      where: pipe,
+      options: { fields: ['id'], format: 'jsonl' as const },
+      stdout: '{"id":"c1d2"}\n{"id":"e3f4"}\n',
+    },
+    {
+      name: 'json_pipe',
+      where: pipe,
+      options: { fields: ['id', 'missing'], json: true },
+      stdout: '[{"id":"c1d2","missing":null},{"id":"e3f4","missing":null}]\n',
+    },
   ])('with --fields $name', async ({ where, options, stdout }) => {
     expect((await listed(where, options)).stdout).toBe(stdout);
   });
@@ -91,7 +126,13 @@ describe('a list', () => {
   test.each([
     { name: 'table_tty', where: {}, options: {}, stdout: '', stderr: 'No payments yet.\n' },
     { name: 'default_pipe', where: pipe, options: {}, stdout: '', stderr: 'No payments yet.\n' },
-    { name: 'csv_pipe', where: pipe, options: { format: 'csv' as const }, stdout: 'Id,Amount,Note\n', stderr: 'No payments yet.\n' },
+    {
+      name: 'csv_pipe',
+      where: pipe,
+      options: { format: 'csv' as const },
+      stdout: 'Id,Amount,Note\n',
+      stderr: 'No payments yet.\n',
+    },
     { name: 'json_pipe', where: pipe, options: { json: true }, stdout: '[]\n', stderr: '' },
     { name: 'jsonl_pipe', where: pipe, options: { format: 'jsonl' as const }, stdout: '', stderr: '' },
     { name: 'quiet_pipe', where: pipe, options: { quiet: true }, stdout: '', stderr: '' },
@@ -113,7 +154,11 @@ describe('a list', () => {
 
   test('as csv it reads back as its cells', async () => {
     const { stdout } = await listed(pipe, { format: 'csv' });
-    expect(parse(stdout)).toEqual([['Id', 'Amount', 'Note'], ['c1d2', '0.00000007', 'tea, "green"'], ['e3f4', '1250', '']]);
+    expect(parse(stdout)).toEqual([
+      ['Id', 'Amount', 'Note'],
+      ['c1d2', '0.00000007', 'tea, "green"'],
+      ['e3f4', '1250', ''],
+    ]);
   });
 
   test('has colours on a terminal and none in a pipe', async () => {
@@ -135,18 +180,18 @@ describe('a long list', () => {
     }
   }
 
-  test.each([{ where: {}, options: {} }, { where: pipe, options: { json: true } }])(
-    'ends when nobody reads it any more: $options',
-    async ({ where, options }) => {
-      const { terminal } = openPlainScreen(where);
-      const seen = { rows: 0 };
-      const writing = createOutput(terminal, options).list(endless(seen), list);
-      while (seen.rows < 2000) await new Promise(setImmediate);
-      terminal.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
-      await writing;
-      expect(seen.rows).toBeLessThan(4000);
-    },
-  );
+  test.each([
+    { where: {}, options: {} },
+    { where: pipe, options: { json: true } },
+  ])('ends when nobody reads it any more: $options', async ({ where, options }) => {
+    const { terminal } = openPlainScreen(where);
+    const seen = { rows: 0 };
+    const writing = createOutput(terminal, options).list(endless(seen), list);
+    while (seen.rows < 2000) await new Promise(setImmediate);
+    terminal.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    await writing;
+    expect(seen.rows).toBeLessThan(4000);
+  });
 
   test('reaches the reader while its source is still at work', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
@@ -166,7 +211,8 @@ describe('a long list', () => {
   test('that fails before its first row leaves stdout empty', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     async function* broken(): AsyncGenerator<Payment> {
-      throw new Failure('temporary', 'The service does not answer.');
+      await Promise.reject(new Failure('temporary', 'The service does not answer.'));
+      yield* payments;
     }
     await expect(createOutput(terminal, { json: true }).list(broken(), list)).rejects.toThrow('does not answer');
     expect(stdout()).toBe('');
@@ -189,13 +235,33 @@ describe('a record', () => {
     { name: 'table_tty', where: {}, options: {}, stdout: '  Paid\n' },
     { name: 'table_pipe', where: pipe, options: { format: 'table' as const }, stdout: '  Paid\n' },
     { name: 'default_pipe', where: pipe, options: {}, stdout: 'c1d2\t0.00000007\ttea, "green"\n' },
-    { name: 'csv_pipe', where: pipe, options: { format: 'csv' as const }, stdout: 'Id,Amount,Note\nc1d2,0.00000007,"tea, ""green"""\n' },
+    {
+      name: 'csv_pipe',
+      where: pipe,
+      options: { format: 'csv' as const },
+      stdout: 'Id,Amount,Note\nc1d2,0.00000007,"tea, ""green"""\n',
+    },
     { name: 'json_pipe', where: pipe, options: { json: true }, stdout: `${line}\n` },
-    { name: 'json_tty', where: {}, options: { json: true }, stdout: `${JSON.stringify(payments[0], null, 2).replace('7e-8', '0.00000007')}\n` },
+    {
+      name: 'json_tty',
+      where: {},
+      options: { json: true },
+      stdout: `${JSON.stringify(payments[0], null, 2).replace('7e-8', '0.00000007')}\n`,
+    },
     { name: 'jsonl_pipe', where: pipe, options: { format: 'jsonl' as const }, stdout: `${line}\n` },
     { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'c1d2\n' },
-    { name: 'fields_tty', where: {}, options: { fields: ['id', 'sourceReq'] }, stdout: '  id         c1d2\n  sourceReq  {"ccy":"BTC"}\n' },
-    { name: 'fields json_pipe', where: pipe, options: { fields: ['sourceReq.ccy'], json: true }, stdout: '{"sourceReq.ccy":"BTC"}\n' },
+    {
+      name: 'fields_tty',
+      where: {},
+      options: { fields: ['id', 'sourceReq'] },
+      stdout: '  id          c1d2\n  sourceReq   {"ccy":"BTC"}\n',
+    },
+    {
+      name: 'fields json_pipe',
+      where: pipe,
+      options: { fields: ['sourceReq.ccy'], json: true },
+      stdout: '{"sourceReq.ccy":"BTC"}\n',
+    },
   ])('$name', async ({ where, options, stdout }) => {
     expect(await recorded(where, options)).toBe(stdout);
   });
@@ -210,11 +276,14 @@ describe('a record', () => {
   });
 });
 
-test.each([{}, { json: true }, { format: 'tsv' as const }, { quiet: true }])('a state change is silent under %j', (options) => {
-  const { terminal, stdout } = openPlainScreen(pipe);
-  createOutput(terminal, options).change({ txnState: 'quoted' });
-  expect(stdout()).toBe('');
-});
+test.each([{}, { json: true }, { format: 'tsv' as const }, { quiet: true }])(
+  'a state change is silent under %j',
+  (options) => {
+    const { terminal, stdout } = openPlainScreen(pipe);
+    createOutput(terminal, options).change({ txnState: 'quoted' });
+    expect(stdout()).toBe('');
+  },
+);
 
 describe('remarks', () => {
   const printed = (where: ScreenOptions, options: OutputOptions) => {
@@ -230,11 +299,29 @@ describe('remarks', () => {
   };
 
   test.each([
-    { name: '_tty', where: {}, options: {}, stdout: 'Screen\n80 columns\nText\n', stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n' },
+    {
+      name: '_tty',
+      where: {},
+      options: {},
+      stdout: 'Screen\n80 columns\nText\n',
+      stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n',
+    },
     { name: '_pipe', where: pipe, options: {}, stdout: 'Text\n', stderr: 'Said \\x1b[31m\nWarning: Warned\n' },
-    { name: 'stdout alone in a _pipe', where: { tty: ['stdin', 'stderr'] as const }, options: {}, stdout: 'Text\n', stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n' },
+    {
+      name: 'stdout alone in a _pipe',
+      where: { tty: ['stdin', 'stderr'] as const },
+      options: {},
+      stdout: 'Text\n',
+      stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n',
+    },
     { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'Text\n', stderr: 'Warning: Warned\n' },
-    { name: 'json_tty', where: {}, options: { json: true }, stdout: 'Text\n', stderr: 'Said \\x1b[31m\nWarning: Warned\n' },
+    {
+      name: 'json_tty',
+      where: {},
+      options: { json: true },
+      stdout: 'Text\n',
+      stderr: 'Said \\x1b[31m\nWarning: Warned\n',
+    },
   ])('$name', ({ where, options, stdout, stderr }) => {
     expect(printed(where, options)).toEqual({ stdout, stderr });
   });

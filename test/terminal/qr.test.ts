@@ -11,7 +11,7 @@ const invoice = (length: number): string => `lnbc500u1${data(length - 9)}`;
 
 type Bits = readonly boolean[][];
 
-/** What stands on the screen: cells of two pixels above each other, in the colours that were last set on their line. */
+/** What stands on the screen: cells of two pixels above each other, in the colours last set on their line. */
 function pixelsOf(lines: readonly string[]): Bits {
   return lines.flatMap((line) => {
     const upper: boolean[] = [];
@@ -72,7 +72,11 @@ const readBack = [
   { what: 'an odd number of characters', text: invoice(301), read: invoice(301).toUpperCase() },
   { what: 'a lightning: URI', text: `lightning:${invoice(280)}`, read: `LIGHTNING:${invoice(280).toUpperCase()}` },
   { what: 'a bech32 address', text: bech32, read: bech32.toUpperCase() },
-  { what: 'a bech32 BIP21 URI', text: `bitcoin:${bech32}?amount=0.0005&label=Tea`, read: `BITCOIN:${bech32.toUpperCase()}?amount=0.0005&label=Tea` },
+  {
+    what: 'a bech32 BIP21 URI',
+    text: `bitcoin:${bech32}?amount=0.0005&label=Tea`,
+    read: `BITCOIN:${bech32.toUpperCase()}?amount=0.0005&label=Tea`,
+  },
   {
     what: 'a BIP21 URI with an invoice',
     text: `bitcoin:${base58}?amount=0.0005&lightning=${invoice(250)}`,
@@ -81,7 +85,11 @@ const readBack = [
   { what: 'a base58 address unchanged', text: base58, read: base58 },
   { what: 'a base58 BIP21 URI unchanged', text: `bitcoin:${base58}?amount=1`, read: `bitcoin:${base58}?amount=1` },
   { what: 'an EIP-55 address unchanged', text: evm, read: evm },
-  { what: 'a label that looks like bech32 unchanged', text: `bitcoin:${base58}?label=${bech32}`, read: `bitcoin:${base58}?label=${bech32}` },
+  {
+    what: 'a label that looks like bech32 unchanged',
+    text: `bitcoin:${base58}?label=${bech32}`,
+    read: `bitcoin:${base58}?label=${bech32}`,
+  },
   { what: 'mixed case, which is no bech32, unchanged', text: `bc1Q${bech32.slice(4)}`, read: `bc1Q${bech32.slice(4)}` },
   { what: 'letters beyond ASCII', text: `bitcoin:${base58}?label=Café`, read: `bitcoin:${base58}?label=Café` },
 ];
@@ -142,7 +150,10 @@ test('a scanner reads the PNG', () => {
   const lines = inflateSync(png.subarray(41, 41 + dataLength));
   const stride = 1 + Math.ceil(size / 8);
   const bits = Array.from({ length: size }, (_, row) =>
-    Array.from({ length: size }, (__, column) => ((lines[row * stride + 1 + (column >> 3)] ?? 0) & (0x80 >> (column & 7))) === 0),
+    Array.from(
+      { length: size },
+      (__, column) => ((lines[row * stride + 1 + (column >> 3)] ?? 0) & (0x80 >> (column & 7))) === 0,
+    ),
   );
   expect(scan(bits, { scale: 1, wall: 255 })).toBe(invoice(300).toUpperCase());
 });

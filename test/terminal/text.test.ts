@@ -25,9 +25,12 @@ describe('sanitize', () => {
     expect(sanitize(text)).toBe(shown);
   });
 
-  test.each(['Coffee House, order 118', 'Ngân hàng Ngoại thương', '☕\uFE0F 50 000 ₫', '日本語', 'a\\nb'])('leaves %j as it is', (text) => {
-    expect(sanitize(text)).toBe(text);
-  });
+  test.each(['Coffee House, order 118', 'Ngân hàng Ngoại thương', '☕\uFE0F 50 000 ₫', '日本語', 'a\\nb'])(
+    'leaves %j as it is',
+    (text) => {
+      expect(sanitize(text)).toBe(text);
+    },
+  );
 
   test('lets nothing through that steers a terminal', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !steering.test(sanitize(text))));
@@ -51,7 +54,11 @@ describe('oneLine', () => {
 
   test('never takes more cells than it is given', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 12 }), (text, width) => widthOf(oneLine(text, width)) <= width),
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.integer({ min: 1, max: 12 }),
+        (text, width) => widthOf(oneLine(text, width)) <= width,
+      ),
     );
   });
 });

@@ -1,0 +1,503 @@
+// The screens that people see, at 80 columns and at 40: quotes, payouts, receipts, invoices, tables, failures.
+import { Big } from 'big.js';
+import { Chalk } from 'chalk';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Transaction } from '../../src/api/types.js';
+import { money } from '../../src/formats/amount.js';
+import { Failure } from '../../src/formats/failure.js';
+import { amountWithSats, factLines, moneyLines } from '../../src/terminal/card.js';
+import { failureJson, failureLines } from '../../src/terminal/failure-view.js';
+import { invoiceCard, type InvoiceCard } from '../../src/terminal/invoice-card.js';
+import { createOutput } from '../../src/terminal/output.js';
+import { payoutCard, type PayoutCard } from '../../src/terminal/payout-card.js';
+import { quoteCard, type QuoteCard } from '../../src/terminal/quote-card.js';
+import { receipt } from '../../src/terminal/receipt.js';
+import { stepsLine, stepWord } from '../../src/terminal/steps.js';
+import type { Canvas } from '../../src/terminal/terminal.js';
+import { dateTime, relativeTime } from '../../src/terminal/time.js';
+import { transactionKind, transactionList } from '../../src/terminal/transaction-view.js';
+import { placeLine, walletList } from '../../src/terminal/wallet-view.js';
+import { widthOf } from '../../src/terminal/text.js';
+import { openPlainScreen } from './support.js';
+
+const plain = (columns: number, rows = 60, blocks = false): Canvas => ({
+  style: new Chalk({ level: 0 }),
+  columns,
+  rows,
+  blocks,
+});
+const coloured: Canvas = { style: new Chalk({ level: 1 }), columns: 80, rows: 60, blocks: true };
+
+const txnId = 'c1d2e3f4-5e07-4094-92cd-1aeb3fbe8297';
+const payee = '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad';
+const now = Date.UTC(2026, 2, 1, 14, 2, 31);
+const btc = (value: string) => money('BTC', value);
+
+const payment: QuoteCard = {
+  about: [
+    { label: 'Pay', value: 'Coffee House, order 118', note: 'says the invoice' },
+    { label: 'To', value: payee, whole: true },
+    { label: 'Expires', value: 'in 48 minutes' },
+  ],
+  gets: btc('0.000025'),
+  serviceFee: btc('0.00000005'),
+  networkFee: btc('0.00000002'),
+  pays: btc('0.00002507'),
+  left: btc('1.24497493'),
+};
+
+const swap: QuoteCard = {
+  about: [],
+  getsLabel: 'You get',
+  gets: money('USDT', '70.796845'),
+  serviceFee: btc('0.0000005'),
+  networkFee: btc('0'),
+  pays: btc('0.0010005'),
+  rate: { base: 'BTC', quote: 'USDT', value: new Big('70796.845') },
+  validForMs: 29_000,
+};
+
+describe('the quote of a payment', () => {
+  test('at 80 columns', () => {
+    expect(quoteCard(payment, plain(80))).toEqual([
+      '  Pay       Coffee House, order 118   says the invoice',
+      `  To        ${payee}`,
+      '  Expires   in 48 minutes',
+      '',
+      '  Recipient gets   0.00002500 BTC   2 500 sat',
+      '  Service fee      0.00000005 BTC       5 sat',
+      '  Network fee      0.00000002 BTC       2 sat',
+      '  ───────────────────────────────────────────',
+      '  You pay          0.00002507 BTC   2 507 sat   fee 0.28 %',
+      '  Left in wallet   1.24497493 BTC',
+    ]);
+  });
+
+  test('at 40 columns satoshis leave, and notes and keys get lines of their own', () => {
+    expect(quoteCard(payment, plain(40))).toEqual([
+      '  Pay       Coffee House, order 118',
+      '            says the invoice',
+      '  To',
+      `  ${payee.slice(0, 38)}`,
+      `  ${payee.slice(38)}`,
+      '  Expires   in 48 minutes',
+      '',
+      '  Recipient gets   0.00002500 BTC',
+      '  Service fee      0.00000005 BTC',
+      '  Network fee      0.00000002 BTC',
+      '  ───────────────────────────────',
+      '  You pay          0.00002507 BTC',
+      '                   fee 0.28 %',
+      '  Left in wallet   1.24497493 BTC',
+    ]);
+  });
+
+  test.each([
+    { serviceFee: '0', networkFee: '0', pays: '0.5', note: 'no fee' },
+    { serviceFee: '0.00000001', networkFee: '0', pays: '0.5', note: 'fee below 0.01 %' },
+    { serviceFee: '0.1', networkFee: '0.1', pays: '0.2', note: 'all of it fees' },
+    { serviceFee: '0.1', networkFee: '0', pays: '0.3', note: 'fee 50.00 %' },
+  ])('with fees of $serviceFee and $networkFee in $pays says "$note"', ({ note, ...fees }) => {
+    const card = {
+      ...payment,
+      serviceFee: btc(fees.serviceFee),
+      networkFee: btc(fees.networkFee),
+      pays: btc(fees.pays),
+    };
+    expect(quoteCard(card, plain(80)).find((line) => line.includes('You pay'))).toMatch(new RegExp(` ${note}$`));
+  });
+});
+
+test('the quote of a swap names the rate both ways, and aligns two currencies on the left', () => {
+  expect(quoteCard(swap, plain(80))).toEqual([
+    '  Rate      1 BTC = 70 796.845 USDT   1 USDT ≈ 0.0000141249 BTC',
+    '  Quote     valid 29 seconds',
+    '',
+    '  You get       70.796845 USDT',
+    '  Service fee   0.00000050 BTC',
+    '  ────────────────────────────',
+    '  You pay       0.00100050 BTC   fee 0.05 %',
+  ]);
+});
+
+const payout: PayoutCard = {
+  recipient: 'Le Van A\u001B[2J',
+  institution: 'Vietcombank (970436)',
+  account: '0123456789',
+  gets: money('VND', '500000'),
+  arrives: 'within minutes (vnd-instant)',
+  rate: { base: 'BTC', quote: 'VND', value: new Big('2500000000') },
+  serviceFee: btc('0.0000009'),
+  networkFee: btc('0.0000001'),
+  pays: btc('0.000201'),
+};
+
+test('the last card before a payout has everything on it, and nothing in it steers the terminal', () => {
+  expect(payoutCard(payout, plain(80))).toEqual([
+    '  Le Van A\\x1b[2J · Vietcombank (970436) · 0123456789',
+    '',
+    '  They get   500 000 VND      within minutes (vnd-instant)',
+    '  Rate       1 BTC = 2 500 000 000 VND',
+    '  You pay    0.00020100 BTC   of it 0.00000100 BTC fees',
+  ]);
+});
+
+const invoice: InvoiceCard = {
+  title: `Receive ${amountWithSats(btc('0.0005'))} over Lightning`,
+  code: `lnbc500u1${'q'.repeat(291)}`,
+  text: `lnbc500u1${'q'.repeat(291)}`,
+  facts: [{ label: 'Page', value: 'https://pay.example/ad79a67a' }],
+};
+
+describe('an invoice', () => {
+  const shape = (canvas: Canvas): string =>
+    invoiceCard(invoice, canvas)
+      .map((line) =>
+        line.includes('\u001B[') ? 'code' : line.includes('qqq') ? 'text' : (line.trim().split(' ')[0] ?? ''),
+      )
+      .filter((word, i, words) => word !== words[i - 1])
+      .join(' ');
+
+  test.each([
+    { rows: 40, what: 'the code stands above the text', expected: 'Receive  code  text  Page' },
+    {
+      rows: 34,
+      what: 'in a low window the code comes last, in sight above the live line',
+      expected: 'Receive  text  Page  code',
+    },
+    { rows: 24, what: 'in a lower one a hint stands for it', expected: 'Receive  text  Page  This a' },
+  ])('with $rows rows: $what', ({ rows, expected }) => {
+    expect(shape(plain(80, rows, true))).toBe(expected);
+  });
+
+  test('is whole, in lines that join again', () => {
+    const lines = invoiceCard(invoice, plain(40)).filter((line) => line.includes('qq'));
+    expect(lines.map((line) => line.slice(2)).join('')).toBe(invoice.text);
+    expect(lines.every((line) => line.length <= 40)).toBe(true);
+  });
+
+  test('without half blocks says how to have the code in a file', () => {
+    expect(invoiceCard(invoice, plain(80)).slice(-2)).toEqual([
+      '  This terminal cannot draw the QR code: add --qr-file code.svg to have it in a',
+      '  file.',
+    ]);
+  });
+});
+
+function transaction(over: Partial<Transaction>): Transaction {
+  return {
+    txnId,
+    txnState: 'completed',
+    createdAt: now - 240_000,
+    fxRate: 1,
+    sourceReq: {
+      ccy: 'BTC',
+      method: 'servicepay',
+      amtRequested: 0.000025,
+      servicepayFees: 0.00000005,
+      networkFees: 0.00000002,
+      updatedAt: now - 238_200,
+    },
+    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: 'lnbc25u1qqq' } },
+    ...over,
+  };
+}
+
+describe('a receipt', () => {
+  const history = [
+    { state: 'quoted', at: now - 240_000 },
+    { state: 'srccreated', at: now - 238_500 },
+    { state: 'destsent', at: now - 238_400 },
+    { state: 'completed', at: now - 238_200 },
+  ];
+
+  test('at 80 columns', () => {
+    expect(
+      receipt(
+        transaction({ extRefId: 'order-118', note: 'tea\nfor two' }),
+        { now, history, timeZone: 'UTC', paymentHash: 'ab12' },
+        plain(80),
+      ),
+    ).toEqual([
+      '  Lightning send   completed',
+      '',
+      '  2026-03-01 13:58:31   quoted      4 minutes ago',
+      '             13:58:32   confirmed   after 1.5 s',
+      '             13:58:32   sent        after 1.6 s',
+      '             13:58:32   settled     after 1.8 s',
+      '',
+      '  Source        0.00002500 BTC   2 500 sat',
+      '  Service fee   0.00000005 BTC       5 sat',
+      '  Network fee   0.00000002 BTC       2 sat',
+      '',
+      '  From          BTC wallet',
+      '  To            BTC over lightning',
+      '  Invoice       lnbc25u1qqq',
+      '  Hash          ab12',
+      '  Reference     order-118',
+      '  Note          tea\\nfor two',
+      `  Transaction   ${txnId}`,
+    ]);
+  });
+
+  test('at 40 columns keeps the transaction id whole', () => {
+    const lines = receipt(transaction({}), { now, history, timeZone: 'UTC' }, plain(40));
+    expect(lines.slice(-2)).toEqual(['  Transaction', `  ${txnId}`]);
+    expect(lines.every((line) => widthOf(line) <= 40)).toBe(true);
+  });
+
+  test('without a history knows the first and the last state, and shows those to come', () => {
+    const timeline = (txnState: string): string[] =>
+      receipt(transaction({ txnState }), { now, timeZone: 'UTC' }, plain(80)).slice(2, 6);
+    expect(timeline('srccreated')).toEqual([
+      '  2026-03-01 13:58:31   quoted      4 minutes ago',
+      '             13:58:32   confirmed   after 1.8 s',
+      '                        sent',
+      '                        settled',
+    ]);
+    expect(timeline('failed').slice(0, 3)).toEqual([
+      '  2026-03-01 13:58:31   quoted      4 minutes ago',
+      '             13:58:32   failed      after 1.8 s',
+      '',
+    ]);
+  });
+});
+
+describe('the steps of', () => {
+  const over = (source: string, dest: string, txnState: string): string =>
+    stepsLine(
+      transaction({ txnState, sourceReq: { ccy: 'BTC', method: source }, destReq: { ccy: 'BTC', method: dest } }),
+      plain(80),
+    );
+
+  test.each([
+    { what: 'a send', source: 'servicepay', dest: 'lightning', steps: 'quoted ── confirmed ── sent ── settled' },
+    { what: 'a payout', source: 'servicepay', dest: 'vnd-instant', steps: 'quoted ── confirmed ── sent ── settled' },
+    { what: 'a swap', source: 'servicepay', dest: 'servicepay', steps: 'quoted ── settled' },
+    { what: 'a Lightning receive', source: 'lightning', dest: 'servicepay', steps: 'quoted ── waiting ── received' },
+    {
+      what: 'an on-chain receive',
+      source: 'on-chain',
+      dest: 'servicepay',
+      steps: 'quoted ── waiting ── seen ── received',
+    },
+  ])('$what', ({ source, dest, steps }) => {
+    expect(over(source, dest, 'completed')).toBe(steps);
+  });
+
+  test('a payment that failed end in that', () => {
+    expect(stepsLine(transaction({ txnState: 'failed' }), plain(80), ['quoted', 'srccreated'])).toBe(
+      'quoted ── confirmed ── failed',
+    );
+    expect(stepWord(transaction({ txnState: 'failed' }))).toBe('failed');
+    expect(stepWord(transaction({ txnState: 'destsent' }))).toBe('sent');
+  });
+});
+
+test.each([
+  { source: 'servicepay', dest: 'lnurl', kind: 'Lightning send' },
+  { source: 'servicepay', dest: 'tron', kind: 'USDT send' },
+  { source: 'servicepay', dest: 'ke-kes-mobile', kind: 'Payout' },
+  { source: 'servicepay', dest: null, kind: 'Send' },
+  { source: 'on-chain', dest: 'servicepay', kind: 'On-chain receive' },
+  { source: 'tron', dest: 'servicepay', kind: 'Deposit' },
+  { source: null, dest: null, kind: 'Transaction' },
+])('from $source to $dest is a $kind', ({ source, dest, kind }) => {
+  expect(transactionKind({ sourceReq: { method: source }, destReq: { method: dest } })).toBe(kind);
+});
+
+describe('tables', () => {
+  const wallets = [
+    { ccy: 'BTC', amount: 1.25, availableBalance: 1.245 },
+    { ccy: 'USDT', amount: 10000, availableBalance: 10000 },
+    { ccy: 'VND', amount: 50000000, availableBalance: 50000000 },
+  ];
+  const history = [
+    transaction({
+      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001 },
+      destReq: { ccy: 'USDT', method: 'servicepay', amtSettled: 70.796845 },
+    }),
+    transaction({ txnState: 'expired', createdAt: now - 30 * 86_400_000 }),
+  ];
+
+  async function drawn(
+    columns: number | undefined,
+    draw: (out: ReturnType<typeof createOutput>) => Promise<void>,
+  ): Promise<string[]> {
+    const { terminal, stdout } = openPlainScreen(columns === undefined ? { tty: false } : { columns });
+    await draw(createOutput(terminal, {}));
+    return stdout().slice(0, -1).split('\n');
+  }
+
+  test('wallets at 80 columns', async () => {
+    const footer = placeLine({ profile: 'acme', service: 'production', accountId: 'ne01-7f3a' });
+    expect(await drawn(80, (out) => out.list(wallets, walletList(footer)))).toEqual([
+      '  Currency       Available        Reserved           Total',
+      '  BTC           1.24500000      0.00500000      1.25000000',
+      '  USDT           10 000.00            0.00       10 000.00',
+      '  VND           50 000 000               0      50 000 000',
+      '  acme · production · ne01-7f3a',
+    ]);
+  });
+
+  test('wallets at 36 columns leave out what is reserved', async () => {
+    expect(await drawn(36, (out) => out.list(wallets.slice(0, 1), walletList()))).toEqual([
+      '  Currency    Available        Total',
+      '  BTC        1.24500000   1.25000000',
+    ]);
+  });
+
+  test('wallets in a pipe are exact numbers', async () => {
+    expect(await drawn(undefined, (out) => out.list(wallets, walletList()))).toEqual([
+      'BTC\t1.245\t0.005\t1.25',
+      'USDT\t10000\t0\t10000',
+      'VND\t50000000\t0\t50000000',
+    ]);
+  });
+
+  test('the history at 140 columns', async () => {
+    expect(await drawn(140, (out) => out.list(history, transactionList(now)))).toEqual([
+      '  When               What                                         Amount      State          Transaction',
+      `  4 minutes ago      Swap                0.00100000 BTC → 70.796845 USDT      completed      ${txnId}`,
+      `  2026-01-30         Lightning send                       0.00002500 BTC      expired        ${txnId}`,
+    ]);
+  });
+
+  test('the history at 80 columns puts the ids below', async () => {
+    expect(await drawn(80, (out) => out.list(history, transactionList(now)))).toEqual([
+      '  When            What                                      Amount   State',
+      '  4 minutes ago   Swap             0.00100000 BTC → 70.796845 USDT   completed',
+      `    ${txnId}`,
+      '  2026-01-30      Lightning send                    0.00002500 BTC   expired',
+      `    ${txnId}`,
+    ]);
+  });
+
+  test('the history at 40 columns is a stack, its ids whole', async () => {
+    expect(await drawn(40, (out) => out.list(history.slice(1), transactionList(now)))).toEqual([
+      '  When         2026-01-30',
+      '  What         Lightning send',
+      '  Amount       0.00002500 BTC',
+      '  State        expired',
+      '  Transaction',
+      `    ${txnId}`,
+    ]);
+  });
+
+  test('the history in a pipe is exact, with both sides apart', async () => {
+    expect(await drawn(undefined, (out) => out.list(history.slice(0, 1), transactionList(now)))).toEqual([
+      `2026-03-01T13:58:31.000Z\tSwap\tBTC\t0.001\tUSDT\t70.796845\t\t\tcompleted\t${txnId}\t`,
+    ]);
+  });
+});
+
+describe('no line is wider than the window', () => {
+  const amount = fc
+    .integer({ min: 1, max: 2_100_000_000_000_000 })
+    .map((sats) => btc(new Big(sats).div(1e8).toFixed()));
+  const words = fc.string({ unit: 'grapheme-ascii', maxLength: 120 });
+  const facts = fc.array(
+    fc.record({ label: fc.constantFrom('Pay', 'Expires'), value: words, note: words, whole: fc.boolean() }),
+    { maxLength: 3 },
+  );
+  const widest = (lines: readonly string[]): number => Math.max(0, ...lines.map(widthOf));
+
+  test('whatever the facts are', () => {
+    fc.assert(
+      fc.property(
+        facts,
+        fc.integer({ min: 24, max: 100 }),
+        (given, columns) => widest(factLines(given, plain(columns))) <= columns,
+      ),
+    );
+  });
+
+  test('whatever the amounts are, from 48 columns on', () => {
+    const lines = fc.array(
+      fc.record({ label: fc.constantFrom('You pay', 'Left in wallet'), amount, note: words, total: fc.boolean() }),
+      { minLength: 1, maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(
+        lines,
+        fc.integer({ min: 48, max: 100 }),
+        (given, columns) => widest(moneyLines(given, plain(columns))) <= columns,
+      ),
+    );
+  });
+});
+
+test('colours change no character', () => {
+  const bare = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/\u001B\[\d+m/g, '').trimEnd());
+  expect(bare(quoteCard(payment, coloured))).toEqual(quoteCard(payment, plain(80)));
+  expect(quoteCard(payment, coloured).join('')).toContain('\u001B[');
+});
+
+describe('a failure', () => {
+  const invoiceExpired = new Failure('usage', 'The invoice expired 4 minutes ago. Ask for a new one.');
+
+  test.each([
+    { failure: invoiceExpired, shown: ['Not sent: the invoice expired 4 minutes ago. Ask for a new one.'] },
+    { failure: new Failure('usage', '50000 of what?'), shown: ['Not sent: 50000 of what?'] },
+    {
+      failure: new Failure('refused', 'The service refused the quote.'),
+      shown: ['Nothing moved: the service refused the quote.'],
+    },
+    {
+      failure: new Failure('pending', 'The service did not answer.', { hint: `svcpay tx resume ${txnId}` }),
+      shown: ['Not known yet: the service did not answer.', `  svcpay tx resume ${txnId}`],
+    },
+    { failure: new Failure('refused', 'Nothing moved: it was refused.'), shown: ['Nothing moved: it was refused.'] },
+    { failure: new Failure('unexpected', 'Something broke.'), shown: ['Something broke.'] },
+    {
+      failure: new Failure('refused', 'BTC: \u001B[2J\nfaked line'),
+      shown: ['Nothing moved: BTC: \\x1b[2J\\nfaked line'],
+    },
+  ])('of a payment says what happened to the money first: $shown', ({ failure, shown }) => {
+    expect(failureLines(failure, { money: true })).toEqual(shown);
+  });
+
+  test('of a command that moves no money says only why', () => {
+    expect(failureLines(invoiceExpired, { money: false })).toEqual([invoiceExpired.message]);
+  });
+
+  test('is wrapped to the window, its command never', () => {
+    const failure = new Failure('temporary', 'The service does not answer at all.', {
+      hint: 'svcpay doctor --a-very-long-flag',
+    });
+    expect(failureLines(failure, { money: true, canvas: plain(24) })).toEqual([
+      'Nothing moved: the',
+      'service does not answer',
+      'at all.',
+      '  svcpay doctor --a-very-long-flag',
+    ]);
+  });
+
+  test('as JSON is one line with every field that is known', () => {
+    const failure = new Failure('refused', 'No\n\u202E', { status: 400, code: '2005', txnId, hint: 'svcpay' });
+    expect(failureJson(failure)).toBe(
+      '{"error":{"kind":"refused","message":"No\\n\\u202e","status":400,"code":"2005",' +
+        `"txnId":"${txnId}","hint":"svcpay","exitCode":3}}`,
+    );
+    expect(failureJson(invoiceExpired)).not.toContain('status');
+  });
+});
+
+describe('time', () => {
+  test.each([
+    { ms: 0, text: 'just now' },
+    { ms: -999, text: 'just now' },
+    { ms: -1000, text: '1 second ago' },
+    { ms: -240_000, text: '4 minutes ago' },
+    { ms: 48 * 60_000, text: 'in 48 minutes' },
+    { ms: -3 * 86_400_000, text: '3 days ago' },
+    { ms: -7 * 86_400_000, text: '2026-02-22' },
+  ])('$ms ms from now is "$text"', ({ ms, text }) => {
+    expect(relativeTime(now + ms, now, 'UTC')).toBe(text);
+  });
+
+  test('is that of the time zone', () => {
+    expect(dateTime(now, 'Asia/Ho_Chi_Minh')).toBe('2026-03-01 21:02:31');
+  });
+});

@@ -16,14 +16,14 @@ interface Question {
 
 type Validation = true | string;
 
-export interface TextQuestion extends Question {
+interface TextQuestion extends Question {
   readonly default?: string | undefined;
   /** True, or what is wrong with the answer. Without it any answer will do but an empty one. */
   readonly validate?: ((answer: string) => Validation | Promise<Validation>) | undefined;
 }
 
 /** `parse` throws a Failure for what it cannot take; its message is shown and the question stays. */
-export interface ParsedQuestion<T> extends Question {
+interface ParsedQuestion<T> extends Question {
   readonly default?: string | undefined;
   readonly parse: (answer: string) => T;
 }
@@ -35,17 +35,17 @@ export interface Choice<T> {
   readonly description?: string | undefined;
 }
 
-export interface SelectQuestion<T> extends Question {
+interface SelectQuestion<T> extends Question {
   readonly choices: readonly Choice<T>[];
   readonly default?: T | undefined;
 }
 
-export interface SearchQuestion<T> extends Question {
+interface SearchQuestion<T> extends Question {
   /** Narrowed to those that have every word typed in their name or description. */
   readonly choices: readonly Choice<T>[];
 }
 
-export interface ConfirmOptions {
+interface ConfirmOptions {
   /** Flags that would have to be given where no question can be asked; `--yes` unless said otherwise. */
   readonly missing?: readonly string[];
   /** A dim remark after the question, such as "quote valid until 14:02:31". */

@@ -11,7 +11,7 @@ import { sanitize } from './sanitize.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
 import { oneLine } from './text.js';
 
-export type { Cell, Column } from './column.js';
+export type { Column } from './column.js';
 
 export type Format = 'table' | 'tsv' | 'json' | 'jsonl' | 'csv';
 

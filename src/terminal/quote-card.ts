@@ -52,7 +52,7 @@ export const leftLines = (left: Money | undefined): MoneyLine[] =>
   left === undefined ? [] : [{ label: 'Left in wallet', amount: left, aside: true }];
 
 /** Both fees as a share of what is paid for: `fee 0.28 %`. */
-export function feeShare({
+function feeShare({
   serviceFee,
   networkFee,
   pays,

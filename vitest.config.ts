@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
     projects: [
       {
         test: {

@@ -35,6 +35,9 @@ export interface Process {
   readonly every: (ms: number, action: () => void) => () => void;
 }
 
+/** Runs another command line in this process, with some of the environment changed; resolves with its exit code. */
+export type RunLine = (argv: readonly string[], env?: Readonly<Record<string, string>>) => Promise<number>;
+
 export interface Context extends Process {
   readonly globals: Globals;
   readonly terminal: Terminal;
@@ -47,6 +50,7 @@ export interface Context extends Process {
   /** Flags, environment and profile taken together; throws Failure `usage` for a value that cannot be. */
   readonly settings: Settings;
   readonly newId: () => string;
+  readonly runLine: RunLine;
   /** The client of the chosen service and account. Throws Failure `authentication` where nothing says which. */
   client(): Promise<WalletClient>;
   /** A client of any service, with credentials that are not kept yet. */
@@ -65,7 +69,7 @@ export interface Context extends Process {
 
 const defaultTimeoutMs = 30_000;
 
-export function openContext(proc: Process, globals: Globals): Context {
+export function openContext(proc: Process, globals: Globals, runLine: RunLine): Context {
   const { env } = proc;
   const closers: (() => void | Promise<void>)[] = [];
   const once = lazily;
@@ -159,6 +163,7 @@ export function openContext(proc: Process, globals: Globals): Context {
       return settings();
     },
     newId: () => randomUUID(),
+    runLine,
     client,
     clientOf,
     tokens,

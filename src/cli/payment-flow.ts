@@ -6,6 +6,7 @@ import { Failure } from '../formats/failure.js';
 import { amountWithSats, type Fact } from '../terminal/card.js';
 import type { RecordView } from '../terminal/output.js';
 import { quoteCard, type QuoteCard } from '../terminal/quote-card.js';
+import { recordLine } from '../terminal/record-line.js';
 import { stepsLine } from '../terminal/steps.js';
 import { transactionList } from '../terminal/transaction-view.js';
 import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../wallet/contract.js';
@@ -115,7 +116,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   return {
     on,
     done: (txn) => {
-      if (txn.txnState === 'completed') live.succeed(paidText(txn, card?.pays));
+      if (txn.txnState === 'completed') live.succeed(recordLine(paidText(txn, card?.pays), txn.txnId, context.terminal.stderrCanvas));
       else live.stop();
     },
     async approve({ quote }) {
@@ -148,11 +149,11 @@ function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentati
   };
 }
 
-/** `Paid 0.00002507 BTC  c1d2e3f4-…`: what left the wallet, and the id to ask for. */
-function paidText({ sourceReq, txnId }: Transaction, quoted: Money | undefined): string {
+/** `Paid 0.00002507 BTC`: what left the wallet, as it was agreed to or, without a quote in this run, as it settled. */
+function paidText({ sourceReq }: Transaction, quoted: Money | undefined): string {
   const settled = sourceReq.amtSettled ?? sourceReq.amtRequested ?? undefined;
   const paid = quoted ?? (settled === undefined ? undefined : money(sourceReq.ccy, fromWire(settled)));
-  return `Paid${paid === undefined ? '' : ` ${amountWithSats(paid)}`}   ${txnId}`;
+  return `Paid${paid === undefined ? '' : ` ${amountWithSats(paid)}`}`;
 }
 
 /** On a screen the live line has said it all. */

@@ -8,6 +8,7 @@ import { Failure } from '../formats/failure.js';
 import { amountWithSats, type Fact } from '../terminal/card.js';
 import { invoiceCard } from '../terminal/invoice-card.js';
 import { qrPng, qrSvg } from '../terminal/qr.js';
+import { recordLine } from '../terminal/record-line.js';
 import { stepWord } from '../terminal/steps.js';
 import { transactionList } from '../terminal/transaction-view.js';
 import { isFinal } from '../wallet/states.js';
@@ -88,7 +89,8 @@ async function follow(
     );
     if (final.txnState !== 'completed') throw notReceived(final);
     const after = describeDuration(Math.max(now() - started, 0));
-    live.succeed(`Received ${amountWithSats(request.amount)}, ${after} after it was asked for   ${final.txnId}`);
+    const text = `Received ${amountWithSats(request.amount)}, ${after} after it was asked for`;
+    live.succeed(recordLine(text, final.txnId, context.terminal.stderrCanvas));
     return final;
   } finally {
     live.stop();

@@ -3,12 +3,13 @@ import { Failure } from '../formats/failure.js';
 import { failureJson, failureLines } from '../terminal/failure-view.js';
 import { sanitize } from '../terminal/sanitize.js';
 import { openTerminal } from '../terminal/terminal.js';
-import { openContext, type Process } from './context.js';
+import { openContext, type Process, type RunLine } from './context.js';
 import { runProgram } from './program.js';
 import { chosenPath, tree } from './tree.js';
 
 /** Runs a command line and resolves with its exit code. */
 export async function runCli(argv: readonly string[], proc: Process): Promise<number> {
+  const runLine: RunLine = (line, env) => runCli(line, { ...proc, env: { ...proc.env, ...env } });
   try {
     await runProgram({
       tree,
@@ -18,7 +19,7 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
       columns: proc.stdout.columns,
       print: (text) => void proc.stdout.write(text),
       explain: (text) => void proc.stderr.write(`${text}\n`),
-      openContext: (globals) => openContext(proc, globals),
+      openContext: (globals) => openContext(proc, globals, runLine),
     });
     return 0;
   } catch (error) {

@@ -1,12 +1,18 @@
 // Controls a sandbox, embedded or at an address on this machine, through its `/_sandbox/` endpoints.
 import * as v from 'valibot';
 import { parseBaseUrl } from '../api/base-url.js';
-import { NetworkError } from '../api/transport.js';
+import { NetworkError, type Transport } from '../api/transport.js';
 import { Failure } from '../formats/failure.js';
 import { embeddedUrl } from '../store/settings.js';
 import type { Context } from './context.js';
 
 const errorSchema = v.object({ error: v.string(), message: v.optional(v.string()) });
+
+/** A sandbox within reach: embedded, or at an address. */
+export interface SandboxTarget {
+  readonly url: string;
+  readonly transport: Transport;
+}
 
 /** Throws Failure: `usage` when the chosen service is not on this machine, `refused` when the sandbox says no. */
 export async function controlSandbox<T>(
@@ -16,14 +22,21 @@ export async function controlSandbox<T>(
   schema: v.GenericSchema<unknown, T>,
   body?: object,
 ): Promise<T> {
-  const { url, transport } = await target(context);
-  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  return controlAt(await findTarget(context), method, path, schema, body);
+}
+
+export async function controlAt<T>(
+  { url, transport }: SandboxTarget,
+  method: string,
+  path: string,
+  schema: v.GenericSchema<unknown, T>,
+  body?: object,
+): Promise<T> {
   const answer = await transport({
     method,
     url: `${url}/_sandbox/${path}`,
-    headers: { accept: 'application/json', ...headers },
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: context.signal,
   }).catch((error: unknown) => {
     throw error instanceof NetworkError ? unreachable(url, error) : error;
   });
@@ -35,7 +48,7 @@ export async function controlSandbox<T>(
 }
 
 /** Without any service chosen the embedded sandbox is meant. */
-async function target(context: Context): Promise<{ url: string; transport: Awaited<ReturnType<Context['transport']>> }> {
+async function findTarget(context: Context): Promise<SandboxTarget> {
   const { settings } = context;
   if (settings.embedded || settings.baseUrl === undefined) {
     return { url: embeddedUrl, transport: (await context.embedded()).transport };

@@ -3,6 +3,7 @@ import { accountBranches } from './branches/account.js';
 import { receiveBranches } from './branches/receive.js';
 import { sandboxBranches } from './branches/sandbox.js';
 import { sendBranches } from './branches/send.js';
+import { toolBranches } from './branches/tools.js';
 import { transactionBranches } from './branches/transactions.js';
 import type { Branch } from './branch.js';
 import { flagName, takesWord } from './flags.js';
@@ -11,7 +12,14 @@ import { globalOptions } from './globals.js';
 export const tree: Branch = {
   name: 'svcpay',
   summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
-  branches: [...accountBranches, ...receiveBranches, ...sendBranches, ...transactionBranches, ...sandboxBranches],
+  branches: [
+    ...accountBranches,
+    ...receiveBranches,
+    ...sendBranches,
+    ...transactionBranches,
+    ...sandboxBranches,
+    ...toolBranches,
+  ],
 };
 
 const globalWords: ReadonlySet<string> = new Set(

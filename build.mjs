@@ -5,18 +5,19 @@ import { build } from 'esbuild';
 const outdir = 'dist';
 
 /**
- * What the bundled packages load at start and svcpay never uses: HTTP/2 of undici, and the JSON schema validator that
- * conf loads although no schema is handed to it. Each costs more than all of svcpay.
+ * What the bundled packages load at start and svcpay never uses: HTTP/2 of undici, and of conf the JSON schema validator
+ * and the comparison of versions for its migrations. Each costs more than all of svcpay.
  */
 const unused = new Map([
   ['node:http2', 'export const constants={};export default{constants};'],
   ['ajv/dist/2020.js', 'export class Ajv2020{constructor(){throw new Error("no JSON schema is used")}}'],
+  ['semver', 'export default {};'],
   ['ajv-formats', 'export default()=>{throw new Error("no JSON schema is used")};'],
 ]);
 const stubs = {
   name: 'unused parts of packages',
   setup(bundler) {
-    bundler.onResolve({ filter: /^(node:http2|ajv\/dist\/2020\.js|ajv-formats)$/ }, ({ path }) => ({ path, namespace: 'unused' }));
+    bundler.onResolve({ filter: /^(node:http2|ajv\/dist\/2020\.js|ajv-formats|semver)$/ }, ({ path }) => ({ path, namespace: 'unused' }));
     bundler.onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({ contents: unused.get(path) }));
   },
 };

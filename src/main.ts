@@ -2,18 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
+import { runCli } from './cli/run.js';
 
-const argv = process.argv.slice(2);
-const { version } = packageJson;
-
-if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-  process.stdout.write(`${version}\n`);
-} else {
-  const { runCli } = await import('./cli/run.js');
-  process.exitCode = await runCli(argv, openProcess());
-  // A terminal that was read for an answer would keep the process waiting for more.
-  process.stdin.pause();
-}
+process.exitCode = await runCli(process.argv.slice(2), openProcess());
+// A terminal that was read for an answer would keep the process waiting for more.
+process.stdin.pause();
 
 function openProcess(): Process {
   const interruption = new AbortController();
@@ -29,7 +22,7 @@ function openProcess(): Process {
     stderr: process.stderr,
     env: process.env,
     pid: process.pid,
-    version,
+    version: packageJson.version,
     signal: interruption.signal,
     now: () => Date.now(),
     random: () => Math.random(),

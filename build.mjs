@@ -5,20 +5,26 @@ import { build } from 'esbuild';
 const outdir = 'dist';
 
 /**
- * What the bundled packages load at start and svcpay never uses: HTTP/2 of undici, and of conf the JSON schema validator
- * and the comparison of versions for its migrations. Each costs more than all of svcpay.
+ * What bundled packages load at start and svcpay never uses: HTTP/2 of undici; of conf the JSON schema validator and the
+ * comparison of versions for its migrations; commander's separate executables. Each costs more than all of svcpay.
  */
-const unused = new Map([
-  ['node:http2', 'export const constants={};export default{constants};'],
-  ['ajv/dist/2020.js', 'export class Ajv2020{constructor(){throw new Error("no JSON schema is used")}}'],
-  ['semver', 'export default {};'],
-  ['ajv-formats', 'export default()=>{throw new Error("no JSON schema is used")};'],
-]);
+const unused = [
+  { package: 'undici', path: 'node:http2', stub: 'export const constants={};export default{constants};' },
+  { package: 'conf', path: 'ajv/dist/2020.js', stub: 'export const Ajv2020=undefined;' },
+  { package: 'conf', path: 'ajv-formats', stub: 'export default undefined;' },
+  { package: 'conf', path: 'semver', stub: 'export default undefined;' },
+  { package: 'commander', path: 'node:child_process', stub: 'export default undefined;' },
+];
 const stubs = {
   name: 'unused parts of packages',
   setup(bundler) {
-    bundler.onResolve({ filter: /^(node:http2|ajv\/dist\/2020\.js|ajv-formats|semver)$/ }, ({ path }) => ({ path, namespace: 'unused' }));
-    bundler.onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({ contents: unused.get(path) }));
+    bundler.onResolve({ filter: /^(node:(http2|child_process)|ajv\/dist\/2020\.js|ajv-formats|semver)$/ }, (wanted) => {
+      const found = unused.find((each) => each.path === wanted.path && wanted.importer.includes(`/node_modules/${each.package}/`));
+      return found && { path: found.path, namespace: 'unused' };
+    });
+    bundler.onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({
+      contents: unused.find((each) => each.path === path)?.stub,
+    }));
   },
 };
 

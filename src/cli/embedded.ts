@@ -2,7 +2,7 @@
 import { NetworkError, type Transport } from '../api/transport.js';
 import type { Credentials } from '../api/types.js';
 import { openSandbox } from '../sandbox/embedded.js';
-import { sandboxFile, type Home } from '../store/home.js';
+import { openFolder, sandboxFile, type Home } from '../store/home.js';
 import { embeddedUrl } from '../store/settings.js';
 import { credentialName, openTokens, type KeptTokens } from '../store/tokens.js';
 
@@ -15,7 +15,8 @@ export interface EmbeddedService {
 }
 
 export async function openEmbedded(home: Home, maker: string): Promise<EmbeddedService> {
-  const service = await openSandbox({ file: sandboxFile(home), maker });
+  openFolder(home.data);
+  const service = openSandbox({ file: sandboxFile(home), maker });
   const { apiKey, apiSecret, handle } = service;
   return {
     credentials: { apiKey, apiSecret },

@@ -81,9 +81,11 @@ function amounts({ sourceReq, destReq, fxRate }: Transaction): MoneyLine[] {
   const line = (label: string, amount: Money | undefined): MoneyLine[] =>
     amount === undefined ? [] : [{ label, amount }];
   const feeLine = (label: string, amount: Money): MoneyLine[] => (amount.value.eq(0) ? [] : [{ label, amount }]);
+  const source = amountOf(sourceReq);
+  const dest = amountOf(destReq);
+  const isSame = source?.ccy === dest?.ccy && dest !== undefined && source?.value.eq(dest.value) === true;
   return [
-    ...line('Source', amountOf(sourceReq)),
-    ...line('Destination', amountOf(destReq)),
+    ...(isSame ? line('Amount', dest) : [...line('Source', source), ...line('Destination', dest)]),
     ...(sourceReq.ccy === destReq.ccy || !fxRate ? [] : [rateLine(sourceReq.ccy, destReq.ccy, fxRate)]),
     ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
     ...feeLine('Network fee', fee(sourceReq.networkFees)),

@@ -241,6 +241,16 @@ describe('a receipt', () => {
     ]);
   });
 
+  test('names an amount once that is the same on both sides', () => {
+    const side = { ccy: 'BTC', amtSettled: 0.0005 };
+    const received = transaction({
+      sourceReq: { ...side, method: 'lightning' },
+      destReq: { ...side, method: 'servicepay' },
+    });
+    const lines = receipt(received, { now, history, timeZone: 'UTC' }, plain(80));
+    expect(lines.filter((line) => line.includes('0.0005'))).toEqual(['  Amount        0.00050000 BTC   50 000 sat']);
+  });
+
   test('at 40 columns keeps the transaction id whole', () => {
     const lines = receipt(transaction({}), { now, history, timeZone: 'UTC' }, plain(40));
     expect(lines.slice(-2)).toEqual(['  Transaction', `  ${txnId}`]);

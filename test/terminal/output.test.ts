@@ -1,8 +1,11 @@
 // What a list, a record and a remark look like on a terminal and in a pipe, in every format.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
 import { createOutput, type ListView, type OutputOptions, type RecordView } from '../../src/terminal/output.js';
+import { bundled } from '../support/pty.js';
 import { openPlainScreen, openScreen, type ScreenOptions } from './support.js';
 
 interface Payment {
@@ -191,6 +194,16 @@ describe('a long list', () => {
     terminal.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
     await writing;
     expect(seen.rows).toBeLessThan(4000);
+  });
+
+  test.each([
+    { args: '', read: '0\n1\n' },
+    { args: '--json', read: '[{"id":0},{"id":1},' },
+  ])('read by head ends quietly: $args', async ({ args, read }) => {
+    const program = await bundled(new URL('fixtures/endless.ts', import.meta.url));
+    const pipeline = `"${process.execPath}" "${program}" ${args} | head -c ${read.length}; echo; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', pipeline]);
+    expect({ stdout, stderr }).toEqual({ stdout: `${read}\n0\n`, stderr: '' });
   });
 
   test('reaches the reader while its source is still at work', async () => {

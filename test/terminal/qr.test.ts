@@ -1,5 +1,6 @@
 // QR codes read back by a scanner from what a terminal, a browser and a picture would show.
 import { inflateSync } from 'node:zlib';
+import xterm from '@xterm/headless';
 import jsqr from 'jsqr';
 import { describe, expect, test } from 'vitest';
 import { qrLines, qrPng, qrSvg } from '../../src/terminal/qr.js';
@@ -11,22 +12,27 @@ const invoice = (length: number): string => `lnbc500u1${data(length - 9)}`;
 
 type Bits = readonly boolean[][];
 
-/** What stands on the screen: cells of two pixels above each other, in the colours last set on their line. */
-function pixelsOf(lines: readonly string[]): Bits {
-  return lines.flatMap((line) => {
-    const upper: boolean[] = [];
-    const lower: boolean[] = [];
-    let dark: { readonly ink: boolean; readonly ground: boolean } | undefined;
-    for (const [piece, ink, ground] of line.matchAll(/\u001B\[38;5;(16|231);48;5;(16|231)m|[ ▀]|\u001B\[0m$/g)) {
-      if (ink !== undefined) dark = { ink: ink === '16', ground: ground === '16' };
-      else if (piece === ' ' || piece === '▀') {
-        if (dark === undefined) throw new Error('A cell in the colours of the theme.');
-        upper.push(piece === '▀' ? dark.ink : dark.ground);
-        lower.push(dark.ground);
-      }
-    }
-    return [upper, lower];
+const black = 16;
+const white = 231;
+
+/** What a terminal shows of the lines: cells of two pixels above each other, each in its own ink and ground. */
+async function pixelsOf(lines: readonly string[]): Promise<Bits> {
+  const terminal = new xterm.Terminal({ cols: 250, rows: lines.length + 1, allowProposedApi: true });
+  await new Promise<void>((resolve) => terminal.write(lines.join('\r\n'), resolve));
+  const rows = lines.map((_, row) => terminal.buffer.active.getLine(row));
+  return rows.flatMap((row) => {
+    const width = row?.translateToString(true).length ?? 0;
+    const cells = Array.from({ length: width }, (_, column) => row?.getCell(column));
+    const upper = cells.map((cell) =>
+      cell?.getChars() === '▀' ? isBlack(cell.getFgColor()) : isBlack(cell?.getBgColor()),
+    );
+    return [upper, cells.map((cell) => isBlack(cell?.getBgColor()))];
   });
+}
+
+function isBlack(color: number | undefined): boolean {
+  if (color !== black && color !== white) throw new Error('A cell in the colours of the theme.');
+  return color === black;
 }
 
 /**
@@ -95,19 +101,23 @@ const readBack = [
 ];
 
 describe.each(themes)('on a $theme theme', ({ wall }) => {
-  test.each(readBack)('a scanner reads $what', ({ text, read }) => {
-    expect(scan(pixelsOf(drawn(text)), { wall })).toBe(read);
+  test.each(readBack)('a scanner reads $what', async ({ text, read }) => {
+    expect(scan(await pixelsOf(drawn(text)), { wall })).toBe(read);
   });
 
-  test.each([1, 2, 4])('a scanner reads a terminal that leaves a gap of %i pixels between lines', (gap) => {
-    expect(scan(pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(invoice(300).toUpperCase());
+  test.each([1, 2, 4])('a scanner reads a terminal that leaves a gap of %i pixels between lines', async (gap) => {
+    expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(invoice(300).toUpperCase());
   });
 });
 
-test('an invoice of 300 characters takes 29 rows of 57 columns', () => {
+test('an invoice of 300 characters takes 29 rows of 57 columns', async () => {
   const lines = drawn(invoice(300));
   expect(lines).toHaveLength(29);
-  expect(pixelsOf(lines).every((row) => row.length === 57)).toBe(true);
+  expect((await pixelsOf(lines)).every((row) => row.length === 57)).toBe(true);
+});
+
+test('every line ends its colours', () => {
+  expect(drawn(bech32).every((line) => line.endsWith('\u001B[0m'))).toBe(true);
 });
 
 test('alphanumeric mode is smaller than bytes', () => {
@@ -119,12 +129,12 @@ test.each([
   { length: 26, size: 29 },
   { length: 47, size: 29 },
   { length: 48, size: 33 },
-])('$length alphanumeric characters take the smallest version there is: $size columns', ({ length, size }) => {
-  expect(pixelsOf(drawn(`bc1${data(length - 3)}`))[0]).toHaveLength(size);
+])('$length alphanumeric characters take the smallest version there is: $size columns', async ({ length, size }) => {
+  expect((await pixelsOf(drawn(`bc1${data(length - 3)}`)))[0]).toHaveLength(size);
 });
 
-test('the code is surrounded by two light modules', () => {
-  const bits = pixelsOf(drawn(bech32));
+test('the code is surrounded by two light modules', async () => {
+  const bits = await pixelsOf(drawn(bech32));
   const light = (row: readonly boolean[] | undefined): boolean => row?.every((dark) => !dark) ?? false;
   expect([bits[0], bits[1], bits.at(-1), bits.at(-2)].every(light)).toBe(true);
   expect(bits.every((row) => !row[0] && !row[1] && !row.at(-1) && !row.at(-2))).toBe(true);

@@ -1,5 +1,6 @@
 // JSON as scripts want it: numbers in plain notation (0.00000007, never 7e-8), safe to print on a terminal.
 import { Big } from 'big.js';
+import { fixed } from '../formats/amount.js';
 import { sanitizeJson } from './sanitize.js';
 
 export interface JsonOptions {
@@ -14,14 +15,17 @@ export function toJson(value: unknown, { indent = 0 }: JsonOptions = {}): string
 
 /** Undefined for what JSON leaves out; `newline` carries the indentation of the level. */
 function write(value: unknown, indent: number, newline: string): string | undefined {
-  if (value instanceof Big) return value.toFixed();
   switch (typeof value) {
     case 'number':
       return plainNumber(value);
     case 'bigint':
       return String(value);
     case 'object':
-      return value === null ? 'null' : writeObject(value, indent, newline);
+      if (value === null) return 'null';
+      if (value instanceof Big) return fixed(value);
+      return 'toJSON' in value && typeof value.toJSON === 'function'
+        ? write(value.toJSON(), indent, newline)
+        : writeObject(value, indent, newline);
     default:
       return JSON.stringify(value);
   }
@@ -30,23 +34,22 @@ function write(value: unknown, indent: number, newline: string): string | undefi
 function plainNumber(value: number): string {
   if (!Number.isFinite(value)) return 'null';
   const text = String(value);
-  return text.includes('e') ? new Big(text).toFixed() : JSON.stringify(value);
+  return text.includes('e') ? new Big(text).toFixed() : text;
 }
 
-function writeObject(value: object, indent: number, newline: string): string | undefined {
-  if ('toJSON' in value && typeof value.toJSON === 'function') return write(value.toJSON(), indent, newline);
-  const deeper = newline + ' '.repeat(indent);
-  const colon = indent > 0 ? ': ' : ':';
+/** Built by appending, not by joining lists: an export writes a hundred thousand of these. */
+function writeObject(value: object, indent: number, newline: string): string {
   const isArray = Array.isArray(value);
-  const items = isArray
-    ? value.map((item: unknown) => write(item, indent, deeper) ?? 'null')
-    : Object.entries(value).flatMap(([key, item]) => {
-        const text = write(item, indent, deeper);
-        return text === undefined ? [] : [`${JSON.stringify(key)}${colon}${text}`];
-      });
-  const [open, close] = isArray ? '[]' : '{}';
-  if (items.length === 0) return `${open}${close}`;
-  return indent > 0
-    ? `${open}${deeper}${items.join(`,${deeper}`)}${newline}${close}`
-    : `${open}${items.join(',')}${close}`;
+  const deeper = newline + ' '.repeat(indent);
+  const before = indent > 0 ? deeper : '';
+  const colon = indent > 0 ? ': ' : ':';
+  let text = '';
+  for (const [key, item] of Object.entries(value)) {
+    const written = write(item, indent, deeper) ?? (isArray ? 'null' : undefined);
+    if (written === undefined) continue;
+    if (text !== '') text += ',';
+    text += isArray ? before + written : before + JSON.stringify(key) + colon + written;
+  }
+  if (text !== '' && indent > 0) text += newline;
+  return isArray ? `[${text}]` : `{${text}}`;
 }

@@ -5,12 +5,15 @@ const harmful = /(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ign
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
+/** Printable ASCII, which is nearly everything: told in a fraction of the time that the classes above take. */
+const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
+
 /**
  * Shows every control, escape, bidirectional and zero-width character, and every line break, as a visible escape
  * (`\n`, `\x1b`, `\u202e`), so that the text stays on its line, steers nothing and looks like what it is.
  */
 export function sanitize(text: string): string {
-  return text.replace(harmful, visible);
+  return isPlain(text) ? text : text.replace(harmful, visible);
 }
 
 function visible(character: string): string {
@@ -22,6 +25,7 @@ function visible(character: string): string {
 
 /** The same characters as JSON escapes: the document stays the same data, and a terminal may print it. */
 export function sanitizeJson(json: string): string {
+  if (isPlain(json)) return json;
   return json.replace(harmful, (character) => {
     // A line feed stands between the lines of an indented document; within a string JSON has escaped it already.
     if (character === '\n') return character;

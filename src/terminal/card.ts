@@ -1,12 +1,14 @@
 // The building blocks of cards: facts with a label, and lines of money whose numbers stand under each other.
+// Whatever they are handed is sanitised here, wherever it came from.
 import { formatAmount, formatNumber, formatSats, type Money } from '../formats/amount.js';
+import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 import { chop, padLeft, padRight, widthOf, wrap } from './text.js';
 
 const margin = '  ';
 const gap = '   ';
 
-/** A line of what is so: `Expires   in 48 minutes`. Text from outside is sanitised by whoever makes the fact. */
+/** A line of what is so: `Expires   in 48 minutes`. */
 export interface Fact {
   readonly label: string;
   readonly value: string;
@@ -34,10 +36,11 @@ export function amountWithSats(amount: Money): string {
 }
 
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
-  wrap(text, columns - margin.length).map((line) => margin + style.bold(line));
+  wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
 
 /** Facts with their values under each other; a long value goes on in its own column. */
-export function factLines(facts: readonly Fact[], { style, columns }: Canvas, labelWidth = 7): string[] {
+export function factLines(given: readonly Fact[], { style, columns }: Canvas, labelWidth = 7): string[] {
+  const facts = given.map(harmless);
   const width = Math.max(labelWidth, ...facts.map(({ label }) => widthOf(label)));
   const room = columns - margin.length - width - gap.length;
   const beside = (label: string, lines: readonly string[]): string[] =>
@@ -51,6 +54,13 @@ export function factLines(facts: readonly Fact[], { style, columns }: Canvas, la
     return beside(label, inline ? [`${value}${gap}${notes[0]}`] : [...wrap(value, room), ...notes]);
   });
 }
+
+const harmless = ({ label, value, note, whole }: Fact): Fact => ({
+  label: sanitize(label),
+  value: sanitize(value),
+  note: note === undefined ? undefined : sanitize(note),
+  whole: whole === true,
+});
 
 /**
  * Lines of money. Numbers of one currency line up on the right, those of several on the left. Where the window is too
@@ -93,10 +103,11 @@ function cellsOf(lines: readonly MoneyLine[]): Cells[] {
   const oneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
   const numberWidth = oneCurrency ? widest(amounts.map(formatNumber)) : 0;
   return lines.map(({ label, amount, note = '', total = false, aside = false }) => {
-    const cells = { label, note, total };
-    if (typeof amount === 'string') return { ...cells, amount, isMoney: false, sats: '' };
+    const cells = { label: sanitize(label), note: sanitize(note), total };
+    if (typeof amount === 'string') return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
     const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
-    return { ...cells, amount: `${padLeft(formatNumber(amount), numberWidth)} ${amount.ccy}`, isMoney: true, sats };
+    const text = `${padLeft(formatNumber(amount), numberWidth)} ${sanitize(amount.ccy)}`;
+    return { ...cells, amount: text, isMoney: true, sats };
   });
 }
 

@@ -1,6 +1,7 @@
 // What to show to be paid: the title, the QR code where it fits, and the invoice or address whole, easy to copy.
 import { factLines, heading, type Fact } from './card.js';
 import { qrLines } from './qr.js';
+import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 import { chop, wrap } from './text.js';
 
@@ -27,7 +28,7 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
   const facts = factLines(card.facts, canvas);
   const text = [
-    ...chop(card.text, columns - margin.length).map((line) => margin + line),
+    ...chop(sanitize(card.text), columns - margin.length).map((line) => margin + line),
     ...(facts.length === 0 ? [] : ['', ...facts]),
   ];
   const title = heading(card.title, canvas);

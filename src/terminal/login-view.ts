@@ -1,7 +1,6 @@
 // Who is logged in where, and where the secrets are.
 import { factLines, type Fact } from './card.js';
 import type { RecordView } from './output.js';
-import { sanitize } from './sanitize.js';
 import { dateTime } from './time.js';
 
 export interface Login {
@@ -17,11 +16,11 @@ export interface Login {
 
 function facts(login: Login): Fact[] {
   return [
-    { label: 'Profile', value: sanitize(login.profile) },
-    { label: 'Service', value: sanitize(login.baseUrl), whole: true },
-    { label: 'Account', value: sanitize(login.accountId), whole: true },
+    { label: 'Profile', value: login.profile },
+    { label: 'Service', value: login.baseUrl, whole: true },
+    { label: 'Account', value: login.accountId, whole: true },
     { label: 'Token', value: `until ${dateTime(login.tokenExpiresAt)}`, note: `in ${login.tokenIn}` },
-    { label: 'Secret', value: `in ${sanitize(login.secretIn)}` },
+    { label: 'Secret', value: `in ${login.secretIn}` },
   ];
 }
 

@@ -2,7 +2,6 @@
 import { formatAmount, type Money } from '../formats/amount.js';
 import { factLines, heading, moneyLines, type Fact } from './card.js';
 import { leftLines, rateText, type Rate } from './quote-card.js';
-import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 
 export interface PayoutCard {
@@ -24,14 +23,14 @@ export interface PayoutCard {
 }
 
 export function payoutCard(payout: PayoutCard, canvas: Canvas): string[] {
-  const to = [payout.recipient, payout.institution, payout.account].map(sanitize).join(' · ');
+  const to = [payout.recipient, payout.institution, payout.account].join(' · ');
   return [
     ...heading(to, canvas),
     ...factLines(payout.about ?? [], canvas),
     '',
     ...moneyLines(
       [
-        { label: 'They get', amount: payout.gets, note: sanitize(payout.arrives) },
+        { label: 'They get', amount: payout.gets, note: payout.arrives },
         { label: 'Rate', amount: rateText(payout.rate) },
         { label: 'You pay', amount: payout.pays, note: feesText(payout) },
         ...leftLines(payout.left),

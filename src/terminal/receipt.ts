@@ -1,5 +1,5 @@
 // One transaction as a readable receipt: how far it is and when, what moved, both sides, fees, notes.
-import { fromWire, money, type Money } from '../formats/amount.js';
+import { fixed, fromWire, money, type Money } from '../formats/amount.js';
 import { formatDuration } from '../formats/duration.js';
 import type { Transaction } from '../api/types.js';
 import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
@@ -112,7 +112,7 @@ const detailLabels: Readonly<Record<string, string>> = {
 
 function sides({ sourceReq, destReq }: Transaction): Fact[] {
   const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']): Fact[] => [
-    { label, value: sanitize(method === 'servicepay' ? `${ccy} wallet` : `${ccy} over ${method}`) },
+    { label, value: method === 'servicepay' ? `${ccy} wallet` : `${ccy} over ${method}` },
     ...Object.entries(reqDetails ?? {}).flatMap(([key, value]) => detail(key, value)),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];
@@ -120,13 +120,13 @@ function sides({ sourceReq, destReq }: Transaction): Fact[] {
 
 function detail(key: string, value: unknown): Fact[] {
   if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return [];
-  const text = typeof value === 'number' ? fromWire(value).toFixed() : sanitize(value);
+  const text = typeof value === 'number' ? fixed(fromWire(value)) : value;
   return [{ label: detailLabels[key] ?? oneLine(key, 20), value: text, whole: !text.includes(' ') }];
 }
 
 function about(transaction: Transaction, { now, paymentHash, timeZone }: ReceiptOptions): Fact[] {
   const text = (label: string, value: string | null | undefined, whole = false): Fact[] =>
-    value ? [{ label, value: sanitize(value), whole }] : [];
+    value ? [{ label, value, whole }] : [];
   const expires = transaction.txnState === 'completed' ? undefined : transaction.sourceReq.expiresAt;
   return [
     ...text('Hash', paymentHash, true),

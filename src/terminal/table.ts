@@ -43,7 +43,7 @@ export function createTable<T>(columns: readonly Column<T>[], options: TableOpti
   };
 }
 
-const textOf = <T>(column: Column<T>, row: T): string => column.text?.(row) ?? cellText(column.value(row));
+const textOf = <T>(column: Column<T>, row: T): string => cellText(column.text?.(row) ?? column.value(row));
 
 const cellWidth = <T>(column: Column<T>, rows: readonly T[]): number =>
   rows.reduce((width, row) => Math.max(width, widthOf(textOf(column, row))), widthOf(column.title));

@@ -11,6 +11,7 @@ import { failureJson, failureLines } from '../../src/terminal/failure-view.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
 import { payoutCard, type PayoutCard } from '../../src/terminal/payout-card.js';
+import { recordLine } from '../../src/terminal/record-line.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/quote-card.js';
 import { receipt } from '../../src/terminal/receipt.js';
 import { stepsLine, stepWord } from '../../src/terminal/steps.js';
@@ -399,6 +400,54 @@ describe('tables', () => {
     expect(await drawn(undefined, (out) => out.list(history.slice(0, 1), transactionList(now)))).toEqual([
       `2026-03-01T13:58:31.000Z\tSwap\tBTC\t0.001\tUSDT\t70.796845\t\t\tcompleted\t${txnId}\t`,
     ]);
+  });
+});
+
+describe('nothing steers the terminal', () => {
+  const hostile = 'x\u001B[2J\u202E\n';
+  const steering = /[\p{Cc}\p{Cf}]/u;
+
+  test.each([
+    { what: 'a fact', lines: factLines([{ label: hostile, value: hostile, note: hostile }], plain(80)) },
+    { what: 'a key', lines: factLines([{ label: 'To', value: hostile.repeat(30), whole: true }], plain(80)) },
+    {
+      what: 'an amount',
+      lines: moneyLines([{ label: hostile, amount: money(hostile, '1'), note: hostile }], plain(80)),
+    },
+    { what: 'a rate', lines: moneyLines([{ label: 'Rate', amount: hostile }], plain(80)) },
+    { what: 'an invoice', lines: invoiceCard({ ...invoice, title: hostile, text: hostile }, plain(80)) },
+    { what: 'a record', lines: recordLine(hostile, hostile, plain(80)).split('\n') },
+    {
+      what: 'a receipt',
+      lines: receipt(
+        transaction({
+          txnId: hostile,
+          txnState: hostile,
+          note: hostile,
+          extRefId: hostile,
+          sourceReq: { ccy: hostile, method: hostile, amtSettled: 1 },
+          destReq: { ccy: 'BTC', method: hostile, amtSettled: 1, reqDetails: { [hostile]: hostile } },
+        }),
+        { now },
+        plain(80),
+      ),
+    },
+  ])('in $what', ({ lines }) => {
+    expect(lines.filter((line) => steering.test(line))).toEqual([]);
+  });
+
+  test('in a table, whatever its columns say', async () => {
+    const { terminal, stdout } = openPlainScreen();
+    const columns = [
+      { title: 'Id', value: () => hostile },
+      { title: 'Text', value: () => 1, text: () => hostile },
+    ];
+    await createOutput(terminal, {}).list([{}], { columns, quiet: () => hostile, empty: '', footer: hostile });
+    expect(
+      stdout()
+        .split('\n')
+        .filter((line) => steering.test(line)),
+    ).toEqual([]);
   });
 });
 

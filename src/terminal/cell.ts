@@ -1,10 +1,10 @@
 // A value as the text of one cell: exact, plain notation, one line whatever it holds.
 import { Big } from 'big.js';
 import { fixed } from '../formats/amount.js';
-import type { Cell, Column } from './column.js';
 import { fieldAt } from './fields.js';
 import { toJson } from './json.js';
 import { sanitize } from './sanitize.js';
+import type { Cell, Column } from './view.js';
 
 /** Sanitised, so that a row of tsv is one line and a cell steers no terminal. */
 export function cellText(cell: Cell): string {

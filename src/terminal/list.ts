@@ -1,11 +1,10 @@
 // A list on its way to stdout: as a table in parts, or row by row, never held whole.
 import { fieldColumns } from './cell.js';
-import type { Column } from './column.js';
-import type { Format, ListView, Rows } from './output.js';
 import { csvRows, jsonLines, jsonRows, quietRows, tabRows, type Fields, type RowWriter } from './rows.js';
 import { createSink } from './sink.js';
 import { createTable } from './table.js';
 import type { Terminal } from './terminal.js';
+import type { Column, Format, ListView, Rows } from './view.js';
 
 /** How results are to be printed, decided once per command. */
 export interface Manner {

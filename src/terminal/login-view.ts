@@ -1,7 +1,7 @@
 // Who is logged in where, and where the secrets are.
 import { factLines, type Fact } from './card.js';
-import type { RecordView } from './output.js';
 import { dateTime } from './time.js';
+import type { RecordView } from './view.js';
 
 export interface Login {
   readonly profile: string;

@@ -2,7 +2,6 @@
 import { Failure } from '../formats/failure.js';
 import { factLines } from './card.js';
 import { cellText, fieldColumns } from './cell.js';
-import type { Column } from './column.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './json.js';
 import { listRows, listTable, rowWriter, type Manner } from './list.js';
@@ -10,10 +9,9 @@ import { picked } from './rows.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
 import { oneLine } from './text.js';
+import type { Format, ListView, RecordView, Rows } from './view.js';
 
-export type { Column } from './column.js';
-
-export type Format = 'table' | 'tsv' | 'json' | 'jsonl' | 'csv';
+export type { Format, ListView, RecordView } from './view.js';
 
 export interface OutputOptions {
   /** `-o`; undefined lets the output decide: a table on a terminal, tsv in a pipe. */
@@ -24,25 +22,7 @@ export interface OutputOptions {
   readonly json?: boolean | undefined;
 }
 
-export interface ListView<T> {
-  readonly columns: readonly Column<T>[];
-  /** The one value of a row that `-q` prints. */
-  readonly quiet: (row: T) => string;
-  /** Said on stderr when there is no row. */
-  readonly empty: string;
-  /** A dim line under the table, on a screen only. */
-  readonly footer?: string | undefined;
-}
-
-export interface RecordView<T> {
-  /** The lines on a screen; none where the live line has said it all. */
-  readonly screen: (canvas: Canvas) => readonly string[];
-  readonly columns: readonly Column<T>[];
-  readonly quiet: (record: T) => string;
-}
-
 type Draw = readonly string[] | ((canvas: Canvas) => readonly string[]);
-export type Rows<T> = Iterable<T> | AsyncIterable<T>;
 
 export interface Output {
   /** The format in force. */

@@ -6,11 +6,11 @@ import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
 import { rateText } from './quote-card.js';
 import { sanitize } from './sanitize.js';
 import { paintStep, stepsOf } from './steps.js';
-import type { RecordView } from './output.js';
 import type { Canvas } from './terminal.js';
 import { oneLine, padRight } from './text.js';
 import { clockTime, dateTime, relativeTime } from './time.js';
 import { amountOf, stateStyle, transactionKind, transactionList } from './transaction-view.js';
+import type { RecordView } from './view.js';
 
 export interface ReceiptOptions {
   /** Epoch ms. */

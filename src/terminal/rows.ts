@@ -1,8 +1,8 @@
 // Rows for machines: each format as the text before, of and after the rows, so that none has to be held.
 import { cellText, fieldColumns } from './cell.js';
-import type { Column } from './column.js';
 import { pickFields } from './fields.js';
 import { toJson } from './json.js';
+import type { Column } from './view.js';
 
 export interface RowWriter<T> {
   /** Before the first row. */

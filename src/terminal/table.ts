@@ -2,8 +2,8 @@
 import type { ChalkInstance } from 'chalk';
 import type CliTable from 'cli-table3';
 import { cellText } from './cell.js';
-import type { Column } from './column.js';
 import { padRight, widthOf } from './text.js';
+import type { Column } from './view.js';
 
 const margin = '  ';
 const narrowGap = 2;

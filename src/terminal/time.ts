@@ -13,7 +13,7 @@ export function relativeTime(at: number, now: number, timeZone?: string): string
 
 /** `2026-03-01 14:02:31` in the given time zone, else in the machine's own. */
 export function dateTime(at: number, timeZone?: string): string {
-  // Swedish writes dates and times in ISO order; the locale of the person must not change what scripts of eyes compare.
+  // Swedish writes dates in ISO order, which every reader of a receipt can tell from a day-first or month-first one.
   return new Date(at).toLocaleString('sv-SE', timeZone === undefined ? {} : { timeZone });
 }
 

@@ -2,8 +2,8 @@
 import { formatAmount, fromWire, money, type Money } from '../formats/amount.js';
 import type { ListedTransaction } from '../api/types.js';
 import type { ChalkInstance } from 'chalk';
-import type { Column, ListView } from './output.js';
 import { relativeTime } from './time.js';
+import type { Column, ListView } from './view.js';
 
 type Side = ListedTransaction['sourceReq'];
 

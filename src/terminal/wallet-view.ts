@@ -1,7 +1,7 @@
 // The wallets of an account as a table: available, reserved and total per currency.
 import { fixed, formatNumber, fromWire, money } from '../formats/amount.js';
 import type { Wallet } from '../api/types.js';
-import type { Column, ListView } from './output.js';
+import type { Column, ListView } from './view.js';
 
 type Part = (wallet: Wallet) => ReturnType<typeof fromWire>;
 

@@ -1,6 +1,9 @@
-// What a table is made of: a column knows its value for machines and, where that differs, its text for people.
+// What a command hands to the output: the columns of its rows, and what people and scripts see of them.
 import type { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
+import type { Canvas } from './terminal.js';
+
+export type Format = 'table' | 'tsv' | 'json' | 'jsonl' | 'csv';
 
 /** Written in plain notation, empty for null and undefined. */
 export type Cell = string | number | bigint | boolean | Big | null | undefined;
@@ -20,4 +23,23 @@ export interface Column<T> {
   readonly only?: 'screen' | 'rows';
   /** Colour of a cell, on a screen only; it carries no meaning alone. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
+}
+
+export type Rows<T> = Iterable<T> | AsyncIterable<T>;
+
+export interface ListView<T> {
+  readonly columns: readonly Column<T>[];
+  /** The one value of a row that `-q` prints. */
+  readonly quiet: (row: T) => string;
+  /** Said on stderr when there is no row. */
+  readonly empty: string;
+  /** A dim line under the table, on a screen only. */
+  readonly footer?: string | undefined;
+}
+
+export interface RecordView<T> {
+  /** The lines on a screen; none where the live line has said it all. */
+  readonly screen: (canvas: Canvas) => readonly string[];
+  readonly columns: readonly Column<T>[];
+  readonly quiet: (record: T) => string;
 }

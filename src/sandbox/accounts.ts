@@ -1,5 +1,6 @@
 // Accounts, who may act on which, and their wallets.
 import * as v from 'valibot';
+import { issueStaticAddresses } from './addresses.js';
 import { type Context, randomHex, randomId } from './context.js';
 import type { Store } from './database.js';
 import { balanceOf } from './ledger.js';
@@ -31,6 +32,7 @@ export function createAccount(ctx: Context, displayName: string, parentId: strin
     'INSERT INTO account (id, parent_id, display_name, created_at) VALUES (?, ?, ?, ?)',
     account.id, parentId, displayName, ctx.now,
   );
+  issueStaticAddresses(ctx, account.id);
   return account;
 }
 

@@ -1,25 +1,22 @@
 // The `/_sandbox/` endpoints: what a test or a person may do to the sandbox that no client of a real service can.
 import Big from 'big.js';
 import * as v from 'valibot';
-import { money, parseAmount } from '../formats/amount.js';
-import { decodeInvoice } from '../formats/bolt11.js';
 import { parseDuration } from '../formats/duration.js';
-import { Failure } from '../formats/failure.js';
 import { createAccount, findAccount, listAccounts, walletsOf } from './accounts.js';
 import { readAutoPay, writeAutoPay } from './auto-pay.js';
 import { advanceClock, freezeClock, readClock, thawClock } from './clock.js';
 import type { Context } from './context.js';
 import { readBody, type Call, type Route } from './http.js';
-import { kindOf } from './kinds/index.js';
-import { createInvoice, findInvoice } from './lightning.js';
-import { badRequest, notFound } from './refusal.js';
+import { createInvoice } from './lightning.js';
+import { mine } from './mining.js';
+import { payFromOutside } from './outside.js';
+import { badRequest, notFound, orRefuse } from './refusal.js';
 import { clearLog, readLog } from './request-log.js';
 import { carryOut, type DueAction } from './schedule.js';
 import { fund, issueCredentials, reset } from './seed.js';
 import { requireSetting } from './settings.js';
-import { findTransaction, type Transaction } from './transactions.js';
 import { durations } from './unspecified.js';
-import { currency, isMovable } from './values.js';
+import { currency, readAmount } from './values.js';
 
 export const controlPrefix = '/_sandbox/';
 
@@ -37,13 +34,16 @@ const duration = v.union([
   v.pipe(v.string(), v.transform((text) => orRefuse(() => parseDuration(text)))),
 ]);
 
+const blocks = v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(1), v.maxValue(1000));
+
 const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
 const accountBody = v.object({
   displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
   /** The main account unless given; null opens an account that is related to none. */
   parentAccountId: v.optional(v.nullable(v.string())),
 });
-const payBody = v.object({ target: v.string() });
+const payBody = v.object({ target: v.string(), amount: v.optional(v.string()) });
+const mineBody = v.object({ n: v.optional(blocks, new Big(1)) });
 const invoiceBody = v.object({
   amount: v.string(),
   description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
@@ -67,6 +67,10 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
     route('POST', 'accounts', openAccount),
     route('POST', 'pay', pay),
     route('POST', 'invoice', outsideInvoice),
+    route('POST', 'mine', ({ ctx, incoming }) => {
+      const { n } = readBody(incoming, mineBody);
+      return { data: mine(ctx, n, dueActions) };
+    }),
     route('POST', 'reset', ({ ctx }) => {
       reset(ctx, machineTime());
       return status(ctx, machineTime());
@@ -128,25 +132,10 @@ function openAccount({ ctx, incoming }: Call): unknown {
   return { ...issueCredentials(ctx, id), accountDisplayName: displayName, parentAccountId };
 }
 
-/** Pays a transaction or an invoice of this service, as somebody outside would. */
+/** Pays a transaction, an invoice or an address of this service, as somebody outside would. */
 function pay({ ctx, incoming }: Call): unknown {
-  const txn = findTarget(ctx, readBody(incoming, payBody).target);
-  const { payFromOutside } = kindOf(txn);
-  if (payFromOutside === undefined) throw badRequest(`transaction ${txn.id} asks for no payment`);
-  const paid = payFromOutside(ctx, txn);
-  return { txnId: paid.id, txnState: paid.state };
-}
-
-function findTarget({ store }: Context, target: string): Transaction {
-  const direct = findTransaction(store, target);
-  if (direct !== undefined) return direct;
-  if (!/^(lightning:)?ln/i.test(target)) throw notFound();
-  const { invoice, paymentHash } = orRefuse(() => decodeInvoice(target.replace(/^lightning:/i, '')));
-  const known = findInvoice(store, paymentHash);
-  if (known?.txnId == null || known.invoice !== invoice) throw badRequest('the invoice is not one of this service');
-  const txn = findTransaction(store, known.txnId);
-  if (txn === undefined) throw notFound();
-  return txn;
+  const { target, amount } = readBody(incoming, payBody);
+  return payFromOutside(ctx, target, amount);
 }
 
 function outsideInvoice({ ctx, incoming }: Call): unknown {
@@ -168,20 +157,4 @@ function logFilter(query: URLSearchParams) {
     path: query.get('path') ?? undefined,
     limit: limit === null ? undefined : Number(limit),
   };
-}
-
-/** Whole units of the currency as bare digits (`0.5`), or an amount with its unit (`1000sat`). */
-function readAmount(ccy: string, text: string): Big {
-  const { value } = orRefuse(() => /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy));
-  if (!isMovable(ccy, value)) throw badRequest('the amount is too small, too large or has too many decimals');
-  return value;
-}
-
-function orRefuse<T>(step: () => T): T {
-  try {
-    return step();
-  } catch (error) {
-    if (error instanceof Failure) throw badRequest(error.message);
-    throw error;
-  }
 }

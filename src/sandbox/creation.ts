@@ -3,14 +3,15 @@ import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from './accounts.js';
 import type { Context } from './context.js';
-import { recordState, scheduleLapse } from './engine.js';
 import { formatAmount } from '../formats/amount.js';
 import { findKind } from './kinds/index.js';
-import type { RequestedSide } from './kinds/kind.js';
+import type { CreationRequest, RequestedSide } from './kinds/kind.js';
 import { balanceOf } from './ledger.js';
+import type { Deductions } from './pricing.js';
+import { openQuote } from './quotes.js';
 import { badRequest, extRefIdUsed, notEnoughFunds } from './refusal.js';
-import { extRefIdExists, insertTransaction, type Quote, type Transaction } from './transactions.js';
-import { durations, maxTextLength } from './unspecified.js';
+import { extRefIdExists, type Quote, type Transaction } from './transactions.js';
+import { deductionFields, maxTextLength } from './unspecified.js';
 import { currency, fields, isMovable } from './values.js';
 
 const side = v.pipe(
@@ -32,6 +33,8 @@ export const creationBody = v.pipe(
     extRefId: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxTextLength.extRefId))),
     note: v.optional(v.pipe(v.string(), v.maxLength(maxTextLength.note))),
     deductNetworkFeesFromDest: v.optional(v.boolean(), false),
+    [deductionFields.serviceFee]: v.optional(v.boolean(), false),
+    [deductionFields.networkFee]: v.optional(v.boolean(), false),
     sourceOfFunds: v.optional(fields),
   }),
   v.check(({ sourceReq, destReq }) => sourceReq.amtRequested === undefined || destReq.amtRequested === undefined,
@@ -40,30 +43,25 @@ export const creationBody = v.pipe(
 
 export type CreationBody = v.InferOutput<typeof creationBody>;
 
-/** Creates a transaction in the `quoted` state. Reserves nothing: that is for the confirmation. */
+/** Creates a transaction in the `quoted` state. */
 export function createTransaction(ctx: Context, account: Account, body: CreationBody): Transaction {
   const { sourceReq: source, destReq: dest, extRefId } = body;
   const kind = findKind(source.method, dest.method, ctx.maker.method);
   if (kind === undefined) throw badRequest(`there is no way from ${source.method} to ${dest.method}`);
   if (extRefId !== undefined && extRefIdExists(ctx.store, account.id, extRefId)) throw extRefIdUsed();
-  const quote = kind.quote(ctx, {
-    source, dest, deductFees: body.deductNetworkFeesFromDest, sourceOfFunds: body.sourceOfFunds,
-  });
+  const request: CreationRequest = { source, dest, deduct: deductionsOf(body), sourceOfFunds: body.sourceOfFunds };
+  const quote = kind.quote(ctx, request);
   assertFunded(ctx, account, source, quote);
-  const txn = insertTransaction(ctx, {
-    ...quote,
-    accountId: account.id,
-    accountDisplayName: account.displayName,
-    kind: kind.name,
-    extRefId: extRefId ?? null,
-    note: body.note ?? null,
-    sourceMethod: source.method,
-    destMethod: dest.method,
-    expiresAt: ctx.now + durations.quote,
-  });
-  recordState(ctx, txn);
-  scheduleLapse(ctx, txn);
-  return txn;
+  return openQuote(ctx, account, kind, request, quote, { extRefId: extRefId ?? null, note: body.note ?? null });
+}
+
+/** The documented flag takes all fees out of the sent amount, the two further ones one fee each. */
+function deductionsOf(body: CreationBody): Deductions {
+  const both = body.deductNetworkFeesFromDest;
+  return {
+    serviceFee: both || body[deductionFields.serviceFee],
+    networkFee: both || body[deductionFields.networkFee],
+  };
 }
 
 function assertFunded(ctx: Context, account: Account, source: RequestedSide, quote: Quote): void {

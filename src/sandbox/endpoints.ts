@@ -1,9 +1,11 @@
 // The endpoints of the specification, one row each: method, path, access, answer.
 import { reachAccount, assertReach, findAccount, walletsOf } from './accounts.js';
+import { staticAddress } from './addresses.js';
 import { issueToken } from './auth.js';
 import { createTransaction, creationBody } from './creation.js';
 import { move } from './engine.js';
 import { bodyText, readBody, type AccountCall, type Call, type Route } from './http.js';
+import { institutionsOf } from './institutions.js';
 import { kindOf } from './kinds/index.js';
 import { listTransactions } from './listing.js';
 import { rateTable } from './rates.js';
@@ -23,12 +25,15 @@ export function endpoints(options: EndpointOptions): Route[] {
   return [
     { method: 'POST', path: `${base}/authentication/token-signature`, access: 'open', answer: token },
     { method: 'GET', path: `${base}/account/:accountId/wallet/`, access: 'token', answer: getWallets },
+    { method: 'GET', path: `${base}/account/onchain-address`, access: 'token', answer: getBitcoinAddress },
+    { method: 'GET', path: `${base}/account/stablecoin-onchain-address`, access: 'token', answer: getUsdtAddress },
     { method: 'GET', path: `${base}/account/:accountId`, access: 'token', answer: getAccount },
     { method: 'POST', path: `${base}/transaction/?`, access: 'token', answer: postTransaction },
     { method: 'PUT', path: `${base}/transaction/:txnId/confirm`, access: 'token', answer: confirm },
     { method: 'PUT', path: `${base}/transaction/:txnId/${cancelSuffix}`, access: 'token', answer: cancel },
     { method: 'GET', path: `${base}/transaction/:txnId`, access: 'token', answer: getTransaction },
     { method: 'GET', path: `${base}/transaction`, access: 'token', answer: getTransactions },
+    { method: 'GET', path: `${base}/reference/fiat-institution/by-country/:country`, access: 'token', answer: getInstitutions },
     { method: 'GET', path: `${base}/rate`, access: 'token', answer: () => ({ data: rateTable() }) },
   ];
 }
@@ -64,6 +69,24 @@ function getAccount({ ctx, account, params }: AccountCall): AccountRecord {
     parentAccountId: found.parentId,
     createdAt: new Date(found.createdAt).toISOString(),
   };
+}
+
+function getBitcoinAddress({ ctx, account }: AccountCall): unknown {
+  return { staticOnchainAddress: staticAddress(ctx.store, account.id, 'bitcoin') };
+}
+
+function getUsdtAddress({ ctx, account, query }: AccountCall): unknown {
+  const [walletCcy, chainId] = [query.get('walletCcy'), query.get('chainId')];
+  if (walletCcy !== 'USDT') throw badRequest('walletCcy: USDT is needed');
+  if (chainId !== 'TRON' && chainId !== 'ETH') throw badRequest('chainId: TRON or ETH is needed');
+  const staticOnchainAddress = staticAddress(ctx.store, account.id, chainId === 'TRON' ? 'tron' : 'ethereum');
+  return { resultStatus: 'success', data: { staticOnchainAddress, walletCcy, chainId, accountId: account.id } };
+}
+
+function getInstitutions({ params }: AccountCall): unknown {
+  const country = params['country'] ?? '';
+  if (!/^[a-z]{2}$/i.test(country)) throw badRequest('countryCode: two letters are needed');
+  return institutionsOf(country.toUpperCase());
 }
 
 function postTransaction({ ctx, account, incoming }: AccountCall): unknown {

@@ -4,6 +4,7 @@ import { openWallet } from './accounts.js';
 import type { Context } from './context.js';
 import { houseLeg, InsufficientFunds, post, reserved, wallet, type Leg } from './ledger.js';
 import { schedule, unschedule } from './schedule.js';
+import type { Ending } from './fates.js';
 import { updateTransaction, type Changes, type Transaction } from './transactions.js';
 import { nextState, type Flow, type Trigger } from './transitions.js';
 
@@ -12,6 +13,8 @@ type MoveDetails = Changes & {
   /** Told to the webhook. */
   readonly msg?: string | undefined;
 };
+
+const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as const;
 
 /**
  * Moves a transaction as the trigger says and records the change. Everything that was to happen with it later is taken
@@ -58,12 +61,17 @@ export function completeSend(ctx: Context, txn: Transaction): Transaction {
   return move(ctx, 'send', txn, 'settle');
 }
 
-/** Ends a send that did not arrive: nothing is deducted. */
-export function failSend(ctx: Context, txn: Transaction, msg: string): Transaction {
+/** Ends a confirmed send that did not arrive: nothing is deducted. */
+export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
   const { accountId, sourceCcy, charge } = txn;
   const legs = [reserved(accountId, sourceCcy, charge.neg()), wallet(accountId, sourceCcy, charge)];
   post(ctx, { subject: txn.id, step: 'release', legs });
-  return move(ctx, 'send', txn, 'fail', { msg });
+  return move(ctx, 'send', txn, endTriggers[state], { msg });
+}
+
+/** Ends a transaction of another flow before any money has moved. */
+export function endUnpaid(ctx: Context, flow: Flow, txn: Transaction, { state, msg }: Ending): Transaction {
+  return move(ctx, flow, txn, endTriggers[state], { msg });
 }
 
 /** Completes a receive: the money comes in from outside. */

@@ -27,8 +27,13 @@ export interface Sandbox {
   readonly clock: SandboxClock;
   /** Puts money from outside into a wallet: `fund('BTC', '0.5')` in whole units, or with a unit as in `'1000sat'`. */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
-  /** Pays an invoice or a transaction of the service, as somebody outside would. Gives its txnId. */
-  pay(target: string): Promise<string>;
+  /**
+   * Pays an invoice, a transaction or an address of the service, as somebody outside would; permanent addresses need an
+   * amount (`'0.5'` in whole units, or with a unit). Gives the txnId, for a permanent address the id of the deposit.
+   */
+  pay(target: string, amount?: string): Promise<string>;
+  /** Finds that many blocks at once on every chain, one unless told. */
+  mine(blocks?: number): Promise<void>;
   /** A BOLT11 invoice of somebody outside, to be paid: `invoice('1000sat')`; bare digits are BTC. */
   invoice(amount: string, terms?: { description?: string; expiry?: string | number }): Promise<string>;
   /** How long after its creation a payment request is paid by itself. */
@@ -41,7 +46,10 @@ export interface Sandbox {
 }
 
 const time = v.object({ now: v.number() });
-const paid = v.object({ txnId: v.string() });
+const paid = v.union([
+  v.pipe(v.object({ txnId: v.string() }), v.transform(({ txnId }) => txnId)),
+  v.pipe(v.object({ depositId: v.string() }), v.transform(({ depositId }) => depositId)),
+]);
 const made = v.object({ invoice: v.string() });
 
 /** Starts the sandbox on the loopback interface. */
@@ -62,7 +70,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     async fund(ccy, amount, accountId) {
       await control('POST', 'fund', { ccy, amount, accountId });
     },
-    pay: async (target) => v.parse(paid, await control('POST', 'pay', { target })).txnId,
+    pay: async (target, amount) => v.parse(paid, await control('POST', 'pay', { target, amount })),
+    async mine(blocks) {
+      await control('POST', 'mine', { n: blocks });
+    },
     invoice: async (amount, terms) => v.parse(made, await control('POST', 'invoice', { amount, ...terms })).invoice,
     async autoPay(after) {
       await control('PUT', 'auto-pay', { after });

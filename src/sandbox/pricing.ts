@@ -16,8 +16,14 @@ export interface Order {
   readonly fee: Parameters<typeof serviceFeeOf>[0];
   /** The network fee for a source amount, in the source currency. */
   readonly networkFee?: ((sourceAmount: Big, decimals: number) => Big) | undefined;
-  /** Take the fees out of what is sent instead of charging them on top. */
-  readonly deductFees?: boolean | undefined;
+  /** Fees to take out of what is sent instead of charging them on top. */
+  readonly deduct?: Deductions | undefined;
+}
+
+/** Which fees the destination bears. */
+export interface Deductions {
+  readonly serviceFee: boolean;
+  readonly networkFee: boolean;
 }
 
 type Price = Pick<
@@ -32,18 +38,29 @@ export function price(order: Order): Price {
   const fxRate = rateBetween(sourceCcy, destCcy);
   const [sourceDecimals, destDecimals] = [decimalsOf(sourceCcy), decimalsOf(destCcy)];
   const sourceAmount = side === 'source' ? amount : amount.div(fxRate).round(sourceDecimals, Big.roundUp);
-  const destAmount = side === 'dest' ? amount : amount.times(fxRate).round(destDecimals, Big.roundDown);
+  const destAmount = side === 'dest' ? amount : convert(amount, fxRate, destCcy);
   if (!isMovable(sourceCcy, sourceAmount) || !isMovable(destCcy, destAmount)) {
     throw badRequest('the amount is too small, too large or has too many decimals');
   }
 
   const serviceFee = serviceFeeOf(order.fee, sourceAmount, sourceDecimals);
   const networkFee = order.networkFee?.(sourceAmount, sourceDecimals) ?? new Big(0);
-  const fees = serviceFee.plus(networkFee);
-  const base = { sourceCcy, sourceAmount, destCcy, destAmount, serviceFee, networkFee, fxRate };
-  if (order.deductFees !== true) return { ...base, charge: sourceAmount.plus(fees), arrives: destAmount };
-
-  const arrives = sourceAmount.minus(fees).times(fxRate).round(destDecimals, Big.roundDown);
+  const deducted = new Big(0)
+    .plus(order.deduct?.serviceFee === true ? serviceFee : 0)
+    .plus(order.deduct?.networkFee === true ? networkFee : 0);
+  const arrives = destAmount.minus(deducted.times(fxRate).round(destDecimals, Big.roundUp));
   if (arrives.lte(0)) throw badRequest('the amount does not cover the fees');
-  return { ...base, charge: sourceAmount, arrives };
+  const charge = sourceAmount.plus(serviceFee).plus(networkFee).minus(deducted);
+  return { sourceCcy, sourceAmount, destCcy, destAmount, charge, arrives, serviceFee, networkFee, fxRate };
+}
+
+/** What an amount comes to in another currency, rounded down. */
+export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
+  return amount.times(fxRate).round(decimalsOf(destCcy), Big.roundDown);
+}
+
+/** A network fee that is the same for every amount, given in the currency that the network carries. */
+export function flatFee(networkCcy: string, fee: Big, sourceCcy: string): Order['networkFee'] {
+  const rate = rateBetween(sourceCcy, networkCcy);
+  return (_sourceAmount, decimals) => fee.div(rate).round(decimals, Big.roundUp);
 }

@@ -1,4 +1,5 @@
 // Answers of the service that say no: the error texts and the three body shapes of the specification.
+import { Failure } from '../formats/failure.js';
 import { duplicateExtRefId, finalStateParams, insufficientBalance } from './unspecified.js';
 
 /** The three shapes of the specification; `params` is JSON in a string. */
@@ -57,4 +58,14 @@ export function extRefIdUsed(): Refusal {
 
 export function notEnoughFunds(message: string): Refusal {
   return new Refusal(insufficientBalance.status, { error: insufficientBalance.error, message });
+}
+
+/** Runs a step that reads a format; what is wrong with the text becomes a bad request. */
+export function orRefuse<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof Failure) throw badRequest(error.message);
+    throw error;
+  }
 }

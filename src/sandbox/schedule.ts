@@ -17,6 +17,13 @@ export function unschedule(ctx: Context, subject: string): void {
   ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
 }
 
+/** Makes everything that is to be done under these names due now. */
+export function bringForward({ store, now }: Context, actions: readonly string[]): void {
+  store.run(
+    'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))', now, JSON.stringify(actions),
+  );
+}
+
 /** When the next row is due, epoch ms of the service's clock. */
 export function nextDue(store: Store): number | undefined {
   return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;

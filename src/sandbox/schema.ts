@@ -1,7 +1,7 @@
 // The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi, cent, dong).
 
 /** Raised with every change of the tables; a file of another version is refused. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 export const schema = `
 CREATE TABLE setting (
@@ -123,6 +123,31 @@ CREATE TABLE invoice (
   expires_at INTEGER NOT NULL,
   paid_at INTEGER
 ) STRICT;
+
+-- Addresses of the service: an account's permanent ones (no txn_id), and one for each on-chain receive.
+CREATE TABLE address (
+  address TEXT PRIMARY KEY,
+  chain TEXT NOT NULL CHECK (chain IN ('bitcoin', 'tron', 'ethereum')),
+  account_id TEXT NOT NULL REFERENCES account (id),
+  txn_id TEXT REFERENCES txn (id)
+) STRICT;
+CREATE INDEX address_by_account ON address (account_id, chain) WHERE txn_id IS NULL;
+
+-- Money that came in without a transaction.
+CREATE TABLE deposit (
+  id TEXT PRIMARY KEY,
+  address TEXT NOT NULL REFERENCES address (address),
+  amount INTEGER NOT NULL
+) STRICT;
+
+-- What was broadcast on a blockchain, by the id of its transaction or deposit.
+CREATE TABLE transfer (
+  id TEXT PRIMARY KEY,
+  chain TEXT NOT NULL CHECK (chain IN ('bitcoin', 'tron', 'ethereum')),
+  confirmations INTEGER NOT NULL DEFAULT 0 CHECK (confirmations <= needed),
+  needed INTEGER NOT NULL
+) STRICT;
+CREATE INDEX transfer_pending ON transfer (id) WHERE confirmations < needed;
 
 CREATE TABLE request_log (
   id INTEGER PRIMARY KEY,

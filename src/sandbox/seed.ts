@@ -19,6 +19,11 @@ export interface Credentials {
   readonly accountId: string;
 }
 
+/** What a reset empties, apart from what the main account keeps. */
+const forgotten = [
+  'entry', 'posting', 'book', 'due', 'transfer', 'deposit', 'state_change', 'invoice', 'wallet', 'request_log',
+];
+
 /** Fills a new file; leaves one that was filled before as it is. */
 export function plant(ctx: Context, seed: Seed): void {
   const { store, random } = ctx;
@@ -36,9 +41,9 @@ export function plant(ctx: Context, seed: Seed): void {
 export function reset(ctx: Context, machine: number): void {
   const { store } = ctx;
   const main = requireSetting(store, 'mainAccount');
-  for (const table of ['entry', 'posting', 'book', 'due', 'state_change', 'invoice', 'txn', 'wallet', 'request_log']) {
-    store.run(`DELETE FROM ${table}`);
-  }
+  for (const table of forgotten) store.run(`DELETE FROM ${table}`);
+  store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
+  store.run('DELETE FROM txn');
   store.run('DELETE FROM api_key WHERE account_id <> ?', main);
   store.run('DELETE FROM account WHERE id <> ?', main);
   resetClock(store);

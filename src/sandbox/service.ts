@@ -12,6 +12,7 @@ import { writeJson } from './json.js';
 import { dueActions } from './kinds/index.js';
 import { verifyBooks } from './ledger.js';
 import { makerNames } from './maker.js';
+import { chainActions } from './mining.js';
 import { Refusal } from './refusal.js';
 import { logRequest } from './request-log.js';
 import { carryOut, nextDue } from './schedule.js';
@@ -58,7 +59,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl() });
   const store = openStore({ file, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
 
-  const actions = dueActions();
+  const actions = new Map([...dueActions(), ...chainActions]);
   const find = router([
     ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
     ...controls({ machineTime, dueActions: actions }),

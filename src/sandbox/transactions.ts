@@ -167,17 +167,19 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
 }
 
 /** What may change together with the state. */
-export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt'>>;
+export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>>;
 
 /** Writes a transaction's next state. Throws when it is no longer in the state that was read. */
 export function updateTransaction(ctx: Context, txn: Transaction, state: State, changes: Changes): Transaction {
   const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
   const written = ctx.store.run(
-    `UPDATE txn SET state = ?, source_details = ?, extra = ?, expires_at = ?, updated_at = ?
+    `UPDATE txn SET state = ?, source_details = ?, extra = ?, charge = ?, arrives = ?, expires_at = ?, updated_at = ?
      WHERE id = ? AND state = ?`,
     state,
     writeJson(next.sourceDetails),
     writeJson(next.extra),
+    toUnits(next.sourceCcy, next.charge),
+    toUnits(next.destCcy, next.arrives),
     next.expiresAt,
     next.updatedAt,
     txn.id,

@@ -20,7 +20,10 @@ export type Trigger =
   | 'start'
   /** The payment arrived: paid, or confirmed on-chain. */
   | 'settle'
-  | 'fail';
+  | 'fail'
+  /** Refused for a reason other than the payment itself, and broken by a mistake: by fault injection only. */
+  | 'reject'
+  | 'break';
 
 interface Transition {
   readonly flows: readonly Flow[];
@@ -54,6 +57,14 @@ const transitions: readonly Transition[] = [
 
   // "Source state of each move into `failed`: not shown." The balance may have gone between quote and confirmation.
   { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
+
+  // "Transitions into `rejected` and `error`: not shown." From wherever money is about to move.
+  { flows: ['swap'], from: 'quoted', trigger: 'reject', to: 'rejected' },
+  { flows: ['swap'], from: 'quoted', trigger: 'break', to: 'error' },
+  { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'reject', to: 'rejected' },
+  { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'break', to: 'error' },
+  { flows: ['send'], from: 'destsent', trigger: 'reject', to: 'rejected' },
+  { flows: ['send'], from: 'destsent', trigger: 'break', to: 'error' },
 ];
 
 /** The state that the trigger leads to. Throws when the table has no such move: a mistake in the engine. */

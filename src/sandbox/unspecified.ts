@@ -1,5 +1,6 @@
 // Every behaviour that the specification leaves open ("not shown"), decided here and nowhere else: the plain thing.
 import Big from 'big.js';
+import type { Fate } from './fates.js';
 
 const second = 1000;
 const minute = 60 * second;
@@ -14,12 +15,31 @@ export const durations = {
   quote: minute,
   /** Lightning invoice. "Default typically 1 hour." */
   invoice: hour,
+  /** Address of an on-chain receive, from its confirmation by the user. */
+  address: hour,
   /** From the confirmation of a Lightning send until the payment is in flight, and from there until it settles. */
   lightningStart: 200,
   lightningSettle: 800,
+  /** From the confirmation of a blockchain send until it is broadcast. */
+  broadcast: 2 * second,
+  /** From the confirmation of a fiat payout until it is handed to the bank or the mobile-money service. */
+  payoutStart: 5 * second,
+  /** From there until it has arrived: "within minutes", and "1 to 3 business days", where every day counts as one. */
+  payoutInstant: 2 * minute,
+  payoutStandard: day,
   /** The automatic payer, counted from the creation of an invoice. */
   autoPay: 3 * second,
 } as const;
+
+/** From one confirmation to the next. TRON needs 1 ("about 3 s"), Ethereum 6 ("about 15 min"). */
+export const blockTimes = { bitcoin: 10 * minute, tron: 3 * second, ethereum: 2.5 * minute } as const;
+export const tokenConfirmations = { tron: 1, ethereum: 6 } as const;
+
+/** Confirmations of a Bitcoin transfer, in or out: "typically 1 to 6". The more is at stake, the more of them. */
+export function bitcoinConfirmations(amount: Big): number {
+  if (amount.lt('0.01')) return 1;
+  return amount.lt('0.1') ? 3 : 6;
+}
 
 /** Windows of the list's `time` parameter. The specification names them; months and years are taken as days. */
 export const timeWindows: ReadonlyMap<string, number> = new Map([
@@ -46,8 +66,11 @@ export const maxTextLength = { extRefId: 255, note: 1000 } as const;
 export const maxAmountUnits = 1e13;
 
 /** Fees as fractions of the source amount; the receiver of a payment pays none. */
-const serviceFee = { receive: '0', send: '0.002', swap: '0.0025' } as const;
+const serviceFee = { receive: '0', send: '0.002', swap: '0.0025', payout: '0.005' } as const;
 const lightningNetworkFee = '0.0005';
+
+/** The fee of a blockchain, whatever the amount: BTC for a Bitcoin transaction, USDT for one on TRON. */
+export const chainNetworkFee = { bitcoin: new Big('0.000003'), tron: new Big(1) } as const;
 
 /** The service's fee in the source currency, rounded up to its smallest unit. */
 export function serviceFeeOf(kind: keyof typeof serviceFee, amount: Big, decimals: number): Big {
@@ -58,6 +81,39 @@ export function serviceFeeOf(kind: keyof typeof serviceFee, amount: Big, decimal
 export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
   return amount.times(lightningNetworkFee).round(decimals, Big.roundUp);
 }
+
+/** "Two further booleans. Their names: not shown." The documented one takes both fees out of the sent amount. */
+export const deductionFields = { serviceFee: 'deductServiceFees', networkFee: 'deductNetworkFees' } as const;
+
+/**
+ * Sends that the world outside cannot deliver, by rule of their destination: an address or an account number of nothing
+ * but zeroes, a Lightning invoice described as "no route", a Lightning Address or LNURL of the user `no-route`.
+ */
+const unreachable = {
+  address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },
+  account: { state: 'failed', instead: 'settle', msg: 'the recipient account does not exist' },
+  route: { state: 'failed', instead: 'settle', msg: 'no route' },
+} as const satisfies Record<string, Fate>;
+
+/** The hash inside an address (hex), of which the first 20 bytes of a longer one count. */
+export function fateOfAddress(hash: string): Fate | undefined {
+  return /^0{40}/.test(hash) ? unreachable.address : undefined;
+}
+
+export function fateOfAccount(number: string): Fate | undefined {
+  return /^\+?0+$/.test(number) ? unreachable.account : undefined;
+}
+
+export function fateOfInvoice(description: string | null): Fate | undefined {
+  return description === 'no route' ? unreachable.route : undefined;
+}
+
+export function fateOfLnurlUser(user: string): Fate | undefined {
+  return user === 'no-route' ? unreachable.route : undefined;
+}
+
+/** A Lightning Address or LNURL of this user is not resolved, whatever its domain. All others outside are. */
+export const unknownLnurlUser = 'nobody';
 
 /** Units of each currency for one US dollar. Round numbers, so that a person can check a quote in the head. */
 export const unitsPerDollar: Readonly<Record<string, string>> = {

@@ -1,7 +1,8 @@
 // Shapes of single values that several boundaries check: decimals, amounts, currencies.
 import Big from 'big.js';
 import * as v from 'valibot';
-import { decimalsOf } from '../formats/amount.js';
+import { decimalsOf, money, parseAmount } from '../formats/amount.js';
+import { badRequest, orRefuse } from './refusal.js';
 import { maxAmountUnits, unitsPerDollar } from './unspecified.js';
 
 /** A decimal kept as text. */
@@ -26,4 +27,11 @@ export const fields = v.pipe(
 /** Only plain objects: a decimal is an object of the program, a number of JSON. */
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** Reads whole units of the currency as bare digits (`0.5`), or an amount with its unit (`1000sat`). */
+export function readAmount(ccy: string, text: string): Big {
+  const { value } = orRefuse(() => /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy));
+  if (!isMovable(ccy, value)) throw badRequest('the amount is too small, too large or has too many decimals');
+  return value;
 }

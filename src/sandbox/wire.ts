@@ -1,4 +1,5 @@
 // Transactions as the wire shows them: the full shape, and the reduced one of a list.
+import type Big from 'big.js';
 import type { Context } from './context.js';
 import type { SideDetails, Transaction } from './transactions.js';
 import { reducedSideFields } from './unspecified.js';
@@ -36,7 +37,7 @@ function sourceSide(ctx: Context, txn: Transaction): Side {
     ccy: txn.sourceCcy,
     method: txn.sourceMethod,
     amtRequested: txn.sourceAmount,
-    amtSettled: txn.state === 'completed' ? txn.sourceAmount : null,
+    amtSettled: txn.state === 'completed' ? settledSource(ctx, txn) : null,
     ...details(ctx, txn.sourceDetails),
     [ctx.maker.feeField]: txn.serviceFee,
     networkFees: txn.networkFee,
@@ -58,6 +59,11 @@ function destSide(ctx: Context, txn: Transaction): Side {
     createAt: txn.createdAt,
     updatedAt: txn.updatedAt,
   };
+}
+
+/** Of a payment from outside what came in; it may differ from what was asked for. */
+function settledSource({ maker }: Context, txn: Transaction): Big {
+  return txn.sourceMethod === maker.method ? txn.sourceAmount : txn.charge;
 }
 
 /** The string 0 means pending, the string 2 completed. */

@@ -6,9 +6,20 @@ import { requireTransaction, type Transaction } from '../transactions.js';
 import type { Kind } from './kind.js';
 import { lightningReceive } from './lightning-receive.js';
 import { lightningSend } from './lightning-send.js';
+import { lnurlSend } from './lnurl-send.js';
+import { onchainReceive } from './onchain-receive.js';
+import { onchainSend } from './onchain-send.js';
+import { payout } from './payout.js';
+import { startAction } from './sending.js';
 import { swap } from './swap.js';
+import { usdtSend } from './usdt-send.js';
 
-const kinds: readonly Kind[] = [lightningReceive, lightningSend, swap];
+const kinds: readonly Kind[] = [
+  lightningReceive, lightningSend, lnurlSend, onchainReceive, onchainSend, payout, swap, usdtSend,
+];
+
+/** Names under which what is to be broadcast on a blockchain is scheduled. */
+export const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) => startAction(name));
 
 export function findKind(sourceMethod: string, destMethod: string, wallet: string): Kind | undefined {
   return kinds.find((kind) => kind.serves(sourceMethod, destMethod, wallet));

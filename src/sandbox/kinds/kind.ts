@@ -1,6 +1,7 @@
 // What every kind of transaction offers to the service, and what it is given of a creation request.
 import type Big from 'big.js';
 import type { Context } from '../context.js';
+import type { Deductions } from '../pricing.js';
 import type { DueAction } from '../schedule.js';
 import type { Quote, Transaction } from '../transactions.js';
 import type { Flow } from '../transitions.js';
@@ -17,7 +18,8 @@ export interface RequestedSide {
 export interface CreationRequest {
   readonly source: RequestedSide;
   readonly dest: RequestedSide;
-  readonly deductFees: boolean;
+  /** Which fees the recipient bears. */
+  readonly deduct: Deductions;
   readonly sourceOfFunds?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -33,6 +35,8 @@ export interface Kind {
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
   /** Somebody outside pays what a transaction of this kind asks for. Refuses when it waits for no payment. */
   readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
+  /** A transfer of this kind has the confirmations that it needs. */
+  readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
   /** What this kind does later, by the name it schedules it under. */
   readonly due: Readonly<Record<string, DueAction>>;
 }

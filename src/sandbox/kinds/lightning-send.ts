@@ -2,21 +2,19 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { btcFromMsat } from '../../formats/amount.js';
-import { decodeInvoice, type Invoice } from '../../formats/bolt11.js';
-import { Failure } from '../../formats/failure.js';
+import { decodeInvoice } from '../../formats/bolt11.js';
 import type { Context } from '../context.js';
-import { completeSend, confirmSend, failSend, move } from '../engine.js';
 import { findInvoice, isLocalNode, markPaid, rememberPaid } from '../lightning.js';
 import { price } from '../pricing.js';
-import { badRequest } from '../refusal.js';
-import { schedule } from '../schedule.js';
+import { badRequest, orRefuse } from '../refusal.js';
 import { findTransaction, requireTransaction, type Transaction } from '../transactions.js';
-import { durations, lightningNetworkFeeOf } from '../unspecified.js';
+import { durations, fateOfInvoice, lightningNetworkFeeOf } from '../unspecified.js';
 import type { Kind } from './kind.js';
 import { payReceive } from './lightning-receive.js';
+import { requiredDetail } from './requested.js';
+import { sending } from './sending.js';
 
-const start = 'lightning-send.start';
-const settle = 'lightning-send.settle';
+const name = 'lightning-send';
 
 /** What the payment needs of the invoice later. */
 const payment = v.object({
@@ -28,8 +26,7 @@ const payment = v.object({
 });
 
 export const lightningSend: Kind = {
-  name: 'lightning-send',
-  flow: 'send',
+  name,
   serves: (source, dest, wallet) => source === wallet && dest === 'lightning',
   quote(ctx, request) {
     const { source, dest } = request;
@@ -37,9 +34,8 @@ export const lightningSend: Kind = {
     if (source.amtRequested !== undefined || dest.amtRequested !== undefined) {
       throw badRequest('amtRequested must not be set: the invoice says the amount');
     }
-    if (request.deductFees) throw badRequest('fees cannot be taken out of an invoice');
-    const paymentRequest = dest.reqDetails['paymentRequest'];
-    if (typeof paymentRequest !== 'string') throw badRequest('destReq.reqDetails.paymentRequest is required');
+    if (request.deduct.serviceFee || request.deduct.networkFee) throw badRequest('fees cannot be taken out of an invoice');
+    const paymentRequest = requiredDetail(request, 'paymentRequest');
     const { amount, ...invoice } = readInvoice(paymentRequest, ctx.now);
     return {
       ...price({
@@ -50,32 +46,18 @@ export const lightningSend: Kind = {
       extra: invoice,
     };
   },
-  confirm(ctx, txn) {
-    const confirmed = confirmSend(ctx, txn);
-    if (confirmed.state === 'srccreated') schedule(ctx, start, txn.id, ctx.now + durations.lightningStart);
-    return confirmed;
-  },
-  due: {
-    [start](ctx, txnId) {
-      const txn = requireTransaction(ctx.store, txnId);
-      const obstacle = findObstacle(ctx, txn);
-      if (obstacle !== undefined) return void failSend(ctx, txn, obstacle);
-      move(ctx, 'send', txn, 'start');
-      schedule(ctx, settle, txnId, ctx.now + durations.lightningSettle);
-    },
-    [settle](ctx, txnId) {
-      const txn = requireTransaction(ctx.store, txnId);
-      const obstacle = findObstacle(ctx, txn);
-      if (obstacle !== undefined) return void failSend(ctx, txn, obstacle);
-      deliver(ctx, txn);
-      completeSend(ctx, txn);
-    },
-  },
+  ...sending({
+    name,
+    startAfter: durations.lightningStart,
+    settleAfter: () => durations.lightningSettle,
+    obstacle: findObstacle,
+    deliver,
+  }),
 };
 
 /** Decodes an invoice that can be paid now. A fraction of a satoshi is charged as a whole one. */
 function readInvoice(text: string, now: number) {
-  const invoice = decode(text);
+  const invoice = orRefuse(() => decodeInvoice(text));
   if (!['mainnet', 'testnet'].includes(invoice.network)) throw badRequest('the invoice is of another network');
   if (invoice.amountMsat === null) throw badRequest('the invoice has no amount');
   if (invoice.expiresAt <= now) throw badRequest('invoice expired');
@@ -86,16 +68,8 @@ function readInvoice(text: string, now: number) {
     invoice: invoice.invoice,
     amountMsat: String(invoice.amountMsat),
     invoiceExpiresAt: String(invoice.expiresAt),
+    fate: fateOfInvoice(invoice.description),
   };
-}
-
-function decode(text: string): Invoice {
-  try {
-    return decodeInvoice(text);
-  } catch (error) {
-    if (error instanceof Failure) throw badRequest(error.message);
-    throw error;
-  }
 }
 
 /** Why the payment cannot arrive, if it cannot. */

@@ -15,3 +15,16 @@ export function destAmount({ dest }: CreationRequest): { side: 'dest'; amount: B
   if (dest.amtRequested === undefined) throw badRequest('destReq.amtRequested is required');
   return { side: 'dest', amount: dest.amtRequested };
 }
+
+/** The amount where this kind wants it: on the source. */
+export function sourceAmount({ source }: CreationRequest): { side: 'source'; amount: Big } {
+  if (source.amtRequested === undefined) throw badRequest('sourceReq.amtRequested is required');
+  return { side: 'source', amount: source.amtRequested };
+}
+
+/** A text that the destination needs. */
+export function requiredDetail({ dest }: CreationRequest, name: string): string {
+  const value = dest.reqDetails[name];
+  if (typeof value !== 'string' || value === '') throw badRequest(`destReq.reqDetails.${name} is required`);
+  return value;
+}

@@ -1,5 +1,6 @@
 // Swap between two wallets of one account: executes at once when confirmed.
-import { executeSwap } from '../engine.js';
+import { endUnpaid, executeSwap } from '../engine.js';
+import { plannedFate } from '../fates.js';
 import { price } from '../pricing.js';
 import { badRequest } from '../refusal.js';
 import type { Kind } from './kind.js';
@@ -13,12 +14,15 @@ export const swap: Kind = {
     const { source, dest } = request;
     if (source.ccy === dest.ccy) throw badRequest('a swap needs two different currencies');
     return {
-      ...price({ sourceCcy: source.ccy, destCcy: dest.ccy, ...requestedAmount(request), fee: 'swap' }),
+      ...price({ sourceCcy: source.ccy, destCcy: dest.ccy, ...requestedAmount(request), fee: 'swap', deduct: request.deduct }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: {} },
       extra: {},
     };
   },
-  confirm: executeSwap,
+  confirm(ctx, txn) {
+    const fate = plannedFate(txn);
+    return fate === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, 'swap', txn, fate);
+  },
   due: {},
 };

@@ -1,0 +1,75 @@
+// On-chain receive: an address at confirmation, a payment seen on it, credited once the chain has confirmed that.
+import type Big from 'big.js';
+import { formatBip21 } from '../../formats/bip21.js';
+import { issueReceiveAddress } from '../addresses.js';
+import { readAutoPay } from '../auto-pay.js';
+import { broadcast } from '../chain.js';
+import type { Context } from '../context.js';
+import { completeReceive, endUnpaid, move, scheduleLapse } from '../engine.js';
+import { plannedFate } from '../fates.js';
+import { convert, price } from '../pricing.js';
+import { badRequest } from '../refusal.js';
+import { schedule } from '../schedule.js';
+import { requireTransaction, type Transaction } from '../transactions.js';
+import { bitcoinConfirmations, durations } from '../unspecified.js';
+import type { Kind } from './kind.js';
+import { destAmount } from './requested.js';
+
+const name = 'onchain-receive';
+const autoPay = `${name}.auto-pay`;
+
+export const onchainReceive: Kind = {
+  name,
+  flow: name,
+  serves: (source, dest, wallet) => source === 'on-chain' && dest === wallet,
+  quote(_ctx, request) {
+    const { source, dest } = request;
+    if (source.ccy !== 'BTC') throw badRequest('on-chain carries BTC');
+    return {
+      ...price({ sourceCcy: 'BTC', destCcy: dest.ccy, ...destAmount(request), fee: 'receive' }),
+      sourceDetails: { reqDetails: { address: null, invoicePageUrl: null } },
+      destDetails: { reqDetails: {} },
+      extra: {},
+    };
+  },
+  confirm(ctx, txn) {
+    const address = issueReceiveAddress(ctx, txn.accountId, txn.id);
+    const expiresAt = ctx.now + durations.address;
+    const reqDetails = {
+      address,
+      amount: txn.charge,
+      invoice: formatBip21({ address, amount: txn.charge }),
+      invoicePageUrl: `/pay/${txn.id}`,
+      expiredAt: new Date(expiresAt).toISOString(),
+    };
+    const moved = move(ctx, name, txn, 'confirm', { sourceDetails: { reqDetails }, expiresAt });
+    scheduleLapse(ctx, moved);
+    const payAfter = readAutoPay(ctx.store);
+    if (payAfter !== undefined) schedule(ctx, autoPay, txn.id, ctx.now + payAfter);
+    return moved;
+  },
+  payFromOutside(ctx, txn) {
+    if (txn.state !== 'srcintent') throw badRequest(`transaction ${txn.id} is ${txn.state}: there is nothing to pay`);
+    return detectPayment(ctx, txn, txn.charge);
+  },
+  onConfirmed(ctx, txn) {
+    const fate = plannedFate(txn);
+    // What the chain has confirmed cannot fail any more.
+    if (fate === undefined || fate.state === 'failed') completeReceive(ctx, name, txn);
+    else endUnpaid(ctx, name, txn, fate);
+  },
+  due: {
+    [autoPay](ctx, txnId) {
+      const txn = requireTransaction(ctx.store, txnId);
+      detectPayment(ctx, txn, txn.charge);
+    },
+  },
+};
+
+/** A payment to the address of a receive was seen. What comes in is what counts, be it less or more than asked for. */
+export function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction {
+  const arrives = amount.eq(txn.charge) ? txn.destAmount : convert(amount, txn.fxRate, txn.destCcy);
+  const detected = move(ctx, name, txn, 'detect', { charge: amount, arrives });
+  broadcast(ctx, txn.id, 'bitcoin', bitcoinConfirmations(amount));
+  return detected;
+}

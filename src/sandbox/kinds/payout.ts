@@ -1,0 +1,108 @@
+// Fiat payout: to a bank account or a mobile-money wallet, with what the law wants to know about both parties.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { countryCodes } from '../../formats/country.js';
+import { findInstitution } from '../institutions.js';
+import { price } from '../pricing.js';
+import { findRails, isPayoutMethod, type Rail } from '../rails.js';
+import { badRequest } from '../refusal.js';
+import { durations, fateOfAccount } from '../unspecified.js';
+import type { CreationRequest, Kind } from './kind.js';
+import { destAmount } from './requested.js';
+import { sending } from './sending.js';
+
+const name = 'payout';
+
+const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'), v.maxLength(255));
+
+/** "Varies" is what the specification says of the last two: they are taken, not asked for. */
+const kyc = v.object({
+  type: v.picklist(['individual', 'business']),
+  details: v.object({
+    legalFullName: text,
+    countryCode: v.picklist(countryCodes, 'an ISO 3166-1 alpha-2 code is needed'),
+    contactNumber: v.optional(text),
+    address1: v.optional(text),
+  }),
+});
+
+/** "Meaning of the code values: not shown." Any whole number that is not negative. */
+const code = v.pipe(v.instance(Big, 'an integer is needed'), v.check((n) => n.gte(0) && n.lte(999) && n.eq(n.round(0))));
+const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
+
+/** The two field sets of a recipient. */
+const bankAccount = v.object({ bankAcctNum: text, institutionCode: text });
+const namedAccount = v.object({ acctName: text, acctNum: text, institutionCode: text, institutionName: text });
+
+/** What the transfer needs to know later. */
+const terms = v.object({ instant: v.boolean() });
+
+export const payout: Kind = {
+  name,
+  serves: (source, dest, wallet) => source === wallet && isPayoutMethod(dest),
+  quote(_ctx, request) {
+    const { source, dest, deduct } = request;
+    const candidates = findRails(dest.method, dest.ccy);
+    if (candidates.length === 0) throw badRequest(`unsupported country or method: ${dest.method} in ${dest.ccy}`);
+    const { rail, account } = readRecipient(request, candidates);
+    const sender = readKyc('sourceReq', source.kyc);
+    readKyc('destReq', dest.kyc);
+    assertSourceOfFunds(request, sender.details.countryCode !== rail.country);
+    return {
+      ...price({ sourceCcy: source.ccy, destCcy: dest.ccy, ...destAmount(request), fee: 'payout', deduct }),
+      sourceDetails: { reqDetails: {}, kyc: source.kyc },
+      destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
+      extra: { instant: rail.instant, sourceOfFunds: request.sourceOfFunds, fate: fateOfAccount(account) },
+    };
+  },
+  ...sending({
+    name,
+    startAfter: durations.payoutStart,
+    settleAfter: (txn) => v.parse(terms, txn.extra).instant ? durations.payoutInstant : durations.payoutStandard,
+  }),
+};
+
+/** Who gets the money, and over which of the possible rails: the institution tells. */
+function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: readonly Rail[]) {
+  const named = !('bankAcctNum' in reqDetails);
+  const { account, institutionCode } = named ? readNamed(reqDetails) : readBank(reqDetails);
+  const rail = candidates.find(({ country, institutionType }) =>
+    findInstitution(country, institutionType, institutionCode) !== undefined);
+  if (rail === undefined) throw badRequest('invalid institution code');
+  if (rail.institutionType === 'mobile' && !isMobileNumber(account, rail.callingCode)) {
+    throw badRequest(`destReq.reqDetails.acctNum: a mobile number with the country code ${rail.callingCode} is needed`);
+  }
+  return { rail, account };
+}
+
+function readNamed(reqDetails: unknown) {
+  const { acctNum, institutionCode } = read(namedAccount, 'destReq.reqDetails', reqDetails);
+  return { account: acctNum, institutionCode };
+}
+
+function readBank(reqDetails: unknown) {
+  const { bankAcctNum, institutionCode } = read(bankAccount, 'destReq.reqDetails', reqDetails);
+  return { account: bankAcctNum, institutionCode };
+}
+
+function isMobileNumber(number: string, callingCode: string): boolean {
+  return new RegExp(`^\\+?${callingCode}\\d{6,12}$`).test(number);
+}
+
+function readKyc(side: string, given: unknown): v.InferOutput<typeof kyc> {
+  if (given === undefined) throw badRequest(`missing KYC: ${side}.kyc is required`);
+  return read(kyc, `${side}.kyc`, given);
+}
+
+function assertSourceOfFunds(request: CreationRequest, international: boolean): void {
+  const given = request.sourceOfFunds;
+  if (given !== undefined) read(sourceOfFunds, 'sourceOfFunds', given);
+  else if (international) throw badRequest('sourceOfFunds is required for an international payout');
+}
+
+function read<T>(shape: v.GenericSchema<unknown, T>, path: string, value: unknown): T {
+  const parsed = v.safeParse(shape, value, { abortEarly: true });
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  throw badRequest(`${[path, v.getDotPath(issue)].filter(Boolean).join('.')}: ${issue.message}`);
+}

@@ -1,0 +1,67 @@
+// The way that every send takes: reserved at its confirmation, then in flight, then arrived, or ended on the way.
+import type { Context } from '../context.js';
+import { completeSend, confirmSend, endSend, move } from '../engine.js';
+import { plannedFate, type Ending, type Fate } from '../fates.js';
+import { schedule } from '../schedule.js';
+import { requireTransaction, type Transaction } from '../transactions.js';
+import type { Kind } from './kind.js';
+
+interface Way {
+  /** Name of the kind. */
+  readonly name: string;
+  /** Milliseconds from the confirmation until the transfer is in flight. */
+  readonly startAfter: number;
+  /** Milliseconds from there until it arrives; undefined when it waits for confirmations of a blockchain instead. */
+  readonly settleAfter?: ((txn: Transaction) => number) | undefined;
+  /** Why it cannot start or arrive as things stand now. */
+  readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
+  /** Does what sets it in flight. */
+  readonly send?: (ctx: Context, txn: Transaction) => void;
+  /** Hands it to the recipient. */
+  readonly deliver?: (ctx: Context, txn: Transaction) => void;
+}
+
+/** Everything of a kind but its quote. */
+export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
+  const [start, settle] = [startAction(way.name), `${way.name}.settle`];
+
+  const ending = (ctx: Context, txn: Transaction, instead: Fate['instead']): Ending | undefined => {
+    const msg = way.obstacle?.(ctx, txn);
+    if (msg !== undefined) return { state: 'failed', msg };
+    const fate = plannedFate(txn);
+    return fate?.instead === instead ? fate : undefined;
+  };
+
+  const arrive = (ctx: Context, txn: Transaction): void => {
+    const bad = ending(ctx, txn, 'settle');
+    if (bad !== undefined) return void endSend(ctx, txn, bad);
+    way.deliver?.(ctx, txn);
+    completeSend(ctx, txn);
+  };
+
+  return {
+    flow: 'send',
+    confirm(ctx, txn) {
+      const confirmed = confirmSend(ctx, txn);
+      if (confirmed.state === 'srccreated') schedule(ctx, start, txn.id, ctx.now + way.startAfter);
+      return confirmed;
+    },
+    onConfirmed: arrive,
+    due: {
+      [start](ctx, txnId) {
+        const txn = requireTransaction(ctx.store, txnId);
+        const bad = ending(ctx, txn, 'start');
+        if (bad !== undefined) return void endSend(ctx, txn, bad);
+        const moved = move(ctx, 'send', txn, 'start');
+        way.send?.(ctx, moved);
+        if (way.settleAfter !== undefined) schedule(ctx, settle, txnId, ctx.now + way.settleAfter(moved));
+      },
+      [settle]: (ctx, txnId) => arrive(ctx, requireTransaction(ctx.store, txnId)),
+    },
+  };
+}
+
+/** Name under which a kind's transfers are started. */
+export function startAction(kind: string): string {
+  return `${kind}.start`;
+}

@@ -23,6 +23,8 @@ export interface Credentials {
 export interface Client extends Credentials {
   readonly url: string;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  /** Takes a new token: the one before lives an hour. */
+  renew(): Promise<void>;
   control(method: string, path: string, body?: object): Promise<Answered>;
   create(body: object): Promise<Answered>;
   confirm(txnId: string): Promise<Answered>;
@@ -58,7 +60,8 @@ export async function authenticate(
 
 /** A client with a fresh token. */
 export async function connect(send: Send, url: string, credentials: Credentials): Promise<Client> {
-  const token = (await authenticate(send, url, credentials)).body.accessToken;
+  const login = async (): Promise<string> => (await authenticate(send, url, credentials)).body.accessToken;
+  let token = await login();
   const request = async (method: string, path: string, body: unknown, headers: Record<string, string>) =>
     read(await send(new Request(url + path, {
       method,
@@ -74,6 +77,9 @@ export async function connect(send: Send, url: string, credentials: Credentials)
       ...(method === 'GET' ? {} : json),
       ...headers,
     }),
+    async renew() {
+      token = await login();
+    },
     control: (method, path, body) => request(method, `/_sandbox/${path}`, body, json),
     create: (body) => client.call('POST', '/transaction', body),
     confirm: (txnId) => client.call('PUT', `/transaction/${txnId}/confirm`),
@@ -98,7 +104,11 @@ export interface Fresh extends Client {
   login(credentials: Credentials): Promise<Client>;
   advance(by: string | number): Promise<number>;
   invoice(amount: string, terms?: object): Promise<string>;
-  pay(target: string): Promise<Answered>;
+  pay(target: string, amount?: string): Promise<Answered>;
+  mine(n: number): Promise<Answered>;
+  state(txnId: string): Promise<string>;
+  /** Total and available of a wallet. */
+  balance(ccy: string): Promise<[number, number]>;
   close(): Promise<void>;
 }
 
@@ -114,7 +124,13 @@ export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
     login: (credentials) => connect(sandbox.handle, url, credentials),
     advance: async (by) => (await client.control('POST', 'clock/advance', { by })).body.now,
     invoice: async (amount, terms) => (await client.control('POST', 'invoice', { amount, ...terms })).body.invoice,
-    pay: (target) => client.control('POST', 'pay', { target }),
+    pay: (target, amount) => client.control('POST', 'pay', { target, amount }),
+    mine: (n) => client.control('POST', 'mine', { n }),
+    state: async (txnId) => (await client.get(txnId)).body.txnState,
+    async balance(ccy) {
+      const { amount, availableBalance } = await client.wallet(ccy);
+      return [amount, availableBalance];
+    },
     close: () => sandbox.close(),
   };
 }
@@ -137,6 +153,57 @@ export function lightningSend(paymentRequest: string, more: object = {}, from = 
   return {
     sourceReq: { ccy: from, method: 'servicepay', reqDetails: {} },
     destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest } },
+    ...more,
+  };
+}
+
+export function onchainReceive(amount: number, more: object = {}): object {
+  return {
+    sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
+    destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: amount, reqDetails: {} },
+    ...more,
+  };
+}
+
+export function lnurlSend(address: string, amount: number, more: object = {}, from = 'BTC'): object {
+  return {
+    sourceReq: { ccy: from, method: 'servicepay', amtRequested: amount, reqDetails: {} },
+    destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address } },
+    ...more,
+  };
+}
+
+export function onchainSend(address: string, amount: number, more: object = {}, from = 'BTC'): object {
+  return {
+    sourceReq: { ccy: from, method: 'servicepay', reqDetails: {} },
+    destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: amount, reqDetails: { address } },
+    ...more,
+  };
+}
+
+export function usdtSend(address: string, amount: number, more: object = {}, from = 'USDT', method = 'tron'): object {
+  return {
+    sourceReq: { ccy: from, method: 'servicepay', reqDetails: {} },
+    destReq: { ccy: 'USDT', method, amtRequested: amount, reqDetails: { address } },
+    ...more,
+  };
+}
+
+/** A payout to Vietnam by somebody there; `dest`, `source` and `more` replace fields of the two sides and of the body. */
+export function payout(amount: number, dest: object = {}, source: object = {}, more: object = {}): object {
+  const party = (legalFullName: string): object => ({ type: 'individual', details: { legalFullName, countryCode: 'VN' } });
+  return {
+    sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {}, kyc: party('Tran Thi B'), ...source },
+    destReq: {
+      ccy: 'VND',
+      method: 'vnd-instant',
+      amtRequested: amount,
+      reqDetails: {
+        acctName: 'Le Van A', acctNum: '0123456789', institutionCode: '970436', institutionName: 'Vietcombank',
+      },
+      kyc: party('Le Van A'),
+      ...dest,
+    },
     ...more,
   };
 }

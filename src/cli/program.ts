@@ -67,7 +67,7 @@ function addBranches(
     const child = parent.createCommand(branch.name);
     child.summary(branch.summary).description(branch.summary);
     dress(child, options);
-    if (branch.branches !== undefined) child.usage(branch.load ? '[options] [command] [arguments]' : '[command]');
+    if (branch.branches !== undefined && branch.load === undefined) child.usage('[command]');
     if (branch === chosen) {
       addBranches(child, options, branch.branches ?? [], rest, command);
       if (rest.length === 0) addCommand(child, options, command);

@@ -33,6 +33,49 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
   };
 }
 
+/**
+ * Rule 3: the amount stands on the source, in the currency of the wallet that pays.
+ *
+ * @param address a Lightning Address or an LNURL, which the service resolves
+ */
+export function lnurlOrder(address: string, amount: Money): Order {
+  const { ccy, value } = amount;
+  return {
+    kind: 'send lnurl',
+    body: {
+      sourceReq: { ccy, method: servicepay, reqDetails: {}, ...onSide(value) },
+      destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address } },
+    },
+    onceKey: null,
+    destination: address,
+    receives: ccy === 'BTC' ? amount : undefined,
+  };
+}
+
+/** Rule 5: the amount, in BTC, stands on the destination. With `deductFees` the recipient gets it less the fees. */
+export function onchainOrder(address: string, amount: Money, from: string, deductFees: boolean): Order {
+  const { body, ...order } = addressOrder('send onchain', 'on-chain', address, amount, from);
+  return { ...order, body: deductFees ? { ...body, deductNetworkFeesFromDest: true } : body };
+}
+
+/** Rule 6: USDT over TRON; the amount is what the recipient gets. */
+export function usdtOrder(address: string, amount: Money, from: string): Order {
+  return addressOrder('send usdt', 'tron', address, amount, from);
+}
+
+function addressOrder(kind: string, method: string, address: string, amount: Money, from: string): Order {
+  return {
+    kind,
+    body: {
+      sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
+      destReq: { ccy: amount.ccy, method, reqDetails: { address }, ...onSide(amount.value) },
+    },
+    onceKey: null,
+    destination: address,
+    receives: amount,
+  };
+}
+
 /** Rule 8: both methods are the internal wallet; rule 1: the amount stands on one side only. */
 export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
   return {

@@ -6,6 +6,7 @@ import type { CreateTransaction, Transaction } from '../api/types.js';
 import type { Network } from '../store/profiles.js';
 import { confirmOnce, type ConfirmDeps } from './confirm.js';
 import { createOnce, explainRefusal, type CreateDeps } from './create.js';
+import { isOnNetwork } from './network.js';
 import { latestAttempt, type ListService } from './references.js';
 import { isQuoted } from './states.js';
 
@@ -71,7 +72,7 @@ function checkSameRequest({ sourceReq, destReq }: CreateTransaction, txn: Transa
  */
 export function checkedInvoice(txn: Transaction, amount: Money, network: Network, now: number): Invoice {
   const invoice = readInvoice(txn, invoiceText(txn));
-  if (network !== 'any' && invoice.network !== network) throw unusable(txn, `the invoice is for ${invoice.network}`);
+  if (!isOnNetwork(invoice.network, network)) throw unusable(txn, `the invoice is for ${invoice.network}`);
   if (invoice.amountMsat !== msatOf(amount.value)) throw unusable(txn, 'the invoice is for another amount');
   if (invoice.expiresAt <= now) throw unusable(txn, 'the invoice has expired');
   return invoice;

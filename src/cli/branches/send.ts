@@ -4,14 +4,33 @@ import type { Branch } from '../branch.js';
 export const sendBranches: readonly Branch[] = [
   {
     name: 'send',
-    summary: 'pay',
+    summary: 'pay an invoice, an address, an LNURL or a Lightning Address',
     money: true,
+    load: async () => (await import('../commands/send.js')).send,
     branches: [
       {
         name: 'lightning',
         summary: 'pay a BOLT11 invoice',
         money: true,
         load: async () => (await import('../commands/send-lightning.js')).sendLightning,
+      },
+      {
+        name: 'lnurl',
+        summary: 'pay to a Lightning Address or an LNURL',
+        money: true,
+        load: async () => (await import('../commands/send-lnurl.js')).sendLnurl,
+      },
+      {
+        name: 'onchain',
+        summary: 'pay to a Bitcoin address',
+        money: true,
+        load: async () => (await import('../commands/send-onchain.js')).sendOnchain,
+      },
+      {
+        name: 'usdt',
+        summary: 'pay USDT to a TRON address',
+        money: true,
+        load: async () => (await import('../commands/send-usdt.js')).sendUsdt,
       },
     ],
   },

@@ -1,17 +1,18 @@
 // Pays a BOLT11 invoice: decoded and checked here, quoted, agreed to, confirmed once, followed to its end.
 import { formatAmount, money, btcFromMsat } from '../../formats/amount.js';
-import { decodeInvoice, type Invoice } from '../../formats/bolt11.js';
+import type { Invoice } from '../../formats/bolt11.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import type { Network } from '../../store/profiles.js';
 import type { Fact } from '../../terminal/card.js';
 import { sanitize } from '../../terminal/sanitize.js';
+import { checkNetwork } from '../../wallet/network.js';
 import { lightningOrder } from '../../wallet/orders.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { readDestination } from '../destination.js';
 import { runPayment } from '../payment-flow.js';
 import { paymentOptions, type PaymentFlags } from '../payment-options.js';
-import { wordOrStdin } from '../stdin.js';
 import { currency, text } from '../values.js';
 
 export const sendLightning = defineCommand({
@@ -23,8 +24,8 @@ export const sendLightning = defineCommand({
     ['cat invoice.txt | svcpay send lightning - --yes', 'the invoice from a pipe'],
   ],
   async run({ invoice, from, ...flags }, context) {
-    const given = await wordOrStdin(invoice, context);
-    await payInvoice(decodeInvoice(given.replace(/^lightning:/i, '')), from, flags, context);
+    const { value } = await readDestination(invoice, ['bolt11'], context);
+    await payInvoice(value, from, flags, context);
   },
 });
 
@@ -35,9 +36,7 @@ export async function payInvoice(invoice: Invoice, from: string, flags: PaymentF
 }
 
 function checkPayable(invoice: Invoice, network: Network, now: number): void {
-  if (network !== 'any' && invoice.network !== network) {
-    throw new Failure('usage', `Not sent: this is a ${invoice.network} invoice, and your profile is on ${network}.`);
-  }
+  checkNetwork('invoice', invoice.network, network);
   if (invoice.amountMsat === null) {
     throw new Failure('usage', 'Not sent: this invoice has no amount, and the service pays only invoices that name one.', {
       hint: 'Ask for an invoice with an amount.',

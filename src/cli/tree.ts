@@ -6,7 +6,7 @@ import { sendBranches } from './branches/send.js';
 import { toolBranches } from './branches/tools.js';
 import { transactionBranches } from './branches/transactions.js';
 import type { Branch } from './branch.js';
-import { flagName, takesWord } from './flags.js';
+import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions } from './globals.js';
 
 export const tree: Branch = {
@@ -22,23 +22,33 @@ export const tree: Branch = {
   ],
 };
 
-const globalWords: ReadonlySet<string> = new Set(
-  Object.entries(globalOptions).flatMap(([name, value]) =>
-    takesWord(value) ? [flagName(name), ...(value.shape.short === undefined ? [] : [`-${value.shape.short}`])] : [],
-  ),
+/** Every spelling of a global option, with whether a word follows it. */
+const globalFlags: ReadonlyMap<string, boolean> = new Map(
+  Object.entries(globalOptions).flatMap(([name, value]): [string, boolean][] => {
+    const { kind, short } = value.shape;
+    const spellings = [kind === 'off' ? negatedFlag(name) : flagName(name), ...(short === undefined ? [] : [`-${short}`])];
+    return spellings.map((spelling) => [spelling, takesWord(value)]);
+  }),
 );
 
-/** The words of a command line that are not global options or their values, up to `--`. */
+/**
+ * The words of a command line up to the first option that only a command knows, or `--`; global options and their
+ * values are passed over. After an option of its own a command names no other: `send --via lightning` is `send`.
+ */
 export function plainWords(argv: readonly string[]): readonly string[] {
   const words: string[] = [];
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? '';
-    if (word === '--') break;
     if (!word.startsWith('-') || word === '-') words.push(word);
-    else if (globalWords.has(word)) index += 1;
+    else if (globalFlags.get(word) === true) index += 1;
+    else if (!isGlobal(word)) break;
   }
   return words;
 }
+
+/** Also written together with its value: `--output=json`, `-ojson`, `-qy`. */
+const isGlobal = (word: string): boolean =>
+  globalFlags.has(word.split('=', 1)[0] ?? '') || (!word.startsWith('--') && globalFlags.has(word.slice(0, 2)));
 
 /** The branches that a command line names, outermost first; global options may stand in between. */
 export function chosenPath(root: Branch, argv: readonly string[]): readonly Branch[] {

@@ -68,10 +68,8 @@ function feeShare({
 /** `1 BTC = 70 796.85 USDT`. */
 export const rateText = ({ base, quote, value }: Rate): string => `1 ${base} = ${formatAmount(money(quote, value))}`;
 
-/** The rate both ways; the other way is rounded, and says so. */
-function rateFact(rate: Rate): Fact {
-  const fact = { label: 'Rate', value: rateText(rate) };
-  if (rate.value.lte(0)) return fact;
-  const inverse = money(rate.base, rate.value.pow(-1).prec(significantDigits));
-  return { ...fact, note: `1 ${rate.quote} ≈ ${formatAmount(inverse)}` };
-}
+/** `1 USDT ≈ 0.0000141250 BTC`: rounded, and it says so. */
+export const inverseText = ({ base, quote, value }: Rate): string =>
+  value.lte(0) ? '' : `1 ${quote} ≈ ${formatAmount(money(base, value.pow(-1).prec(significantDigits)))}`;
+
+const rateFact = (rate: Rate): Fact => ({ label: 'Rate', value: rateText(rate), note: inverseText(rate) || undefined });

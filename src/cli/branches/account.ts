@@ -22,4 +22,19 @@ export const accountBranches: readonly Branch[] = [
     summary: 'show what is available, reserved and in total',
     load: async () => (await import('../commands/wallets.js')).wallets,
   },
+  {
+    name: 'account',
+    summary: 'show the account record',
+    load: async () => (await import('../commands/account.js')).account,
+  },
+  {
+    name: 'rates',
+    summary: 'show exchange rates',
+    load: async () => (await import('../commands/rates.js')).rates,
+  },
+  {
+    name: 'decode',
+    summary: 'read an invoice, an address or an LNURL offline',
+    load: async () => (await import('../commands/decode.js')).decode,
+  },
 ];

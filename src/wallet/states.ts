@@ -1,5 +1,19 @@
 // The states of a transaction as a client needs to know them (specification: States and transitions).
 
+/** All states of the specification, in the order it names them. */
+export const transactionStates = [
+  'quoted',
+  'srcintent',
+  'srccreated',
+  'destsent',
+  'completed',
+  'expired',
+  'failed',
+  'usercanceled',
+  'rejected',
+  'error',
+] as const;
+
 const finalStates: ReadonlySet<string> = new Set([
   'completed',
   'failed',

@@ -1,0 +1,33 @@
+// Writes the history for a spreadsheet, a program or a book-keeping tool, page by page: however long it is, none is held.
+import { Failure } from '../../formats/failure.js';
+import { toJson } from '../../terminal/json.js';
+import { exportFormats, exportLines } from '../../wallet/export.js';
+import { defineCommand } from '../define.js';
+import { historyFilter, historyOptions } from '../history-options.js';
+import { choice } from '../values.js';
+
+export const txExport = defineCommand({
+  arguments: {},
+  options: {
+    format: choice(exportFormats, 'FORMAT').optional().describe(exportFormats.join(', ')),
+    ...historyOptions,
+  },
+  examples: [
+    ['svcpay tx export --format hledger > svcpay.journal', 'everything, for hledger'],
+    ['svcpay tx export --format csv --since 2026-01-01 --until 2026-12-31 > 2026.csv', 'a year, for a spreadsheet'],
+  ],
+  async run({ format, ...flags }, context) {
+    const { globals, out } = context;
+    if (format === undefined) throw new Failure('usage', `Say which format: --format ${exportFormats.join(', ')}.`);
+    if (globals.json || globals.output !== undefined || globals.fields !== undefined) {
+      throw new Failure('usage', 'An export has the form that --format names. Leave --json, -o and --fields out.', {
+        hint: 'svcpay tx list --all takes those.',
+      });
+    }
+    const service = await context.ownClient();
+    const filter = await historyFilter(flags, 'always', service);
+    const left = { out: 0 };
+    await out.pour(exportLines(service.eachTransaction(filter), format, toJson, () => (left.out += 1)));
+    if (left.out > 0) out.say(`Left out ${left.out} transactions that moved nothing, or not yet.`);
+  },
+});

@@ -1,0 +1,38 @@
+// Entries in the language of beancount: accounts are opened where they first appear, texts are quoted.
+import { fixed, type Money } from '../formats/amount.js';
+import { accountName, dayOf, plainLine, type Entry, type Posting } from './ledger-entry.js';
+
+/** Before every transaction: beancount refuses an account that is used before it is open. */
+const opened = '1970-01-01';
+
+/** Knows which accounts are open, so that a stream of entries needs no second look. */
+export function beancountWriter(): { readonly head: string; readonly write: (entry: Entry) => string } {
+  const known = new Set<string>();
+  const openings = (entry: Entry): string => {
+    const names = new Set(entry.postings.map(({ account }) => accountName(account)));
+    const fresh = [...names].filter((name) => !known.has(name));
+    fresh.forEach((name) => known.add(name));
+    return fresh.map((name) => `\n${opened} open ${name}\n`).join('');
+  };
+  return { head: '; Written by svcpay. Dates are in UTC.\n', write: (entry) => openings(entry) + transaction(entry) };
+}
+
+function transaction({ at, title, note, txnId, reference, rate, postings }: Entry): string {
+  const described = note === undefined ? quoted(title) : `${quoted(title)} ${quoted(note)}`;
+  const metadata = [
+    `time: ${quoted(new Date(at).toISOString())}`,
+    `txn-id: ${quoted(txnId)}`,
+    ...(reference === undefined ? [] : [`ref: ${quoted(reference)}`]),
+    ...(rate === undefined ? [] : [`rate: ${fixed(rate)}`]),
+  ];
+  const lines = [`${dayOf(at)} * ${described}`, ...metadata.map((line) => `  ${line}`), ...postings.map(posting)];
+  return `\n${lines.join('\n')}\n`;
+}
+
+function posting({ account, amount, cost }: Posting): string {
+  return `  ${accountName(account)}  ${amountText(amount)}${cost === undefined ? '' : ` @@ ${amountText(cost)}`}`;
+}
+
+const amountText = ({ ccy, value }: Money): string => `${fixed(value)} ${ccy}`;
+
+const quoted = (text: string): string => `"${plainLine(text).replaceAll(/["\\]/g, (character) => `\\${character}`)}"`;

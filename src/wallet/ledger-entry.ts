@@ -1,0 +1,90 @@
+// A transaction as double-entry book-keeping sees it: postings that sum to zero, fees apart, the price of what was exchanged.
+import Big from 'big.js';
+import type { ListedTransaction } from '../api/types.js';
+import { fromWire, money, type Money } from '../formats/amount.js';
+
+export interface Posting {
+  /** From the root down: `['Assets', 'Svcpay', 'BTC']`. */
+  readonly account: readonly string[];
+  readonly amount: Money;
+  /** What the whole amount cost, where it was exchanged for another currency. */
+  readonly cost?: Money;
+}
+
+export interface Entry {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly title: string;
+  readonly note: string | undefined;
+  readonly txnId: string;
+  readonly reference: string | undefined;
+  /** Units of the destination currency for one of the source; undefined within one currency. */
+  readonly rate: Big | undefined;
+  readonly postings: readonly Posting[];
+}
+
+type Side = ListedTransaction['sourceReq'];
+
+/** Undefined for what moved nothing, or not yet, and where the service does not tell the amounts. */
+export function entryOf(txn: ListedTransaction): Entry | undefined {
+  const { sourceReq, destReq, fxRate, createdAt } = txn;
+  const from = amountOf(sourceReq);
+  const to = amountOf(destReq);
+  if (txn.txnState !== 'completed' || typeof createdAt !== 'number' || from === undefined || to === undefined) return undefined;
+  const isExchange = from.ccy !== to.ccy;
+  return {
+    at: createdAt,
+    title: titleOf(sourceReq.method ?? '', destReq.method ?? ''),
+    note: txn.note ?? undefined,
+    txnId: txn.txnId,
+    reference: txn.extRefId ?? undefined,
+    rate: isExchange && typeof fxRate === 'number' ? fromWire(fxRate) : undefined,
+    postings: postingsOf(txn, from, to),
+  };
+}
+
+/** Fees are in the source currency, and beside the amount unless they were taken out of what arrived. */
+function postingsOf(txn: ListedTransaction, from: Money, to: Money): Posting[] {
+  const { sourceReq, destReq } = txn;
+  const fees = [fee(sourceReq.servicepayFees, from.ccy, 'Service'), fee(sourceReq.networkFees, from.ccy, 'Network')];
+  const sum = fees.reduce((total, { amount }) => total.plus(amount.value), new Big(0));
+  const isDeducted = txn['deductNetworkFeesFromDest'] === true;
+  const exchanged = isDeducted ? from.value.minus(sum) : from.value;
+  const isExchange = from.ccy !== to.ccy;
+  const left = (isExchange ? exchanged : to.value).plus(sum);
+  const source: Posting = { account: accountOf(sourceReq, 'Income'), amount: money(from.ccy, left.neg()) };
+  const dest: Posting = { account: accountOf(destReq, 'Expenses'), amount: to };
+  const arrived = isExchange ? { ...dest, cost: money(from.ccy, exchanged) } : dest;
+  return [source, ...fees.filter(({ amount }) => !amount.value.eq(0)), arrived];
+}
+
+function fee(amount: number | null | undefined, ccy: string, whose: string): Posting {
+  return { account: ['Expenses', 'Svcpay', 'Fees', whose], amount: money(ccy, fromWire(amount ?? 0)) };
+}
+
+function amountOf({ ccy, amtSettled, amtRequested }: Side): Money | undefined {
+  const amount = amtSettled ?? amtRequested;
+  return ccy == null || amount == null ? undefined : money(ccy, fromWire(amount));
+}
+
+/** The own wallet of a currency, or where money comes from and goes to outside. */
+function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string[] {
+  return method === 'servicepay' ? ['Assets', 'Svcpay', ccy ?? ''] : [outside, 'Svcpay', capital(method ?? 'unknown')];
+}
+
+const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+function titleOf(source: string, dest: string): string {
+  if (source !== 'servicepay') return `Receive ${source}`;
+  return dest === 'servicepay' ? 'Swap' : `Send ${dest}`;
+}
+
+/** One line without control characters, which have a meaning to the programs that read it. */
+export const plainLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+
+/** An account's name in the form that both hledger and beancount take. */
+export const accountName = (parts: readonly string[]): string =>
+  parts.map((part) => part.replaceAll(/[^\p{L}\p{N}-]/gu, '-')).join(':');
+
+/** `2026-03-01`, in UTC. */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);

@@ -185,6 +185,11 @@ export class WalletClient {
     return this.#service.raw({ method: verb, path, body, effect }, options.retry ?? true);
   }
 
+  /** The account that the API key belongs to: transactions are always of this one. */
+  async ownAccountId(): Promise<string> {
+    return this.#service.accountId();
+  }
+
   /** The account acted on: the one given in the options, else the token's own. */
   async accountId(): Promise<string> {
     return this.#options.accountId ?? this.#service.accountId();

@@ -53,6 +53,11 @@ export interface Context extends Process {
   readonly runLine: RunLine;
   /** The client of the chosen service and account. Throws Failure `authentication` where nothing says which. */
   client(): Promise<WalletClient>;
+  /**
+   * The client, for what the service does in the account of the API key alone: transactions and deposit addresses.
+   * Throws Failure `usage` when another account was asked for.
+   */
+  ownClient(): Promise<WalletClient>;
   /** A client of any service, with credentials that are not kept yet. */
   clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<WalletClient>;
   /** The token kept for the chosen service and key. */
@@ -135,6 +140,13 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
     return clientOf(baseUrl, credentials, tokens() ?? openTokens(home.config, baseUrl));
   });
 
+  const ownClient = once(async () => {
+    const opened = await client();
+    const { accountId } = settings();
+    if (accountId !== undefined && accountId !== (await opened.ownAccountId())) throw notItsOwn(accountId);
+    return opened;
+  });
+
   const journal = once(async () => {
     const { openJournal } = await import('../store/sqlite-journal.js');
     const opened = openJournal(journalFile(home), isAlive);
@@ -165,6 +177,7 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
     newId: () => randomUUID(),
     runLine,
     client,
+    ownClient,
     clientOf,
     tokens,
     transport,
@@ -196,6 +209,13 @@ async function findCredentials(
     throw new Failure('authentication', `There is no API secret for ${baseUrl} and this key.`, { hint: 'svcpay login' });
   }
   return { baseUrl, credentials: { apiKey, apiSecret: secret } };
+}
+
+/** Otherwise a payment meant for a subaccount would leave the parent's wallet. */
+function notItsOwn(accountId: string): Failure {
+  return new Failure('usage', `The service acts for ${accountId} only with an API key of that account.`, {
+    hint: `With this key --account shows its wallets and its record: svcpay wallets --account ${accountId}`,
+  });
 }
 
 /** The name of this process in the journal's claims. */

@@ -29,21 +29,30 @@ export async function runPayment(
   presentation: Presentation,
   context: Context,
 ): Promise<void> {
-  const { globals, out } = context;
+  const { globals } = context;
   if (!flags.quoteOnly && !globals.yes) context.ask.demand(['--yes']);
   const noted = flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
-  const client = await context.client();
-  const screen = paymentScreen(presentation, () => client.serviceNow(), context);
   const request = {
     order: noted,
     ref: flags.ref,
     terms: { maxFee: flags.maxFee },
     consent: globals.yes ? ('standing' as const) : ('none' as const),
   };
+  await showPayment(presentation, (deps) => pay(request, optionsOf(flags), deps), context);
+}
+
+/** Draws a payment while it is driven, and prints its transaction. */
+export async function showPayment(
+  presentation: Presentation,
+  drive: (deps: PaymentDeps) => Promise<Transaction>,
+  context: Context,
+): Promise<void> {
+  const client = await context.ownClient();
+  const screen = paymentScreen(presentation, () => client.serviceNow(), context);
   try {
-    const txn = await pay(request, optionsOf(flags), await paymentDeps(context, screen));
+    const txn = await drive(await paymentDeps(context, screen));
     screen.done(txn);
-    await out.record(txn, paidView(context));
+    await context.out.record(txn, paidView(context));
   } finally {
     context.live.stop();
   }
@@ -60,11 +69,11 @@ export interface PaymentScreen {
 }
 
 export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
-  const service = await context.client();
+  const service = await context.ownClient();
   return {
     service,
     journal: await context.journal(),
-    scope: `${context.settings.baseUrl ?? ''} ${await service.accountId()}`,
+    scope: await journalScope(context),
     owner: ownerOf(context.pid),
     limits: { perPayment: {}, perDay: {}, destinations: [], ...context.settings.profile.limits },
     now: context.now,
@@ -74,6 +83,11 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     approve: screen.approve,
     on: screen.on,
   };
+}
+
+/** The service and the account, within which the journal's references are unique. */
+export async function journalScope({ settings, ownClient }: Context): Promise<string> {
+  return `${settings.baseUrl ?? ''} ${await (await ownClient()).ownAccountId()}`;
 }
 
 /** @param now the service's clock, epoch ms */

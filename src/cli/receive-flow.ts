@@ -70,7 +70,7 @@ async function follow(
   context: Context,
 ): Promise<Transaction> {
   const { live, now, out } = context;
-  const service = await context.client();
+  const service = await context.ownClient();
   const started = now();
   let latest = txn;
   live.start(() => waitingText(latest, request.expiresAt, service.serviceNow()));

@@ -15,7 +15,9 @@ export interface LiveOptions {
 
 /** Lines are ours: text from outside is sanitised by whoever puts it in. */
 export interface Live {
-  /** Shows what `render` says, again every second; it is handed the milliseconds since the start. */
+  /**
+   * Shows what `render` says, one line or several, again every second; it is handed the milliseconds since the start.
+   */
   start(render: (elapsedMs: number) => string): void;
   /** Draws anew at once, after something changed. */
   update(): void;
@@ -72,11 +74,11 @@ interface Display {
 
 /** Where nothing can be redrawn: a line when something changed, none for a countdown that merely ticks. */
 function printChanges(print: (line: string) => void, line: () => string): Display {
-  let shown: string | undefined;
+  let shown: readonly string[] = [];
   const update = (): void => {
-    const text = line();
-    if (text !== shown) print(text);
-    shown = text;
+    const lines = line().split('\n');
+    lines.filter((each) => !shown.includes(each)).forEach(print);
+    shown = lines;
   };
   update();
   return { update, close: () => undefined };
@@ -86,7 +88,11 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
   const { stderr, unicode } = terminal;
   let spinner: Ora | undefined;
   let isOpen = true;
-  const fitted = (): string => truncate(unicode ? line() : asciiGlyphs(line()), (stderr.columns ?? 0) - overhead);
+  const fitted = (): string =>
+    (unicode ? line() : asciiGlyphs(line()))
+      .split('\n')
+      .map((each) => truncate(each, (stderr.columns ?? 0) - overhead))
+      .join(`\n${' '.repeat(overhead - 1)}`);
 
   const update = (): void => {
     if (spinner === undefined) return;

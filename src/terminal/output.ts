@@ -7,6 +7,7 @@ import { toJson } from './json.js';
 import { listRows, listTable, rowWriter, type Manner } from './list.js';
 import { picked } from './rows.js';
 import { sanitize } from './sanitize.js';
+import { createSink } from './sink.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
 import { oneLine } from './text.js';
 import type { Format, ListView, RecordView, Rows } from './view.js';
@@ -38,6 +39,8 @@ export interface Output {
   change(object: object): void;
   /** Plain text of our own on stdout, whatever the format: nothing is sanitised. */
   text(line: string): void;
+  /** Text in pieces on stdout, whatever the format, as fast as it is read. Stops early once nobody reads any more. */
+  pour(pieces: AsyncIterable<string>): Promise<void>;
   /** Lines on stdout where people read it, nothing otherwise. */
   screen(draw: Draw): void;
   /** Lines that belong to a question (a quote, a warning card): stderr, where that is a terminal; silent under -q. */
@@ -94,6 +97,14 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       terminal.stdout.write(lastChange);
     },
     text: (line) => void terminal.stdout.write(`${line}\n`),
+    async pour(pieces) {
+      const sink = createSink(terminal.stdout);
+      for await (const piece of pieces) {
+        if (terminal.stdoutClosed) break;
+        await sink.push(piece);
+      }
+      await sink.end();
+    },
     screen(draw) {
       if (forPeople) toStdout(typeof draw === 'function' ? draw(terminal) : draw);
     },

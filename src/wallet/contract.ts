@@ -58,6 +58,8 @@ export interface PaymentOptions {
   readonly retry: boolean;
   /** End once the quote is known and shown. */
   readonly quoteOnly: boolean;
+  /** End when the quote lapses, instead of asking for a new one. */
+  readonly thisQuoteOnly?: boolean;
 }
 
 export interface PaymentRequest {

@@ -48,7 +48,7 @@ function postingsOf(txn: ListedTransaction, from: Money, to: Money): Posting[] {
   const { sourceReq, destReq } = txn;
   const fees = [fee(sourceReq.servicepayFees, from.ccy, 'Service'), fee(sourceReq.networkFees, from.ccy, 'Network')];
   const sum = fees.reduce((total, { amount }) => total.plus(amount.value), new Big(0));
-  const isDeducted = txn['deductNetworkFeesFromDest'] === true;
+  const isDeducted = arrivesLess(destReq);
   const exchanged = isDeducted ? from.value.minus(sum) : from.value;
   const isExchange = from.ccy !== to.ccy;
   const left = (isExchange ? exchanged : to.value).plus(sum);
@@ -57,6 +57,10 @@ function postingsOf(txn: ListedTransaction, from: Money, to: Money): Posting[] {
   const arrived = isExchange ? { ...dest, cost: money(from.ccy, exchanged) } : dest;
   return [source, ...fees.filter(({ amount }) => !amount.value.eq(0)), arrived];
 }
+
+/** Fees that were taken out of what arrived: less settled than was asked for. */
+const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
+  amtRequested != null && amtSettled != null && amtSettled < amtRequested;
 
 function fee(amount: number | null | undefined, ccy: string, whose: string): Posting {
   return { account: ['Expenses', 'Svcpay', 'Fees', whose], amount: money(ccy, fromWire(amount ?? 0)) };

@@ -36,9 +36,14 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
   return drive(intent, { fresh, renew: found === 'new' ? {} : { terms, consent } }, options, deps);
 }
 
-/** Goes on with a payment that the journal holds, with the terms and the yes that it holds. */
-export async function resume(intent: Intent, options: PaymentOptions, deps: PaymentDeps): Promise<Transaction> {
-  return drive(intent, { fresh: false, renew: {} }, options, deps);
+/** Goes on with a payment that the journal holds, with the terms and the yes that it holds or those given anew. */
+export async function resume(
+  intent: Intent,
+  options: PaymentOptions,
+  deps: PaymentDeps,
+  renew: Start['renew'] = {},
+): Promise<Transaction> {
+  return drive(intent, { fresh: false, renew }, options, deps);
 }
 
 interface Start {

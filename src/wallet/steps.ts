@@ -166,7 +166,7 @@ async function checkBalanceFirst(run: Run): Promise<void> {
 async function agree(run: Run): Promise<Transaction | undefined> {
   const txn = run.txn ?? (await reread(run));
   if (hasLapsed(txn.txnState)) {
-    await nextAttempt(run);
+    await afterLapse(run, txn);
     return undefined;
   }
   if (!isQuoted(txn.txnState)) {
@@ -242,11 +242,17 @@ async function confirm(run: Run): Promise<void> {
   run.witnessed = true;
   run.deps.on({ type: 'state', txn: run.txn });
   if (hasLapsed(run.txn.txnState) && !run.journalLost) {
-    await nextAttempt(run);
+    await afterLapse(run, run.txn);
     return;
   }
   const step = isFinal(run.txn.txnState) ? 'final' : 'confirmed';
   await writeAfterMoney(run, { step, txnState: run.txn.txnState });
+}
+
+async function afterLapse(run: Run, { txnState }: Transaction): Promise<void> {
+  if (run.options.thisQuoteOnly !== true) return nextAttempt(run);
+  run.witnessed = true;
+  return write(run, { step: 'final', txnState });
 }
 
 /** The service itself says that the attempt moved nothing; the next one has a reference of its own. */

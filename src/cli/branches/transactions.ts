@@ -21,6 +21,22 @@ export const transactionBranches: readonly Branch[] = [
         summary: 'follow transactions to their end',
         load: async () => (await import('../commands/tx-watch.js')).txWatch,
       },
+      {
+        name: 'confirm',
+        summary: 'let a quote become a payment',
+        money: true,
+        load: async () => (await import('../commands/tx-confirm.js')).txConfirm,
+      },
+      {
+        name: 'cancel',
+        summary: 'take a quote back before it is confirmed',
+        load: async () => (await import('../commands/tx-cancel.js')).txCancel,
+      },
+      {
+        name: 'export',
+        summary: 'write the history for a spreadsheet or for book-keeping',
+        load: async () => (await import('../commands/tx-export.js')).txExport,
+      },
     ],
   },
 ];

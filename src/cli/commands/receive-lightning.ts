@@ -20,7 +20,7 @@ export const receiveLightning = defineCommand({
   ],
   async run({ amount, ...flags }, context) {
     const asked = parseAmount(amount, 'BTC');
-    const service = await context.client();
+    const service = await context.ownClient();
     const body = { ...receiveBody('lightning', asked), note: flags.note };
     const txn = await requestMoney(body, flags.ref, { ...context, service });
     await runReceive(txn, requestOf(txn, asked, service.serviceNow(), context), flags, context);

@@ -50,7 +50,8 @@ function checkPayable(invoice: Invoice, network: Network, now: number): void {
 
 const payeeEnds = 8;
 
-function aboutInvoice(invoice: Invoice, now: number): Fact[] {
+/** Whom an invoice pays, what for and until when, for the card above the figures. */
+export function aboutInvoice(invoice: Invoice, now: number): Fact[] {
   const { payee, description, amountMsat } = invoice;
   const short = `${payee.slice(0, payeeEnds)}…${payee.slice(-payeeEnds)}`;
   const amount = amountMsat === null ? '' : formatAmount(money('BTC', btcFromMsat(amountMsat)));

@@ -44,7 +44,7 @@ export async function payOnchain(payment: OnchainPayment, flags: PaymentFlags, c
   const { address, amount, from, deductFees, about = [] } = payment;
   checkBitcoinAddress(address, context.settings.network);
   checkOnchainAmount(amount);
-  const client = await context.client();
+  const client = await context.ownClient();
   await refuseOwnAddress(address.address, () => client.bitcoinAddress());
   const facts: Fact[] = [...about, { label: 'To', value: address.address, whole: true }];
   const fees: Fact[] = deductFees ? [{ label: 'Fees', value: 'taken out of the amount' }] : [];

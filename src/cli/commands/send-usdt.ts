@@ -44,7 +44,7 @@ export async function payUsdt(payment: UsdtPayment, flags: PaymentFlags, context
   const { amount, from } = payment;
   const { address } = payment.address;
   checkTronAddress(address);
-  const client = await context.client();
+  const client = await context.ownClient();
   await refuseOwnAddress(address, () => client.usdtAddress('TRON'));
   const about = [{ label: 'To', value: address, note: 'USDT on TRON', whole: true }];
   await runPayment(usdtOrder(address, amount, from), flags, { about }, context);

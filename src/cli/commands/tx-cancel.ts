@@ -1,0 +1,25 @@
+// Takes a quote back before it is confirmed. Specification: endpoint 8, of which only the existence is known.
+import { receiptView } from '../../terminal/receipt.js';
+import { cancelQuote } from '../../wallet/cancel-quote.js';
+import { defineCommand } from '../define.js';
+import { journalScope } from '../payment-flow.js';
+import { ownerOf } from '../context.js';
+import { text } from '../values.js';
+
+export const txCancel = defineCommand({
+  arguments: { id: text('ID').describe('the transaction id of a quote') },
+  options: {},
+  examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
+  async run({ id }, context) {
+    const service = await context.ownClient();
+    const txn = await cancelQuote(id, {
+      service,
+      journal: await context.journal(),
+      scope: await journalScope(context),
+      owner: ownerOf(context.pid),
+      now: context.now,
+    });
+    if (txn.txnState !== 'usercanceled') context.out.say('This quote had lapsed already.');
+    await context.out.record(txn, receiptView(txn, service.serviceNow()));
+  },
+});

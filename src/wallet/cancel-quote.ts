@@ -1,0 +1,68 @@
+// Takes a quote back. Where the service has no such operation the quote lapses by itself, and the journal lets go of it.
+import { CancelNotOffered, ServiceError } from '../api/errors.js';
+import type { Transaction } from '../api/types.js';
+import { Failure } from '../formats/failure.js';
+import type { Journal } from '../store/journal.js';
+import { hasLapsed, isQuoted } from './states.js';
+
+export interface CancelDeps {
+  readonly service: {
+    transaction(txnId: string): Promise<Transaction>;
+    cancelTransaction(txnId: string): Promise<Transaction>;
+  };
+  readonly journal: Journal;
+  readonly scope: string;
+  readonly owner: string;
+  readonly now: () => number;
+}
+
+/**
+ * Resolves with the transaction, which is `usercanceled`, or had lapsed before. Throws Failure `refused` when it is past
+ * the point of no return, or when the service cannot cancel.
+ */
+export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Transaction> {
+  const txn = await deps.service.transaction(txnId);
+  if (hasLapsed(txn.txnState)) return txn;
+  if (!isQuoted(txn.txnState)) throw tooLate(txn);
+  await letGo(txnId, deps);
+  try {
+    return await deps.service.cancelTransaction(txnId);
+  } catch (error) {
+    if (error instanceof CancelNotOffered) throw lapsesByItself(txn, error);
+    if (!(error instanceof ServiceError) || error.kind !== 'refused') throw error;
+    const after = await deps.service.transaction(txnId);
+    if (hasLapsed(after.txnState)) return after;
+    throw isQuoted(after.txnState) ? error : tooLate(after);
+  }
+}
+
+/** Otherwise `tx resume` would ask for the payment again. */
+async function letGo(txnId: string, { journal, scope, owner, now }: CancelDeps): Promise<void> {
+  const intent = await journal.find(scope, txnId);
+  if (intent?.txnId !== txnId || intent.closed) return;
+  const claim = await journal.claim(intent.id, owner, now());
+  if (claim === undefined) {
+    throw new Failure('refused', 'Not cancelled: another svcpay is at work on this payment.', {
+      hint: 'Answer its question with no, or interrupt it.',
+      txnId,
+    });
+  }
+  await journal.release(await journal.write(claim, { closed: true }, now()));
+}
+
+function tooLate({ txnId, txnState }: Transaction): Failure {
+  return new Failure('refused', `Not cancelled: only a quote can be, and this transaction is ${txnState}.`, {
+    hint: `svcpay tx get ${txnId}`,
+    txnId,
+  });
+}
+
+function lapsesByItself({ txnId, sourceReq }: Transaction, cause: CancelNotOffered): Failure {
+  const { expiresAt } = sourceReq;
+  const when = expiresAt == null ? 'soon' : `at ${new Date(expiresAt).toISOString()}`;
+  return new Failure('refused', `Nothing moved: the service cannot cancel. This quote lapses by itself ${when}.`, {
+    status: cause.status,
+    txnId,
+    cause,
+  });
+}

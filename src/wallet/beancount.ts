@@ -12,7 +12,7 @@ export function beancountWriter(): { readonly head: string; readonly write: (ent
     const names = new Set(entry.postings.map(({ account }) => accountName(account)));
     const fresh = [...names].filter((name) => !known.has(name));
     fresh.forEach((name) => known.add(name));
-    return fresh.map((name) => `\n${opened} open ${name}\n`).join('');
+    return fresh.length === 0 ? '' : `\n${fresh.map((name) => `${opened} open ${name}\n`).join('')}`;
   };
   return { head: '; Written by svcpay. Dates are in UTC.\n', write: (entry) => openings(entry) + transaction(entry) };
 }

@@ -28,6 +28,6 @@ export const txExport = defineCommand({
     const filter = await historyFilter(flags, 'always', service);
     const left = { out: 0 };
     await out.pour(exportLines(service.eachTransaction(filter), format, toJson, () => (left.out += 1)));
-    if (left.out > 0) out.say(`Left out ${left.out} transactions that moved nothing, or not yet.`);
+    if (left.out > 0) out.say(`Not in it, as they moved nothing or not yet: ${left.out} of the transactions.`);
   },
 });

@@ -8,10 +8,12 @@ import type { RecordView } from '../terminal/output.js';
 import { quoteCard, type QuoteCard } from '../terminal/quote-card.js';
 import { recordLine } from '../terminal/record-line.js';
 import { stepsLine } from '../terminal/steps.js';
+import type { Canvas } from '../terminal/terminal.js';
 import { transactionList } from '../terminal/transaction-view.js';
 import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../wallet/contract.js';
 import type { Order } from '../wallet/orders.js';
 import { pay } from '../wallet/payment.js';
+import { isQuoted } from '../wallet/states.js';
 import { ownerOf, type Context } from './context.js';
 import type { PaymentFlags } from './payment-options.js';
 
@@ -20,6 +22,8 @@ export interface Presentation {
   readonly about: readonly Fact[];
   /** Who gets it, as in `You get`; "Recipient gets" unless said otherwise. */
   readonly getsLabel?: string;
+  /** Draws the card, where it is not the usual one. */
+  readonly draw?: (quote: QuoteCard, canvas: Canvas) => string[];
 }
 
 /** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
@@ -114,8 +118,9 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     latest = approval.txn;
     card = cardOf(approval, presentation, now());
     const drawn = card;
+    const draw = presentation.draw ?? quoteCard;
     if (approval.worse) out.say('The quote has changed:');
-    out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);
+    out.card((canvas) => ['', ...draw(drawn, canvas), '']);
     out.change(approval.txn);
   };
 
@@ -130,8 +135,9 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   return {
     on,
     done: (txn) => {
-      if (txn.txnState === 'completed') live.succeed(recordLine(paidText(txn, card?.pays), txn.txnId, context.terminal.stderrCanvas));
-      else live.stop();
+      const words = txn.txnState === 'completed' ? 'Paid' : 'On its way:';
+      if (isQuoted(txn.txnState)) live.stop();
+      else live.succeed(recordLine(`${words}${paidText(txn, card?.pays)}`, txn.txnId, context.terminal.stderrCanvas));
     },
     async approve({ quote }) {
       const valid = quote.expiresAt === undefined ? undefined : quote.expiresAt - now();
@@ -163,11 +169,11 @@ function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentati
   };
 }
 
-/** `Paid 0.00002507 BTC`: what left the wallet, as it was agreed to or, without a quote in this run, as it settled. */
+/** ` 0.00002507 BTC`: what left the wallet, as it was agreed to or, without a quote in this run, as it settled. */
 function paidText({ sourceReq }: Transaction, quoted: Money | undefined): string {
   const settled = sourceReq.amtSettled ?? sourceReq.amtRequested ?? undefined;
   const paid = quoted ?? (settled === undefined ? undefined : money(sourceReq.ccy, fromWire(settled)));
-  return `Paid${paid === undefined ? '' : ` ${amountWithSats(paid)}`}`;
+  return paid === undefined ? '' : ` ${amountWithSats(paid)}`;
 }
 
 /** On a screen the live line has said it all. */

@@ -15,7 +15,7 @@ export function showFailure(failure: Failure, argv: readonly string[], proc: Pro
     return;
   }
   const terminal = openTerminal({ ...proc, flags: { noColor: words.includes('--no-color') } });
-  const money = chosenPath(tree, argv).some((branch) => branch.money === true);
+  const money = chosenPath(tree, argv).at(-1)?.money === true;
   const canvas = terminal.stderrIsTty ? terminal.stderrCanvas : undefined;
   stderr.write(`${failureLines(failure, { money, canvas }).join('\n')}\n`);
   if (words.includes('--debug')) stderr.write(causesOf(failure));

@@ -1,5 +1,6 @@
 // The command tree as data: names, summaries and where each command's code is. Nothing here loads a command.
 import { accountBranches } from './branches/account.js';
+import { payoutBranches } from './branches/payouts.js';
 import { receiveBranches } from './branches/receive.js';
 import { sandboxBranches } from './branches/sandbox.js';
 import { sendBranches } from './branches/send.js';
@@ -16,6 +17,7 @@ export const tree: Branch = {
     ...accountBranches,
     ...receiveBranches,
     ...sendBranches,
+    ...payoutBranches,
     ...transactionBranches,
     ...sandboxBranches,
     ...toolBranches,

@@ -39,7 +39,7 @@ const profileSchema = v.object({
   network: v.optional(v.picklist(networks)),
   /** The embedded sandbox instead of a service at an address. */
   sandbox: v.optional(v.boolean()),
-  sender: v.optional(partySchema),
+  sender: v.optional(v.partial(partySchema)),
   limits: v.optional(limitsSchema),
 });
 
@@ -57,6 +57,9 @@ export type Config = v.InferOutput<typeof configSchema>;
 
 export const defaultProfile = 'default';
 
+/** Names that a plain object has already. */
+const reserved = ['__proto__', 'constructor', 'prototype'];
+
 export const openConfig = (folder: string): Document<Config> => openDocument(folder, 'config', configSchema);
 
 /** Changes one profile and leaves all others as they are. */
@@ -67,6 +70,22 @@ export function changeProfile(config: Document<Config>, name: string, change: (b
 }
 
 function checkName(name: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !['constructor', 'prototype'].includes(name)) return name;
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name)) return name;
   throw new Failure('usage', `"${name}" cannot be a profile's name: use letters, digits, dots and dashes.`);
+}
+
+/** Changes the address book and leaves all else as it is. */
+export function changeRecipients(
+  config: Document<Config>,
+  change: (before: Config['recipients']) => Config['recipients'],
+): void {
+  const before = config.read();
+  config.write({ ...before, recipients: change(before.recipients) });
+}
+
+/** Reads a name for the address book. Throws Failure `usage` for one that is empty, long or hard to type again. */
+export function parseRecipientName(text: string): string {
+  const name = text.trim().normalize('NFC');
+  if (/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._'@-]{0,63}$/u.test(name) && !reserved.includes(name)) return name;
+  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be a recipient's name: use letters, digits and spaces.`);
 }

@@ -1,46 +1,41 @@
 // The last card before a payout: who gets it, how much of which currency, when it arrives, what it costs.
-import { formatAmount, type Money } from '../formats/amount.js';
-import { factLines, heading, moneyLines, type Fact } from './card.js';
-import { leftLines, rateText, type Rate } from './quote-card.js';
+import { formatAmount } from '../formats/amount.js';
+import { factLines, heading, moneyLines } from './card.js';
+import { leftLines, rateText, type QuoteCard } from './quote-card.js';
 import type { Canvas } from './terminal.js';
 
-export interface PayoutCard {
-  readonly recipient: string;
+/** Who gets a payout, where, and when. */
+export interface Payee {
+  readonly name: string;
   /** Name and code: `Vietcombank (970436)`. */
   readonly institution: string;
   readonly account: string;
-  /** More to check before the yes: purpose, parties. */
-  readonly about?: readonly Fact[];
-  readonly gets: Money;
   /** `within minutes (vnd-instant)`. */
   readonly arrives: string;
-  readonly rate: Rate;
-  readonly serviceFee: Money;
-  readonly networkFee: Money;
-  readonly pays: Money;
-  /** Available in the wallet after this payout. */
-  readonly left?: Money | undefined;
 }
 
-export function payoutCard(payout: PayoutCard, canvas: Canvas): string[] {
-  const to = [payout.recipient, payout.institution, payout.account].join(' · ');
+export function payoutCard(payee: Payee, quote: QuoteCard, canvas: Canvas): string[] {
+  const to = [payee.name, payee.institution, payee.account].join(' · ');
   return [
     ...heading(to, canvas),
-    ...factLines(payout.about ?? [], canvas),
+    ...factLines(quote.about, canvas),
     '',
     ...moneyLines(
       [
-        { label: 'They get', amount: payout.gets, note: payout.arrives },
-        { label: 'Rate', amount: rateText(payout.rate) },
-        { label: 'You pay', amount: payout.pays, note: feesText(payout) },
-        ...leftLines(payout.left),
+        { label: 'They get', amount: quote.gets, note: payee.arrives },
+        ...(quote.rate === undefined ? [] : [{ label: 'Rate', amount: rateText(quote.rate) }]),
+        { label: 'You pay', amount: quote.pays, note: feesText(quote) },
+        ...leftLines(quote.left),
       ],
       canvas,
     ),
   ];
 }
 
-function feesText({ serviceFee, networkFee }: PayoutCard): string {
+/** Both kinds of fee are named where there are two. */
+function feesText({ serviceFee, networkFee }: QuoteCard): string {
   const fees = serviceFee.value.plus(networkFee.value);
-  return fees.eq(0) ? 'no fee' : `of it ${formatAmount({ ccy: serviceFee.ccy, value: fees })} fees`;
+  if (fees.eq(0)) return 'no fee';
+  const all = `of it ${formatAmount({ ccy: serviceFee.ccy, value: fees })} fees`;
+  return networkFee.value.eq(0) || serviceFee.value.eq(0) ? all : `${all} (network ${formatAmount(networkFee)})`;
 }

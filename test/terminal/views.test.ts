@@ -10,7 +10,7 @@ import { amountWithSats, factLines, moneyLines } from '../../src/terminal/card.j
 import { failureJson, failureLines } from '../../src/terminal/failure-view.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
-import { payoutCard, type PayoutCard } from '../../src/terminal/payout-card.js';
+import { payoutCard, type Payee } from '../../src/terminal/payout-card.js';
 import { recordLine } from '../../src/terminal/record-line.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/quote-card.js';
 import { receipt } from '../../src/terminal/receipt.js';
@@ -122,12 +122,16 @@ test('the quote of a swap names the rate both ways, and aligns two currencies on
   ]);
 });
 
-const payout: PayoutCard = {
-  recipient: 'Le Van A\u001B[2J',
+const bankAccount: Payee = {
+  name: 'Le Van A\u001B[2J',
   institution: 'Vietcombank (970436)',
   account: '0123456789',
-  gets: money('VND', '500000'),
   arrives: 'within minutes (vnd-instant)',
+};
+
+const payout: QuoteCard = {
+  about: [{ label: 'From', value: 'Jane Roe' }],
+  gets: money('VND', '500000'),
   rate: { base: 'BTC', quote: 'VND', value: new Big('2500000000') },
   serviceFee: btc('0.0000009'),
   networkFee: btc('0.0000001'),
@@ -135,12 +139,13 @@ const payout: PayoutCard = {
 };
 
 test('the last card before a payout has everything on it, and nothing in it steers the terminal', () => {
-  expect(payoutCard(payout, plain(80))).toEqual([
+  expect(payoutCard(bankAccount, payout, plain(80))).toEqual([
     '  Le Van A\\x1b[2J · Vietcombank (970436) · 0123456789',
+    '  From      Jane Roe',
     '',
     '  They get   500 000 VND      within minutes (vnd-instant)',
     '  Rate       1 BTC = 2 500 000 000 VND',
-    '  You pay    0.00020100 BTC   of it 0.00000100 BTC fees',
+    '  You pay    0.00020100 BTC   of it 0.00000100 BTC fees (network 0.00000010 BTC)',
   ]);
 });
 

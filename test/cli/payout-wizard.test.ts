@@ -1,0 +1,295 @@
+// The questions of a payout as a machine: which is asked after which, what a step back forgets, what is never asked.
+import { describe, expect, test } from 'vitest';
+import type { Institution } from '../../src/api/types.js';
+import { Failure } from '../../src/formats/failure.js';
+import { parseRecipientName, type Recipient } from '../../src/store/profiles.js';
+import { back, type Ask, type Back, type Choice } from '../../src/terminal/ask.js';
+import { readDraft, type Draft } from '../../src/cli/payout-draft.js';
+import { missingFlags, payoutOptions } from '../../src/cli/payout-options.js';
+import { askPayout } from '../../src/cli/payout-wizard.js';
+import { readAll, type RawValues } from '../../src/cli/define.js';
+
+/** `flag answer`: the question that is expected, and what is typed or chosen; `<` goes back. */
+type Script = readonly string[];
+
+const institutions: readonly Institution[] = [
+  { institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' },
+  { institutionCode: 'MOMO', institutionType: 'mobile', institutionName: 'MoMo' },
+];
+
+const leVanA: Recipient = {
+  method: 'vnd-instant',
+  country: 'VN',
+  institutionCode: '970436',
+  institutionName: 'Vietcombank',
+  acctNum: '0123456789',
+  acctName: 'LE VAN A',
+  party: { type: 'individual', legalFullName: 'Le Van A', countryCode: 'VN' },
+};
+
+/** Answers each question by the script, and fails on one that the script does not expect. */
+function actor(script: Script) {
+  const left = [...script];
+  const complaints: string[] = [];
+  const next = (flag: string): string => {
+    const [expected = 'the end', ...answer] = (left.shift() ?? '').split(' ');
+    expect(flag.split(' ')[0]).toBe(`--${expected}`);
+    return answer.join(' ');
+  };
+  const choose = async <T>({ flag, choices }: { flag: string; choices: readonly Choice<T>[] }): Promise<T | Back> => {
+    const answer = next(flag);
+    if (answer === '<') return back;
+    const chosen = choices.find(({ name }) => name.toLowerCase().includes(answer.toLowerCase()));
+    if (chosen === undefined) throw new Error(`${flag} does not offer ${answer}: ${choices.map(({ name }) => name).join('; ')}`);
+    return chosen.value;
+  };
+  const ask: Ask['steps'] = {
+    select: choose,
+    search: choose,
+    text: async ({ flag }) => {
+      const answer = next(flag);
+      return answer === '<' ? back : answer;
+    },
+    parsed: async ({ flag, parse, default: suggested }) => {
+      for (;;) {
+        const answer = next(flag);
+        if (answer === '<') return back;
+        try {
+          return parse(answer === '' ? (suggested ?? '') : answer);
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          complaints.push(error.message);
+        }
+      }
+    },
+  };
+  return { ask, complaints, left: () => left };
+}
+
+const draftOf = (flags: RawValues, recipients: Readonly<Record<string, Recipient>> = {}): Draft =>
+  readDraft(readAll(payoutOptions, flags), recipients, undefined);
+
+async function played(script: Script, flags: RawValues = {}, book: Readonly<Record<string, Recipient>> = {}) {
+  const { ask, complaints, left } = actor(script);
+  const lookedUp: string[] = [];
+  const draft = await askPayout(draftOf(flags, book), {
+    ask,
+    institutions: async (country) => {
+      lookedUp.push(country);
+      return country === 'VN' ? institutions : [];
+    },
+    recipients: book,
+    parseName: parseRecipientName,
+    mayKeep: true,
+  });
+  expect(left()).toEqual([]);
+  return { draft, complaints, lookedUp };
+}
+
+const recipient = [
+  'recipient-type person',
+  'recipient-name',
+  'recipient-country Vietnam',
+  'recipient-phone +84 912 345 678',
+  'recipient-address',
+];
+const sender = ['sender-type business', 'sender-name Acme Ltd', 'sender-country Germany', 'sender-phone', 'sender-address 1 High St'];
+const funds = ['purpose 1', 'source 2', 'relationship 3'];
+const account = ['country vietnam', 'institution vietcom', 'acct-num 0123 456 789', 'acct-name LE VAN A'];
+const whole = [...account, ...recipient, ...sender, ...funds, 'amount 500000'];
+const keepNothing = ['yes do not', 'yes'];
+
+const senderFlags = { senderType: 'individual', senderName: 'Jane Roe', senderCountry: 'DE' };
+const destinationFlags = {
+  country: 'VN',
+  institution: '970436',
+  acctNum: '0123456789',
+  acctName: 'LE VAN A',
+  recipientType: 'individual',
+  recipientName: 'Le Van A',
+  recipientCountry: 'VN',
+};
+const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '500000vnd' };
+
+describe('the wizard', () => {
+  test('asks for everything in order, and takes what only one answer can be', async () => {
+    const { draft } = await played([...whole, ...keepNothing]);
+    expect(draft).toMatchObject({
+      method: { code: 'vnd-instant' },
+      institution: '970436',
+      acctNum: '0123456789',
+      recipientName: 'LE VAN A',
+      recipientPhone: '+84912345678',
+      recipientAddress: undefined,
+      senderType: 'business',
+      senderAddress: '1 High St',
+      purpose: 1,
+      amount: { ccy: 'VND' },
+      keepSender: false,
+      keepAs: '',
+    });
+  });
+
+  test('asks for the method where there are several, and then for institutions of its kind', async () => {
+    const start = ['country nigeria', 'method mobile', 'institution OPAY', 'institution-name', 'acct-num +2348012345678'];
+    const { draft } = await played([...start, 'acct-name <', 'acct-num <', 'institution <', 'method <', 'country <']);
+    expect(draft).toBe(back);
+  });
+
+  test('offers the institutions of the method alone', async () => {
+    await expect(played(['country vietnam', 'institution momo'])).rejects.toThrow('does not offer momo');
+  });
+
+  test('asks for name and code where the service lists no institutions', async () => {
+    const lost = ['country kenya', 'institution MPESA', 'institution-name <', 'institution MPESA', 'institution-name M-Pesa'];
+    const { draft } = await played([...lost, 'acct-num <', 'institution <', 'country <']);
+    expect(draft).toBe(back);
+  });
+
+  const wandering = [
+    'country kenya',
+    'institution <',
+    'country vietnam',
+    'institution vietcom',
+    'acct-num 1',
+    'acct-num 0123',
+    'acct-name <',
+    'acct-num <',
+    'institution vietcom',
+    'acct-num 0123456789',
+    'acct-name LE VAN A',
+  ];
+
+  test('goes back over what was not asked, and forgets what came after', async () => {
+    const { draft, lookedUp } = await played([
+      ...wandering, ...recipient, ...sender, ...funds, 'amount 500000', ...keepNothing,
+    ]);
+    expect(draft).toMatchObject({ country: { code: 'VN' }, method: { code: 'vnd-instant' }, acctNum: '0123456789' });
+    expect(lookedUp).toEqual(['KE', 'VN', 'VN']);
+  });
+
+  test('goes back from the last question to the one before', async () => {
+    const { draft } = await played([...whole, 'yes keep', 'yes <', 'yes do not', 'yes Le Van A']);
+    expect(draft).toMatchObject({ keepSender: false, keepAs: 'Le Van A' });
+  });
+
+  const kenya = [
+    'country kenya',
+    'institution MPESA',
+    'institution-name',
+    'acct-num 0712345678',
+    'acct-num 254712345678',
+    'acct-name WANJIKU',
+    'recipient-type person',
+    'recipient-name',
+    'recipient-country kenya',
+    'recipient-phone 0712345678',
+    'recipient-phone',
+    'recipient-address',
+  ];
+  const badFunds = ['purpose one', 'purpose 1', 'source 2', 'relationship 3', 'amount 5vnd', 'amount 5'];
+
+  test('says at once what is wrong with an answer, and asks again', async () => {
+    const { complaints } = await played([
+      ...kenya,
+      ...sender,
+      ...badFunds,
+      ...keepNothing,
+    ]);
+    expect(complaints).toEqual([
+      '"0712345678" is not a mobile number with the country code: it has to begin with +254.',
+      '"0712345678" has no country code. Write it as in +84 912 345 678.',
+      '"one" is not a whole number from 0 to 999999.',
+      '"5vnd" is an amount of VND, but KES is needed here. Write 25kes.',
+    ]);
+  });
+
+  test('asks only for what the flags leave open', async () => {
+    const { draft } = await played(['acct-num 0123456789', 'amount 500000', 'yes'], {
+      ...destinationFlags,
+      ...senderFlags,
+      ...fundsFlags,
+      acctNum: undefined,
+      amount: undefined,
+    });
+    expect(draft).toMatchObject({ acctNum: '0123456789', keepAs: '' });
+  });
+
+  test('offers the countries that pay out the currency of the amount', async () => {
+    const flags = { amount: '500kes' };
+    await expect(played(['country vietnam'], flags)).rejects.toThrow('does not offer vietnam: Kenya (KES)');
+  });
+
+  test('starts with the address book, which answers all about the recipient', async () => {
+    const { draft } = await played(['recipient Le', ...sender, ...funds, 'amount 500000', 'yes do not'], {}, { 'Le Van A': leVanA });
+    expect(draft).toMatchObject({ chosen: 'Le Van A', acctNum: '0123456789', recipientCountry: 'VN' });
+  });
+
+  test('asks everything for somebody who is not in the address book', async () => {
+    const { draft } = await played(['recipient Somebody new', ...whole, ...keepNothing], {}, { 'Le Van A': leVanA });
+    expect(draft).toMatchObject({ chosen: '' });
+  });
+});
+
+describe('the flags', () => {
+  test('leave nothing to ask when all that is needed is given', () => {
+    expect(missingFlags(draftOf({ ...destinationFlags, ...senderFlags, ...fundsFlags }))).toEqual([]);
+  });
+
+  test('that are missing are all named', () => {
+    expect(missingFlags(draftOf({ country: 'NG', amount: '5000', ...senderFlags }))).toEqual([
+      '--method CODE',
+      '--institution CODE',
+      '--acct-num NUMBER',
+      '--acct-name NAME',
+      '--recipient-type individual|business',
+      '--recipient-name NAME',
+      '--recipient-country CC',
+      '--purpose N',
+      '--source N',
+      '--relationship N',
+    ]);
+  });
+
+  test('a recipient of the address book stands for all about the destination', () => {
+    const draft = draftOf({ recipient: 'Le Van A', ...senderFlags, ...fundsFlags }, { 'Le Van A': leVanA });
+    expect(missingFlags(draft)).toEqual([]);
+  });
+
+  const wrong: { why: string; flags: RawValues; says: string | RegExp }[] = [
+    { why: 'an unknown country', flags: { country: 'FR' }, says: /no payouts to "FR"/ },
+    { why: 'an unknown method', flags: { method: 'sepa' }, says: /no payout method "sepa"/ },
+    { why: 'a method of another country', flags: { country: 'VN', method: 'krw-bank' }, says: /not to Vietnam: use vnd-instant/ },
+    { why: 'an amount in another currency', flags: { country: 'VN', amount: '500usd' }, says: /amount of USD, but VND/ },
+    { why: 'an amount of nothing in particular', flags: { amount: '500' }, says: /"500" of what/ },
+    { why: 'an amount that no country pays out', flags: { amount: '500sat' }, says: /Payouts are in CAD, INR, .*write it as in 500000vnd/ },
+    { why: 'a phone without country code', flags: { senderPhone: '0912345678' }, says: /no country code/ },
+    { why: 'a mobile number of another country', flags: { country: 'KE', acctNum: '+84912345678' }, says: /begin with \+254/ },
+    { why: 'a name without letters', flags: { acctName: '123' }, says: /cannot be a name/ },
+    { why: 'a code that is no number', flags: { purpose: '-1' }, says: /not a whole number/ },
+    { why: 'nobody in the address book', flags: { recipient: 'Bob' }, says: /no "Bob" in your address book/ },
+    { why: 'an inherited name', flags: { recipient: 'toString' }, says: /no "toString"/ },
+    { why: 'an account besides the recipient', flags: { recipient: 'Le Van A', acctNum: '1234' }, says: /leave out --acct-num/ },
+  ];
+
+  test.each(wrong)('are refused for $why', ({ flags, says }) => {
+    expect(() => draftOf(flags, { 'Le Van A': leVanA })).toThrow(says);
+  });
+});
+
+describe('the sender of the profile', () => {
+  const kept = { type: 'individual', legalFullName: 'Jane Roe', countryCode: 'DE', contactNumber: '+491512345678' } as const;
+  const senderIn = (flags: RawValues) => readDraft(readAll(payoutOptions, flags), {}, kept);
+
+  test('need not be given again', () => {
+    expect(senderIn({})).toMatchObject({ senderName: 'Jane Roe', senderPhone: '+491512345678' });
+  });
+
+  test('can be changed in one answer', () => {
+    expect(senderIn({ senderCountry: 'FR' })).toMatchObject({ senderName: 'Jane Roe', senderCountry: 'FR' });
+  });
+
+  test('lends nothing to somebody of another name', () => {
+    expect(senderIn({ senderName: 'Acme Ltd' })).toMatchObject({ senderType: undefined, senderPhone: undefined });
+  });
+});

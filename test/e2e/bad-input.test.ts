@@ -1,0 +1,132 @@
+// Bad input and bad services: each a clear paragraph with its exit code, stdout empty, nothing sent that should not be.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect } from 'vitest';
+import { encodeInvoice } from '../../src/formats/bolt11-encode.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { svcpay, test } from '../support/svcpay.js';
+
+const key = new Uint8Array(32).fill(7);
+
+const invoice = (network: 'mainnet' | 'testnet', timestamp: number): string =>
+  encodeInvoice(
+    {
+      network,
+      amountMsat: 1_000_000n,
+      timestamp,
+      paymentHash: '11'.repeat(32),
+      paymentSecret: '22'.repeat(32),
+      description: 'coffee',
+      expiry: 600,
+    },
+    key,
+  );
+
+const inSeconds = (ms: number): number => Math.floor(ms / 1000);
+
+const changeOne = (text: string): string => {
+  const at = text.length - 20;
+  return `${text.slice(0, at)}${text[at] === 'q' ? 'p' : 'q'}${text.slice(at + 1)}`;
+};
+
+const created = (sandbox: Sandbox): unknown[] => sandbox.requests('POST', '/api/v2/transaction');
+
+interface Case {
+  readonly why: string;
+  readonly args: (fresh: string) => string[];
+  readonly says: RegExp;
+  readonly env?: Record<string, string>;
+}
+
+const refusedHere: readonly Case[] = [
+  { why: 'an invoice with one character changed', args: (it) => ['send', 'lightning', changeOne(it)], says: /checksum is wrong/ },
+  {
+    why: 'an expired invoice',
+    args: () => ['send', 'lightning', invoice('testnet', inSeconds(Date.now()) - 840)],
+    says: /^Not sent: the invoice expired 4 minutes ago\. Ask for a new one\./,
+  },
+  {
+    why: 'a testnet invoice on a mainnet profile',
+    args: () => ['send', 'lightning', invoice('testnet', inSeconds(Date.now()))],
+    env: { SVCPAY_NETWORK: 'mainnet' },
+    says: /testnet invoice.*mainnet/,
+  },
+  { why: 'a bare BTC number', args: () => ['receive', 'lightning', '50000'], says: /50000 of what\? Write 50000sat \(0\.0005 BTC\) or 50000btc\./ },
+  { why: 'nine decimals', args: () => ['receive', 'lightning', '0.000000001btc'], says: /9 decimals.*at most 8/ },
+  { why: 'a swap of a bare number of bitcoin', args: () => ['swap', '1', 'BTC', 'USDT'], says: /1 of what\?/ },
+  { why: 'a swap of a wallet with itself', args: () => ['swap', '1btc', 'BTC'], says: /two different wallets/ },
+  { why: 'an unknown command', args: () => ['wallet'], says: /Did you mean wallets/ },
+  { why: 'an unknown option', args: () => ['wallets', '--jsn'], says: /Did you mean --json/ },
+  { why: 'a reference that marks a further attempt', args: (it) => ['send', 'lightning', it, '--ref', 'a~2'], says: /cannot be a reference/ },
+];
+
+describe('bad input', () => {
+  test.for(refusedHere)('refuses $why before anything is sent', async ({ args, says, env }, { around }) => {
+    const fresh = await around.sandbox.invoice('1000sat');
+    const run = await svcpay([...args(fresh), '--yes'], { ...around, ...(env && { env }) });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(says);
+    expect(created(around.sandbox)).toHaveLength(0);
+  });
+
+  test('ends stderr with one line of JSON under --json', async ({ around }) => {
+    const run = await svcpay(['receive', 'lightning', '50000', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({ kind: 'usage', exitCode: 2, message: expect.stringContaining('50000 of what?') });
+  });
+});
+
+describe('wrong credentials', () => {
+  test.for([
+    { what: 'key', change: { SVCPAY_API_KEY: 'somebody-else' } },
+    { what: 'secret', change: { SVCPAY_API_SECRET: 'not-the-secret' } },
+  ])('a wrong $what ends with exit 4 and names the login', async ({ change }, { around }) => {
+    const run = await svcpay(['wallets'], { ...around, env: change });
+    expect(run).toMatchObject({ exitCode: 4, stdout: '' });
+    expect(run.stderr).toContain('svcpay login');
+    expect(run.stderr).not.toContain(around.sandbox.apiSecret);
+  });
+
+  test('a login with a wrong secret keeps nothing', async ({ around, home }) => {
+    const { url, apiKey } = around.sandbox;
+    const login = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];
+    expect(await svcpay(login, { home, input: 'wrong\n' })).toMatchObject({ exitCode: 4, stdout: '' });
+    const after = await svcpay(['whoami'], { home });
+    expect(after).toMatchObject({ exitCode: 4, stdout: '' });
+    expect(after.stderr).toContain('not logged in');
+  });
+});
+
+describe('a service that is not one', () => {
+  test('unreachable: exit 75, safe to run again', async ({ around }) => {
+    await around.sandbox.stop();
+    const run = await svcpay(['wallets', '--timeout', '2s'], around);
+    expect(run).toMatchObject({ exitCode: 75, stdout: '' });
+  });
+
+  test('http to a foreign host: exit 2, no request leaves', async ({ home }) => {
+    const env = { SVCPAY_BASE_URL: 'http://pay.example', SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' };
+    const run = await svcpay(['wallets'], { home, env });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain('https');
+  });
+
+  test('answering HTML: exit 75, and says what it saw', async ({ home }) => {
+    const server = await htmlServer();
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const env = { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' };
+    const run = await svcpay(['wallets', '--timeout', '2s'], { home, env });
+    server.close();
+    expect(run).toMatchObject({ stdout: '' });
+    expect([3, 75]).toContain(run.exitCode);
+    expect(run.stderr).toMatch(/html/i);
+  });
+});
+
+async function htmlServer(): Promise<Server> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Welcome</body></html>');
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return server;
+}

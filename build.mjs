@@ -6,7 +6,7 @@ const outdir = 'dist';
 
 /**
  * What bundled packages load at start and svcpay never uses: HTTP/2 of undici; of conf the JSON schema validator and the
- * comparison of versions for its migrations; commander's separate executables. Each costs more than all of svcpay.
+ * comparison of versions for its migrations; commander's separate executables. They cost more than all of svcpay.
  */
 const unused = [
   { package: 'undici', path: 'node:http2', stub: 'export const constants={};export default{constants};' },
@@ -14,11 +14,13 @@ const unused = [
   { package: 'conf', path: 'ajv-formats', stub: 'export default undefined;' },
   { package: 'conf', path: 'semver', stub: 'export default undefined;' },
   { package: 'commander', path: 'node:child_process', stub: 'export default undefined;' },
+  // It sends a signal to the process again, after svcpay has taken the first as the wish to stop in good order.
+  { package: 'atomically', path: 'when-exit', stub: 'export default()=>()=>undefined;' },
 ];
 const stubs = {
   name: 'unused parts of packages',
   setup(bundler) {
-    bundler.onResolve({ filter: /^(node:(http2|child_process)|ajv\/dist\/2020\.js|ajv-formats|semver)$/ }, (wanted) => {
+    bundler.onResolve({ filter: /^(node:(http2|child_process)|ajv\/dist\/2020\.js|ajv-formats|semver|when-exit)$/ }, (wanted) => {
       const found = unused.find((each) => each.path === wanted.path && wanted.importer.includes(`/node_modules/${each.package}/`));
       return found && { path: found.path, namespace: 'unused' };
     });

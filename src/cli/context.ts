@@ -36,7 +36,7 @@ export interface Process {
 }
 
 /** Runs another command line in this process, with some of the environment changed; resolves with its exit code. */
-export type RunLine = (argv: readonly string[], env?: Readonly<Record<string, string>>) => Promise<number>;
+export type RunLine = (argv: readonly string[], env?: Process['env']) => Promise<number>;
 
 export interface Context extends Process {
   readonly globals: Globals;

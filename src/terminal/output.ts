@@ -43,7 +43,7 @@ export interface Output {
   pour(pieces: AsyncIterable<string>): Promise<void>;
   /** Lines on stdout where people read it, nothing otherwise. */
   screen(draw: Draw): void;
-  /** Lines that belong to a question (a quote, a warning card): stderr, where that is a terminal; silent under -q. */
+  /** Lines that belong to a question (a quote, a warning card): stderr, on a terminal or under `-o table`; silent under -q. */
   card(draw: (canvas: Canvas) => readonly string[]): void;
   /** A remark on stderr; silent under -q. */
   say(line: string): void;
@@ -109,7 +109,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       if (forPeople) toStdout(typeof draw === 'function' ? draw(terminal) : draw);
     },
     card(draw) {
-      if (terminal.stderrIsTty && !quiet && !isJson) toStderr(draw(terminal.stderrCanvas));
+      if ((terminal.stderrIsTty || asked === 'table') && !quiet && !isJson) toStderr(draw(terminal.stderrCanvas));
     },
     say,
     warn: (line) => toStderr([`${terminal.stderrCanvas.style.yellow('Warning:')} ${sanitize(line)}`]),

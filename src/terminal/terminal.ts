@@ -62,14 +62,15 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
       return widest('columns', 80);
     },
     get rows() {
-      return widest('rows', 24);
+      return widest('rows', ttys.length === 0 ? Infinity : 24);
     },
   };
   const chalkOf = (stream: OutputStream): ChalkInstance =>
     new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) });
   const whyNoPrompt = reasonAgainstPrompt(isTty(stdin), isTty(stderr), env, flags);
   const unicode = speaksUnicode(env);
-  const drawsBlocks = (stream: OutputStream): boolean => isTty(stream) && unicode && env['TERM'] !== 'dumb';
+  const drawsBlocks = (stream: OutputStream): boolean =>
+    (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb';
   const closed = watchForClosedReader(stdout);
   watchForClosedReader(stderr);
 

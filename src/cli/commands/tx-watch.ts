@@ -35,6 +35,8 @@ export const txWatch = defineCommand({
         [...latest.values()].map((txn) => waitUntilFinal(txn, { until, onChange: observe }, { ...context, service })),
       );
       live.stop();
+      // People see all of them; a script's stdout stays empty when its exit code tells of a failure.
+      if (!out.forPeople) failIfUnpaid(ended);
       await printEnded(ended, service.serviceNow(), context);
       failIfUnpaid(ended);
     } finally {

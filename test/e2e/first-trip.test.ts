@@ -1,0 +1,213 @@
+// One complete trip of money: log in, look, receive, swap, list, watch, log out; at a terminal and in a pipe.
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { startSvcpay, svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const login = (sandbox: Sandbox, home: string) =>
+  svcpay(['login', '--base-url', sandbox.url, '--api-key', sandbox.apiKey, '--api-secret-stdin', '--json'], {
+    home,
+    input: `${sandbox.apiSecret}\n`,
+  });
+
+const mode = (path: string): number => statSync(path).mode & 0o777;
+
+describe('svcpay login', () => {
+  test('keeps the secret in a file for its owner alone, and says where', async ({ sandbox, home }) => {
+    const run = await login(sandbox, home);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ accountId: sandbox.accountId, secretIn: expect.stringContaining('secrets.json') });
+    expect(run.stdout + run.stderr).not.toContain(sandbox.apiSecret);
+    expect(mode(home)).toBe(0o700);
+    expect(readdirSync(home).map((file) => [file, mode(join(home, file))])).toEqual(
+      readdirSync(home).map((file) => [file, 0o600]),
+    );
+  });
+
+  test('asks for address, key and secret at a terminal, the secret unseen', async ({ sandbox, home }) => {
+    const tty = svcpayTty(['login'], { home });
+    await tty.waitFor('Address of the service');
+    tty.type(`${sandbox.url}\r`);
+    await tty.waitFor('API key');
+    tty.type(`${sandbox.apiKey}\r`);
+    await tty.waitFor('API secret');
+    tty.type(`${sandbox.apiSecret}\r`);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain(sandbox.accountId);
+    expect(tty.raw()).not.toContain(sandbox.apiSecret);
+    expect(await svcpay(['wallets', 'BTC', '-q'], { home })).toMatchObject({ exitCode: 0, stdout: '1\n' });
+  });
+
+  test('signs in once: the next command uses the kept token', async ({ sandbox, home }) => {
+    await login(sandbox, home);
+    await svcpay(['wallets'], { home });
+    expect(sandbox.requests('POST', '/api/v2/authentication/token-signature')).toHaveLength(1);
+  });
+
+  test('names every missing answer when nothing can be asked', async ({ home }) => {
+    const run = await svcpay(['login'], { home });
+    expect(run).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(run.stderr).toContain('--base-url');
+  });
+
+  test('is undone by logout', async ({ sandbox, home }) => {
+    await login(sandbox, home);
+    expect(await svcpay(['logout'], { home })).toMatchObject({ exitCode: 0 });
+    const kept = readdirSync(home).map((file) => readFileSync(join(home, file), 'utf8')).join('');
+    expect(kept).not.toContain(sandbox.apiSecret);
+    expect(await svcpay(['wallets'], { home })).toMatchObject({ exitCode: 4, stdout: '' });
+  });
+});
+
+describe('svcpay wallets', () => {
+  test('is a table at a terminal', async ({ around }) => {
+    const tty = svcpayTty(['wallets'], around);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toMatch(/Currency\s+Available\s+Reserved\s+Total/);
+    expect(tty.text()).toMatch(/VND\s+50 000 000\s+0\s+50 000 000/);
+  });
+
+  test('is tab-separated rows without colour in a pipe', async ({ around }) => {
+    const run = await svcpay(['wallets'], around);
+    expect(run.stdout.split('\n')[0]).toBe('BTC\t1\t0\t1');
+  });
+
+  test("is the service's own objects under --json, global options before or after", async ({ around }) => {
+    const after = await svcpay(['wallets', '--json'], around);
+    const before = await svcpay(['--json', 'wallets'], around);
+    expect(after.json()).toEqual(before.json());
+    expect(after.json()).toContainEqual(expect.objectContaining({ ccy: 'BTC', availableBalance: 1 }));
+  });
+
+  test('speaks the name of another maker on the wire and the names of the specification in its output', async ({ home }) => {
+    const env = { SVCPAY_MAKER: 'acme' };
+    const run = await svcpay(['--sandbox', 'swap', '25usdt', 'BTC', '--yes', '--json'], { home, env });
+    expect(run.json()).toMatchObject({
+      txnState: 'completed',
+      sourceReq: { method: 'servicepay', servicepayFees: expect.any(Number) },
+    });
+    expect(run.stdout).not.toContain('acme');
+  });
+});
+
+describe('svcpay receive lightning', () => {
+  test('-q prints the invoice alone', async ({ around }) => {
+    const run = await svcpay(['receive', 'lightning', '50000sat', '-q'], around);
+    expect(run.stdout).toMatch(/^lntb500u1[a-z0-9]+\n$/);
+    expect(run.stderr).toBe('');
+  });
+
+  test('shows the invoice and its page with a countdown, and ends when it is paid', async ({ around }) => {
+    const tty = svcpayTty(['receive', 'lightning', '50000sat'], around);
+    await tty.waitFor(/lntb500u1/);
+    await tty.waitFor(/Page\s+http/);
+    await tty.waitFor(/Waiting for the payment {3}expires in 59:/);
+    const [{ responseBody = '' } = {}] = around.sandbox.requests('PUT');
+    const { txnId }: { txnId: string } = JSON.parse(responseBody);
+    await around.sandbox.pay(txnId);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toMatch(/✓ Received 0\.00050000 BTC \(50 000 sat\)/);
+  });
+
+  test('gives way to text where the window is too small for the QR code', async ({ around }) => {
+    const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-wait'], { ...around, columns: 40, rows: 20 });
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('too small');
+    expect(tty.text()).not.toContain('▀');
+  });
+
+  test('prints a line for every change of state under -o jsonl', async ({ around }) => {
+    const { child, ended, stdout } = startSvcpay(['receive', 'lightning', '50000sat', '--wait', '-o', 'jsonl'], around);
+    await new Promise<void>((seen) => child.stdout.on('data', () => stdout().includes('\n') && seen()));
+    await around.sandbox.pay(JSON.parse(stdout()).txnId);
+    const states = (await ended).stdout.trim().split('\n').map((line) => JSON.parse(line).txnState);
+    expect(states).toEqual(['srccreated', 'completed']);
+  });
+
+  test('interrupted while it waits: exit 8, and the command that goes on watching', async ({ around }) => {
+    const tty = svcpayTty(['receive', 'lightning', '50000sat'], around);
+    await tty.waitFor('Waiting for the payment');
+    tty.type('\u0003');
+    expect(await tty.ended).toBe(8);
+    expect(tty.text()).toMatch(/svcpay tx watch [0-9a-f-]{36}/);
+    expect(tty.raw()).toContain('\u001B[?25h');
+  });
+
+  test('asks for the same payment again under the same reference', async ({ around }) => {
+    const receive = ['receive', 'lightning', '50000sat', '--ref', 'order-118', '-q'];
+    const [first, second] = [await svcpay(receive, around), await svcpay(receive, around)];
+    expect(second.stdout).toBe(first.stdout);
+  });
+
+  test('writes the QR code to a file', async ({ around, home }) => {
+    const file = join(home, 'code.svg');
+    await svcpay(['receive', 'lightning', '50000sat', '-q', '--qr-file', file], around);
+    expect(existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^<svg /);
+  });
+});
+
+describe('svcpay swap', () => {
+  test('sends the amount on the source side only', async ({ around }) => {
+    await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
+    const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
+    expect(JSON.parse(request?.requestBody ?? '')).toEqual({
+      sourceReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {}, amtRequested: 25 },
+      destReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {} },
+      extRefId: expect.any(String),
+    });
+  });
+
+  test('stops at --max-fee before anything moves: exit 7', async ({ around }) => {
+    const run = await svcpay(['swap', '25usdt', 'BTC', '--max-fee', '0.1%', '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('refuses more than the wallet holds: exit 7', async ({ around }) => {
+    const run = await svcpay(['swap', '20000usdt', 'BTC', '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(run.error().message).toContain('10 000.00 USDT');
+  });
+
+  test('--quote-only shows the cost and confirms nothing', async ({ around }) => {
+    const run = await svcpay(['swap', '25usdt', 'BTC', '--quote-only', '--json'], around);
+    expect(run.json()).toMatchObject({ txnState: 'quoted' });
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+});
+
+describe('svcpay tx', () => {
+  test('lists what happened, newest first, and gets one by its id', async ({ around }) => {
+    await svcpay(['swap', '25usdt', 'BTC', '--yes'], around);
+    const { stdout: id } = await svcpay(['swap', '1usdt', 'BTC', '--yes', '-q'], around);
+    const list = await svcpay(['tx', 'list', '-q'], around);
+    expect(list.stdout.split('\n')[0]).toBe(id.trim());
+    const one = await svcpay(['tx', 'get', id.trim(), '--json'], around);
+    expect(one.json()).toMatchObject({ txnId: id.trim(), txnState: 'completed' });
+  });
+
+  test('get of an unknown id ends with exit 5', async ({ around }) => {
+    expect(await svcpay(['tx', 'get', 'nobody'], around)).toMatchObject({ exitCode: 5, stdout: '' });
+  });
+
+  test('watch ends with the fate of the transaction', async ({ around }) => {
+    const { stdout } = await svcpay(['receive', 'lightning', '1000sat', '--json'], around);
+    const { txnId } = JSON.parse(stdout);
+    const watching = svcpay(['tx', 'watch', txnId, '--json'], around);
+    await around.sandbox.clock.advance('2h');
+    const run = await watching;
+    expect(run).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(run.error()).toMatchObject({ kind: 'payment-failed', txnId });
+  });
+});
+
+describe('svcpay demo', () => {
+  test('shows the whole trip without an account', async ({ home }) => {
+    const run = await svcpay(['demo'], { home });
+    expect(run).toMatchObject({ exitCode: 0 });
+    for (const sign of ['$ svcpay wallets', '▀', 'Coffee House', 'You pay', 'completed']) {
+      expect(run.stdout + run.stderr).toContain(sign);
+    }
+  });
+});

@@ -73,9 +73,9 @@ describe('size', () => {
     expect(openScreen({ tty: ['stderr'], columns: 40 }).terminal.columns).toBe(40);
   });
 
-  test('is 80 x 24 where nothing says', () => {
+  test('is 80 columns wide and without end where nothing says', () => {
     const { terminal } = openScreen({ tty: false });
-    expect([terminal.columns, terminal.rows]).toEqual([80, 24]);
+    expect([terminal.columns, terminal.rows]).toEqual([80, Infinity]);
   });
 
   test('of 0 columns is unknown, and nothing is animated', () => {

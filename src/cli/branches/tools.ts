@@ -7,4 +7,14 @@ export const toolBranches: readonly Branch[] = [
     summary: 'a tour of the main job on a sandbox of its own',
     load: async () => (await import('../commands/demo.js')).demo,
   },
+  {
+    name: 'completion',
+    summary: 'print the completion script of a shell',
+    load: async () => (await import('../commands/completion.js')).completion,
+  },
+  {
+    name: 'help',
+    summary: 'help on a command, or on exit-codes',
+    load: async () => (await import('../commands/help.js')).help,
+  },
 ];

@@ -4,29 +4,54 @@ _svcpay() {
   case "$previous" in
     --output) COMPREPLY=($(compgen -W 'table json jsonl csv tsv' -- "$current")); return ;;
     --network) COMPREPLY=($(compgen -W 'mainnet testnet any' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--limit|--port|--file|--api-secret|--auto-pay|--description|--expiry) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --via) COMPREPLY=($(compgen -W 'lightning onchain' -- "$current")); return ;;
+    --chain) COMPREPLY=($(compgen -W 'tron eth' -- "$current")); return ;;
+    --country) COMPREPLY=($(compgen -W 'CA IN ID KE MY NG PH RW SG KR TH VN BJ CI GH SN TW KH' -- "$current")); return ;;
+    --method) COMPREPLY=($(compgen -W 'cad-interac inr-bank idr-bank ke-kes-mobile myr-bank myr-mobile ng-ngn-bank ng-ngn-mobile ph-php-bank rw-rwf-mobile rw-rwf-bank sg-sgd-bank krw-bank thb-bank vnd-instant bj-xof-mobile ci-xof-mobile gh-ghs-mobile sn-xof-mobile tw-twd-mobile kh-usd-mobile' -- "$current")); return ;;
+    --recipient-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
+    --sender-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
+    --time) COMPREPLY=($(compgen -W '1d 7d 30d 3m 6m 1y' -- "$current")); return ;;
+    --state) COMPREPLY=($(compgen -W 'quoted srcintent srccreated destsent completed expired failed usercanceled rejected error' -- "$current")); return ;;
+    --format) COMPREPLY=($(compgen -W 'csv jsonl hledger beancount' -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--recipient|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--since|--until|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--port|--file|--api-secret|--auto-pay|--description|--expiry) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'receive'|'receive lightning'|'send'|'send lightning'|'swap'|'tx'|'tx list'|'tx get'|'tx watch'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
-    '') words='login logout whoami wallets receive send swap tx sandbox demo completion help' flags='' ;;
+    '') words='login logout whoami wallets account rates decode receive send swap payout recipients tx sandbox demo completion help' flags='' ;;
     'login') words='' flags='--api-key --api-secret-stdin --network' ;;
     'logout') words='' flags='' ;;
     'whoami') words='' flags='' ;;
     'wallets') words='' flags='' ;;
+    'account') words='' flags='' ;;
+    'rates') words='' flags='' ;;
+    'decode') words='' flags='' ;;
     'receive') words='lightning' flags='' ;;
     'receive lightning') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
-    'send') words='lightning' flags='' ;;
+    'send') words='lightning lnurl onchain usdt' flags='--from --via --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send lightning') words='' flags='--from --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
+    'send lnurl') words='' flags='--from --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
+    'send onchain') words='' flags='--from --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
+    'send usdt') words='' flags='--from --chain --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'swap') words='' flags='--receive --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
-    'tx') words='list get watch' flags='' ;;
-    'tx list') words='' flags='--limit' ;;
+    'payout') words='methods institutions' flags='--recipient --country --method --institution --institution-name --acct-num --acct-name --recipient-type --recipient-name --recipient-country --recipient-phone --recipient-address --amount --purpose --source --relationship --sender-type --sender-name --sender-country --sender-phone --sender-address --from --from-file --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
+    'payout methods') words='' flags='' ;;
+    'payout institutions') words='' flags='' ;;
+    'recipients') words='list add remove' flags='' ;;
+    'recipients list') words='' flags='' ;;
+    'recipients add') words='' flags='--country --method --institution --institution-name --acct-num --acct-name --recipient-type --recipient-name --recipient-country --recipient-phone --recipient-address' ;;
+    'recipients remove') words='' flags='' ;;
+    'tx') words='list get watch confirm cancel export' flags='' ;;
+    'tx list') words='' flags='--time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method --limit --page --all' ;;
     'tx get') words='' flags='' ;;
     'tx watch') words='' flags='--wait-timeout' ;;
+    'tx confirm') words='' flags='--max-fee --wait --no-wait --wait-timeout' ;;
+    'tx cancel') words='' flags='' ;;
+    'tx export') words='' flags='--format --time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method' ;;
     'sandbox') words='start fund pay invoice reset' flags='' ;;
     'sandbox start') words='' flags='--port --file --api-key --api-secret --auto-pay --allow-signature-reuse' ;;
     'sandbox fund') words='' flags='' ;;

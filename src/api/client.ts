@@ -106,7 +106,8 @@ export class WalletClient {
 
   /**
    * Every transaction of the list from `filter.page` on, each once: what is created meanwhile pushes others onto the
-   * next page, where they are passed over. While a page is used, the next ones are on their way.
+   * next page, where they are passed over. While a page is used, the next ones are on their way; one that was read
+   * before something was created that an earlier page shows already is read again, or it would miss what was pushed on.
    */
   async *eachTransaction(filter: types.TransactionFilter = {}): AsyncGenerator<types.ListedTransaction, void, void> {
     const fetchPage = (page: number): Promise<types.TransactionPage> => {
@@ -117,9 +118,12 @@ export class WalletClient {
     };
     let page = filter.page ?? 1;
     let earlier = new Set<string>();
+    let total = 0;
     const coming = [fetchPage(page)];
     for (let next = coming.shift(); next !== undefined; next = coming.shift()) {
-      const { data, pagination }: types.TransactionPage = await next;
+      let { data, pagination }: types.TransactionPage = await next;
+      if (pagination.total < total) ({ data, pagination } = await fetchPage(page));
+      total = pagination.total;
       if (data.length === 0) return;
       const left = Math.ceil(pagination.total / pagination.limit) - page;
       while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));

@@ -1,6 +1,5 @@
 // What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { WalletClient } from '../api/client.js';
 import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
@@ -18,6 +17,7 @@ import { createOutput, type Output } from '../terminal/output.js';
 import { openTerminal, type InputStream, type OutputStream, type Terminal } from '../terminal/terminal.js';
 import type { EmbeddedService } from './embedded.js';
 import type { Globals } from './globals.js';
+import { isAlive, ownerOf } from './owner.js';
 
 /** The process as seen from inside, so that tests can stand in for it. */
 export interface Process {
@@ -49,6 +49,8 @@ export interface Context extends Process {
   readonly secrets: SecretStore;
   /** Flags, environment and profile taken together; throws Failure `usage` for a value that cannot be. */
   readonly settings: Settings;
+  /** Names this process in the journal. */
+  readonly owner: string;
   readonly newId: () => string;
   readonly runLine: RunLine;
   /** The client of the chosen service and account. Throws Failure `authentication` where nothing says which. */
@@ -78,6 +80,7 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
   const { env } = proc;
   const closers: (() => void | Promise<void>)[] = [];
   const once = lazily;
+  const owner = ownerOf(proc.pid, randomUUID());
   const home = findHome(env);
   const config = openConfig(home.config);
   const terminal = openTerminal({
@@ -149,7 +152,7 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
 
   const journal = once(async () => {
     const { openJournal } = await import('../store/sqlite-journal.js');
-    const opened = openJournal(journalFile(home), isAlive);
+    const opened = openJournal(journalFile(home), (each) => isAlive(each, owner));
     closers.push(() => opened.close());
     return opened;
   });
@@ -174,6 +177,7 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
     get settings() {
       return settings();
     },
+    owner,
     newId: () => randomUUID(),
     runLine,
     client,
@@ -216,19 +220,4 @@ function notItsOwn(accountId: string): Failure {
   return new Failure('usage', `The service acts for ${accountId} only with an API key of that account.`, {
     hint: `With this key --account shows its wallets and its record: svcpay wallets --account ${accountId}`,
   });
-}
-
-/** The name of this process in the journal's claims. */
-export const ownerOf = (pid: number): string => `${hostname()}:${pid}`;
-
-/** Whether the process that a claim names may still run; a process on another machine is taken to. */
-export function isAlive(owner: string): boolean {
-  const at = owner.lastIndexOf(':');
-  if (owner.slice(0, at) !== hostname()) return true;
-  try {
-    process.kill(Number(owner.slice(at + 1)), 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }

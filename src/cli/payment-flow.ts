@@ -1,4 +1,5 @@
 // A payment as a person or a script goes through it: the quote card, the yes, the live line, the record.
+import { parseBaseUrl } from '../api/base-url.js';
 import type { Transaction } from '../api/types.js';
 import { formatAmount, fromWire, money, type Money } from '../formats/amount.js';
 import { describeDuration } from '../formats/duration.js';
@@ -14,7 +15,7 @@ import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../wal
 import type { Order } from '../wallet/orders.js';
 import { pay } from '../wallet/payment.js';
 import { isQuoted } from '../wallet/states.js';
-import { ownerOf, type Context } from './context.js';
+import type { Context } from './context.js';
 import type { PaymentFlags } from './payment-options.js';
 
 /** What the command knows about a payment besides its order, for the card above the figures. */
@@ -78,7 +79,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     service,
     journal: await context.journal(),
     scope: await journalScope(context),
-    owner: ownerOf(context.pid),
+    owner: context.owner,
     limits: { perPayment: {}, perDay: {}, destinations: [], ...context.settings.profile.limits },
     now: context.now,
     sleep: context.sleep,
@@ -91,7 +92,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
 
 /** The service and the account, within which the journal's references are unique. */
 export async function journalScope({ settings, ownClient }: Context): Promise<string> {
-  return `${settings.baseUrl ?? ''} ${await (await ownClient()).ownAccountId()}`;
+  return `${parseBaseUrl(settings.baseUrl ?? '')} ${await (await ownClient()).ownAccountId()}`;
 }
 
 /** @param now the service's clock, epoch ms */

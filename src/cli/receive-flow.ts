@@ -78,7 +78,7 @@ async function follow(
     const final = await waitUntilFinal(
       txn,
       {
-        until: waitTimeout === undefined ? undefined : started + waitTimeout,
+        atMostMs: waitTimeout,
         onChange: (next) => {
           latest = next;
           out.change(next);

@@ -40,7 +40,10 @@ export interface Intent extends IntentDraft {
   readonly txnId: string | null;
   /** Last `txnState` seen. */
   readonly txnState: string | null;
+  /** What the quote that was agreed to took from the wallet, fees included. */
   readonly approvedTotal: string | null;
+  /** What it brought, where it said so. */
+  readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
   /** When the money was let go, for the limits per day. */
   readonly approvedAt: number | null;
@@ -50,12 +53,26 @@ export interface Intent extends IntentDraft {
 }
 
 export type IntentChange = Partial<
-  Pick<Intent, 'attempt' | 'step' | 'txnId' | 'txnState' | 'consent' | 'approvedTotal' | 'spendCcy' | 'approvedAt' | 'closed' | 'terms'>
+  Pick<
+    Intent,
+    | 'attempt'
+    | 'step'
+    | 'txnId'
+    | 'txnState'
+    | 'consent'
+    | 'approvedTotal'
+    | 'approvedReceives'
+    | 'spendCcy'
+    | 'approvedAt'
+    | 'closed'
+    | 'terms'
+  >
 >;
 
 /** Proof that this process drives an intent; a later claim by another makes it stale. */
 export interface Claim {
   readonly intent: Intent;
+  /** Counts the claims on this intent: 1 for the first ever. */
   readonly fence: number;
 }
 
@@ -64,10 +81,18 @@ export interface Spend {
   readonly total: string;
 }
 
+export interface SpentBefore {
+  /** All that was let go since the start of the window and has not come back. */
+  readonly spent: readonly Spend[];
+  /** Another intent with the same `onceKey` that was let go and has not come back. */
+  readonly rival: Intent | undefined;
+}
+
 export interface Journal {
   /**
-   * Opens an intent, or finds the one that has the same reference, or the same `onceKey` and is not over
-   * without having paid. Atomic between processes.
+   * Opens an intent, or finds the one that has the same reference (`ref`), or another one with the same `onceKey` that
+   * paid or still may (`once`; it goes first where the one with the reference is over without having paid). A draft
+   * takes the place of one of the same reference that ended before anything was created. Atomic between processes.
    */
   begin(draft: IntentDraft): Promise<{ intent: Intent; found: 'new' | 'ref' | 'once' }>;
   /** Takes an intent over when nobody drives it, its driver is dead, or its lease ran out; undefined otherwise. */
@@ -75,14 +100,14 @@ export interface Journal {
   /** Writes a change durably. Rejects with LostClaim when another process took the intent over. */
   write(claim: Claim, change: IntentChange, now: number): Promise<Claim>;
   /**
-   * Writes the change that lets money go, after `allow` has seen all that was spent since `since`: one
-   * transaction, so that two payments at once cannot both pass a limit. `allow` throws to refuse.
+   * Writes the change that lets money go, after `allow` has seen what stands in its way: one transaction, so that two
+   * payments at once cannot both pass. `allow` throws to refuse.
    */
   spend(
     claim: Claim,
     change: IntentChange,
     window: { since: number; now: number },
-    allow: (spent: readonly Spend[]) => void,
+    allow: (before: SpentBefore) => void,
   ): Promise<Claim>;
   release(claim: Claim): Promise<void>;
   read(id: string): Promise<Intent | undefined>;

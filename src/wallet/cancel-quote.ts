@@ -2,7 +2,8 @@
 import { CancelNotOffered, ServiceError } from '../api/errors.js';
 import type { Transaction } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
-import type { Journal } from '../store/journal.js';
+import type { Claim, Journal } from '../store/journal.js';
+import { isLetGo } from './run.js';
 import { hasLapsed, isQuoted } from './states.js';
 
 export interface CancelDeps {
@@ -24,22 +25,32 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   const txn = await deps.service.transaction(txnId);
   if (hasLapsed(txn.txnState)) return txn;
   if (!isQuoted(txn.txnState)) throw tooLate(txn);
-  await letGo(txnId, deps);
+  const claim = await giveUp(txnId, deps);
   try {
-    return await deps.service.cancelTransaction(txnId);
+    const ended = await cancelOrRead(txn, deps);
+    if (claim !== undefined) await deps.journal.write(claim, { step: 'final', txnState: ended.txnState }, deps.now());
+    return ended;
+  } finally {
+    if (claim !== undefined) await deps.journal.release(claim);
+  }
+}
+
+async function cancelOrRead(txn: Transaction, { service }: CancelDeps): Promise<Transaction> {
+  try {
+    return await service.cancelTransaction(txn.txnId);
   } catch (error) {
     if (error instanceof CancelNotOffered) throw lapsesByItself(txn, error);
     if (!(error instanceof ServiceError) || error.kind !== 'refused') throw error;
-    const after = await deps.service.transaction(txnId);
+    const after = await service.transaction(txn.txnId);
     if (hasLapsed(after.txnState)) return after;
     throw isQuoted(after.txnState) ? error : tooLate(after);
   }
 }
 
-/** Otherwise `tx resume` would ask for the payment again. */
-async function letGo(txnId: string, { journal, scope, owner, now }: CancelDeps): Promise<void> {
+/** Otherwise `tx resume` would ask for the payment again. One that a confirmation may be on its way for stays open. */
+async function giveUp(txnId: string, { journal, scope, owner, now }: CancelDeps): Promise<Claim | undefined> {
   const intent = await journal.find(scope, txnId);
-  if (intent?.txnId !== txnId || intent.closed) return;
+  if (intent?.txnId !== txnId) return undefined;
   const claim = await journal.claim(intent.id, owner, now());
   if (claim === undefined) {
     throw new Failure('refused', 'Not cancelled: another svcpay is at work on this payment.', {
@@ -47,7 +58,7 @@ async function letGo(txnId: string, { journal, scope, owner, now }: CancelDeps):
       txnId,
     });
   }
-  await journal.release(await journal.write(claim, { closed: true }, now()));
+  return isLetGo(claim.intent) ? claim : journal.write(claim, { closed: true, consent: 'none' }, now());
 }
 
 function tooLate({ txnId, txnState }: Transaction): Failure {

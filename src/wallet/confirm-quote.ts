@@ -2,14 +2,13 @@
 import type { Transaction } from '../api/types.js';
 import { fromWire, money } from '../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../formats/bolt11.js';
-import { Failure } from '../formats/failure.js';
 import type { Consent, Intent, PaymentTerms } from '../store/journal.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { checkDestination } from './limits.js';
 import { encodeOrder, fingerprint } from './order-record.js';
 import type { Order } from './orders.js';
-import { resume } from './payment.js';
-import { differentPayment } from './references.js';
+import { payAnew } from './payment.js';
+import { alreadyPaid, differentPayment } from './references.js';
 
 export interface QuoteConsent {
   readonly terms: PaymentTerms;
@@ -31,7 +30,7 @@ export async function confirmQuote(
   checkDestination(deps.limits, order.destination);
   const known = await deps.journal.find(deps.scope, txn.txnId);
   const intent = known?.txnId === txn.txnId ? known : await adopt(txn, order, given, deps);
-  return resume(intent, { ...options, thisQuoteOnly: true }, deps, given);
+  return payAnew(intent, given, { ...options, thisQuoteOnly: true }, deps);
 }
 
 /** Enters a quote of unknown origin into the journal as if it had been asked for here. */
@@ -49,19 +48,12 @@ async function adopt(txn: Transaction, order: Order, given: QuoteConsent, deps: 
     openedAt: now(),
   });
   if (found === 'ref') throw differentPayment(intent.ref, intent.txnId);
-  if (found === 'once') throw alreadyUnderWay(intent);
+  if (found === 'once') throw alreadyPaid(intent);
   const claim = await journal.claim(intent.id, owner, now());
   if (claim === undefined) return intent;
   const adopted = await journal.write(claim, { step: 'created', txnId: txn.txnId, txnState: txn.txnState }, now());
   await journal.release(adopted);
   return adopted.intent;
-}
-
-function alreadyUnderWay({ ref, txnId }: Intent): Failure {
-  return new Failure('usage', `Not sent: this invoice is paid, or on its way, under the reference ${ref}.`, {
-    hint: txnId === null ? `svcpay tx resume ${ref}` : `svcpay tx get ${txnId}`,
-    txnId: txnId ?? undefined,
-  });
 }
 
 /** The order that a quote answers. Answers name both amounts: only the one that its method asks for is taken over. */

@@ -3,12 +3,13 @@
 import { NoAnswer, ServiceError } from '../api/errors.js';
 import type { Transaction } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
+import { pauseBefore } from './backoff.js';
+import { readTransaction, type ReadService } from './reading.js';
 import { isQuoted } from './states.js';
 
 /** The part of the client that moves a transaction along. */
-export interface ConfirmService {
+export interface ConfirmService extends ReadService {
   confirmTransaction(txnId: string): Promise<Transaction>;
-  transaction(txnId: string): Promise<Transaction>;
 }
 
 export interface ConfirmDeps {
@@ -18,8 +19,6 @@ export interface ConfirmDeps {
 }
 
 const attempts = 5;
-const firstPauseMs = 200;
-const longestPauseMs = 10_000;
 
 /** Specification: code of a confirmation that came too late to change anything. */
 const alreadyFinal = '2005';
@@ -34,10 +33,12 @@ export async function confirmOnce(txnId: string, resumed: boolean, deps: Confirm
   const { service, signal } = deps;
   let inDoubt = resumed;
   let error: unknown;
-  for (let attempt = 0; attempt < attempts && !(attempt > 0 && signal.aborted); attempt += 1) {
-    if (attempt > 0) await pause(attempt, error, deps);
+  let unread: unknown;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (attempt > 0 && !(await pause(attempt, error, deps))) break;
+    if (signal.aborted) break;
     if (attempt > 0 || resumed) {
-      const before = await readState(service, txnId);
+      const before = await readTransaction(service, txnId).catch((reason: unknown) => void (unread = reason));
       if (before !== undefined && !isQuoted(before.txnState)) return before;
       if (before === undefined && inDoubt) continue;
       if (isRefusal(error)) break;
@@ -47,40 +48,51 @@ export async function confirmOnce(txnId: string, resumed: boolean, deps: Confirm
     error = answer.error;
     inDoubt ||= mayHaveArrived(error);
   }
-  throw inDoubt ? notKnown(txnId, error) : error;
-}
-
-async function readState(service: ConfirmService, txnId: string): Promise<Transaction | undefined> {
-  return service.transaction(txnId).catch(() => undefined);
+  if (inDoubt) throw notKnown(txnId, error ?? unread);
+  throw error ?? new Failure('interrupted', 'Interrupted: nothing moved.', { txnId });
 }
 
 async function tryConfirm(service: ConfirmService, txnId: string): Promise<{ txn: Transaction } | { error: unknown }> {
   try {
-    return { txn: await service.confirmTransaction(txnId) };
+    const txn = await service.confirmTransaction(txnId);
+    if (txn.txnId !== txnId) return { error: inDoubtNow(txnId, `the service answered with transaction ${txn.txnId}`) };
+    return isQuoted(txn.txnState) ? { error: inDoubtNow(txnId, 'the service still says quoted') } : { txn };
   } catch (error) {
-    return { error };
+    return { error: error instanceof Failure ? error : inDoubtNow(txnId, 'the confirmation broke off', error) };
   }
 }
+
+/** The confirmation was sent, and its answer tells nothing: it may take effect later. */
+const inDoubtNow = (txnId: string, message: string, cause?: unknown): NoAnswer =>
+  new NoAnswer('pending', message, { mayHaveArrived: true, txnId, cause });
 
 /** A 4xx other than "already final" and "too many requests": the service will not take this confirmation. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.kind !== 'temporary' && error.code !== alreadyFinal;
 }
 
-/** Whether the service may have acted on a confirmation that ended in this error. */
+/**
+ * Whether the service may have acted on a confirmation that ended in this error. The client tells with `NoAnswer`; its
+ * other failures come from before the request (sign-in, interruption) or are the service's own refusal.
+ */
 function mayHaveArrived(error: unknown): boolean {
   if (error instanceof NoAnswer) return error.mayHaveArrived;
-  return !(error instanceof ServiceError) || error.code === alreadyFinal;
+  return error instanceof Failure && error.code === alreadyFinal;
 }
 
-async function pause(attempt: number, error: unknown, { sleep, signal }: ConfirmDeps): Promise<void> {
-  const asked = error instanceof ServiceError ? error.retryAfterMs : undefined;
-  const ms = isRefusal(error) ? 0 : Math.min(asked ?? firstPauseMs * 2 ** (attempt - 1), longestPauseMs);
-  await sleep(ms, signal).catch(() => undefined);
+/** False when the service asks for a longer wait than is worth it. After a refusal the state is read at once. */
+async function pause(attempt: number, error: unknown, { sleep, signal }: ConfirmDeps): Promise<boolean> {
+  const ms = isRefusal(error) ? 0 : pauseBefore(attempt, error);
+  if (ms === undefined) return false;
+  if (!signal.aborted) await sleep(ms, signal).catch(() => undefined);
+  return true;
 }
 
 function notKnown(txnId: string, cause: unknown): Failure {
-  const why = cause instanceof NoAnswer ? 'the service did not answer the confirmation' : 'the confirmation is in doubt';
+  const why =
+    cause instanceof NoAnswer && cause.mayHaveArrived
+      ? 'the service did not answer the confirmation'
+      : 'the service could not tell what became of the confirmation';
   return new Failure('pending', `Not known yet: ${why}. Nothing was tried twice.`, {
     hint: `svcpay tx resume ${txnId}`,
     txnId,

@@ -38,7 +38,7 @@ export interface PaymentDeps {
   readonly journal: Journal;
   /** The service and the account within which references are unique. */
   readonly scope: string;
-  /** Names this process in the journal. */
+  /** Names this process in the journal; every run adds a name of its own. */
   readonly owner: string;
   readonly limits: Limits;
   readonly now: () => number;
@@ -66,6 +66,8 @@ export interface PaymentRequest {
   readonly order: Order;
   /** The caller's reference; without one a new payment is meant, and one is generated. */
   readonly ref: string | undefined;
+  /** The caller has just been through the service's list, and nothing is under this reference. */
+  readonly unseen?: boolean;
   readonly terms: PaymentTerms;
   /** `standing` for `--yes`. */
   readonly consent: Exclude<Consent, 'quote'>;

@@ -4,6 +4,7 @@ import { NoAnswer, ServiceError } from '../api/errors.js';
 import type { CreateTransaction, Transaction } from '../api/types.js';
 import { formatAmount, type Money } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
+import { pauseBefore } from './backoff.js';
 
 export interface CreateDeps {
   readonly service: { createTransaction(body: CreateTransaction): Promise<Transaction> };
@@ -12,22 +13,20 @@ export interface CreateDeps {
 }
 
 const tries = 4;
-const firstPauseMs = 250;
-const longestPauseMs = 10_000;
 
 /**
  * Throws the service's refusal, or Failure `temporary` when no answer came: a quote moves nothing either way.
  *
- * @param fresh nothing under `body.extRefId` can be known to the service, so that a refusal needs no look-up.
+ * @param ours nobody else can have used `body.extRefId`, so that a refusal needs no look-up.
  * @param find looks for a transaction that an earlier request under the same reference made.
  */
 export async function createOnce(
   body: CreateTransaction,
-  fresh: boolean,
+  ours: boolean,
   find: () => Promise<Transaction | undefined>,
   { service, sleep, signal }: CreateDeps,
 ): Promise<Transaction> {
-  let unknown = fresh;
+  let unknown = ours;
   for (let attempt = 1; ; attempt += 1) {
     let error: unknown;
     try {
@@ -35,11 +34,12 @@ export async function createOnce(
     } catch (caught) {
       error = caught;
     }
-    const again = error instanceof NoAnswer || (error instanceof ServiceError && error.kind === 'temporary');
     unknown &&= !mayHaveArrived(error);
+    const again = isTemporary(error);
     if (again) {
-      if (attempt >= tries || signal.aborted) throw nothingMoved(error);
-      await sleep(pauseAfter(error, attempt), signal);
+      const pause = pauseBefore(attempt, error);
+      if (attempt >= tries || pause === undefined || signal.aborted) throw nothingMoved(error);
+      await sleep(pause, signal);
     }
     const earlier = unknown ? undefined : await find();
     if (earlier !== undefined) return earlier;
@@ -47,12 +47,10 @@ export async function createOnce(
   }
 }
 
-const mayHaveArrived = (error: unknown): boolean => error instanceof NoAnswer && error.mayHaveArrived;
+const isTemporary = (error: unknown): boolean =>
+  error instanceof NoAnswer || (error instanceof Failure && error.kind === 'temporary');
 
-function pauseAfter(error: unknown, attempt: number): number {
-  const asked = error instanceof ServiceError ? error.retryAfterMs : undefined;
-  return Math.min(asked ?? firstPauseMs * 2 ** (attempt - 1), longestPauseMs);
-}
+const mayHaveArrived = (error: unknown): boolean => error instanceof NoAnswer && error.mayHaveArrived;
 
 function nothingMoved(error: unknown): unknown {
   if (!(error instanceof Failure) || error.kind === 'temporary') return error;

@@ -2,6 +2,7 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../formats/amount.js';
+import { Failure } from '../formats/failure.js';
 import type { Order } from './orders.js';
 
 const decimal = v.pipe(
@@ -10,9 +11,9 @@ const decimal = v.pipe(
   v.transform((text) => new Big(text)),
 );
 
-const kycSchema = v.object({
+const kycSchema = v.strictObject({
   type: v.picklist(['individual', 'business']),
-  details: v.object({
+  details: v.strictObject({
     legalFullName: v.string(),
     countryCode: v.string(),
     contactNumber: v.exactOptional(v.string()),
@@ -20,7 +21,7 @@ const kycSchema = v.object({
   }),
 });
 
-const sideSchema = v.object({
+const sideSchema = v.strictObject({
   ccy: v.string(),
   method: v.string(),
   amtRequested: v.exactOptional(decimal),
@@ -28,13 +29,15 @@ const sideSchema = v.object({
   kyc: v.exactOptional(kycSchema),
 });
 
-const orderSchema = v.object({
+const orderSchema = v.strictObject({
   kind: v.string(),
-  body: v.object({
+  body: v.strictObject({
     sourceReq: sideSchema,
     destReq: sideSchema,
     note: v.exactOptional(v.string()),
     deductNetworkFeesFromDest: v.exactOptional(v.boolean()),
+    deductServicepayFees: v.exactOptional(v.boolean()),
+    deductNetworkFees: v.exactOptional(v.boolean()),
     sourceOfFunds: v.exactOptional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
   }),
   onceKey: v.nullable(v.string()),
@@ -42,11 +45,24 @@ const orderSchema = v.object({
   receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
 });
 
-export const encodeOrder = (order: Order): string => JSON.stringify(plain(order));
+/** Throws when the text would not be read back as the same order: a crash must not change a payment. */
+export function encodeOrder(order: Order): string {
+  const text = JSON.stringify(plain(order));
+  if (JSON.stringify(plain(decodeOrder(text))) !== text) throw new Error('An order cannot be kept in the journal.');
+  return text;
+}
 
+/** Throws Failure `usage` for what is not an order, or not of this version. */
 export function decodeOrder(text: string): Order {
-  const { receives, ...order } = v.parse(orderSchema, JSON.parse(text));
-  return { ...order, receives };
+  try {
+    const { receives, ...order } = v.parse(orderSchema, JSON.parse(text));
+    return { ...order, receives };
+  } catch (cause) {
+    throw new Failure('usage', 'The payment journal holds an order that this version cannot read.', {
+      hint: 'Use the version of svcpay that wrote it.',
+      cause,
+    });
+  }
 }
 
 /** Equal for orders that ask for the same; a note does not make a payment another one. */

@@ -114,13 +114,23 @@ function sameText(got: unknown, wanted: unknown): boolean {
   return caseless && got.toLowerCase() === wanted.toLowerCase();
 }
 
-function amountDifference(order: Order, { destReq }: Transaction): string | undefined {
-  const answered = wire(destReq.amtRequested);
-  if (order.receives === undefined || answered === undefined || answered.eq(order.receives.value)) return undefined;
-  return `the recipient would get ${fixed(answered)}, not ${fixed(order.receives.value)}`;
+function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
+  const { receives } = order;
+  if (receives === undefined) return undefined;
+  const gets = wire(destReq.amtRequested);
+  if (gets !== undefined && !gets.eq(receives.value)) {
+    return `the recipient would get ${fixed(gets)}, not ${fixed(receives.value)}`;
+  }
+  const sent = wire(sourceReq.amtRequested);
+  if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
+  // The specification does not say whether the computed side of an answer includes the fees.
+  const fees = (wire(sourceReq.servicepayFees) ?? new Big(0)).plus(wire(sourceReq.networkFees) ?? 0);
+  const whole = receives.value.round(decimalsOf(receives.ccy), Big.roundUp);
+  if ([receives.value, whole].some((each) => sent.eq(each) || sent.eq(each.plus(fees)) || sent.eq(each.minus(fees)))) return undefined;
+  return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
 }
 
-function notObeyed(difference: string, txnId?: string): Failure {
+export function notObeyed(difference: string, txnId?: string): Failure {
   return new Failure('refused', `Nothing moved: the service quoted something else than was asked: ${difference}.`, {
     hint: 'svcpay doctor',
     txnId,

@@ -1,6 +1,7 @@
 // References: attempt n of a payment under R is R~n; the service has no look-up by reference, so its list is read.
 import type { ListedTransaction, TransactionFilter } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
+import type { Intent } from '../store/journal.js';
 
 /** Attempt 1 carries the reference itself, later ones a number: an extRefId serves one transaction only. */
 export const attemptRef = (ref: string, attempt: number): string => (attempt === 1 ? ref : `${ref}~${attempt}`);
@@ -17,6 +18,20 @@ export function differentPayment(ref: string, txnId: string | null): Failure {
   const which = txnId === null ? 'not created yet' : `transaction ${txnId}`;
   return new Failure('usage', `Not sent: the reference ${ref} belongs to a different payment (${which}).`, {
     hint: txnId === null ? 'svcpay tx pending' : `svcpay tx get ${txnId}`,
+    txnId: txnId ?? undefined,
+  });
+}
+
+/** What can be paid once only is refused when it was let go, or is open, as another payment. */
+export function alreadyPaid({ ref, step, txnId, txnState }: Intent): Failure {
+  const how =
+    txnState === 'completed' ? 'was already paid'
+    : txnState === 'error' ? 'was tried before, and ended as error'
+    : step === 'intent' || step === 'created' ? 'is already to be paid'
+    : 'is already on its way';
+  const which = txnId === null ? '' : ` (transaction ${txnId})`;
+  return new Failure('usage', `Not sent: this invoice ${how}, under the reference ${ref}${which}.`, {
+    hint: txnState === 'completed' || txnState === 'error' ? `svcpay tx get ${txnId}` : `svcpay tx resume ${ref}`,
     txnId: txnId ?? undefined,
   });
 }

@@ -3,7 +3,6 @@ import { receiptView } from '../../terminal/receipt.js';
 import { cancelQuote } from '../../wallet/cancel-quote.js';
 import { defineCommand } from '../define.js';
 import { journalScope } from '../payment-flow.js';
-import { ownerOf } from '../context.js';
 import { text } from '../values.js';
 
 export const txCancel = defineCommand({
@@ -16,7 +15,7 @@ export const txCancel = defineCommand({
       service,
       journal: await context.journal(),
       scope: await journalScope(context),
-      owner: ownerOf(context.pid),
+      owner: context.owner,
       now: context.now,
     });
     if (txn.txnState !== 'usercanceled') context.out.say('This quote had lapsed already.');

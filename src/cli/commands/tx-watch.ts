@@ -17,7 +17,7 @@ export const txWatch = defineCommand({
     ['svcpay tx watch ID -o jsonl', 'a line of JSON for every change of state'],
   ],
   async run({ ids, waitTimeout }, context) {
-    const { live, out, now } = context;
+    const { live, out } = context;
     const service = await context.client();
     const latest = new Map<string, Transaction>();
     const reached = new Map<string, string[]>();
@@ -30,9 +30,8 @@ export const txWatch = defineCommand({
     for (const id of new Set(ids)) observe(await service.transaction(id));
     live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
     try {
-      const until = waitTimeout === undefined ? undefined : now() + waitTimeout;
       const ended = await Promise.all(
-        [...latest.values()].map((txn) => waitUntilFinal(txn, { until, onChange: observe }, { ...context, service })),
+        [...latest.values()].map((txn) => waitUntilFinal(txn, { atMostMs: waitTimeout, onChange: observe }, { ...context, service })),
       );
       live.stop();
       // People see all of them; a script's stdout stays empty when its exit code tells of a failure.

@@ -1,0 +1,19 @@
+// Names this process in the journal's claims, and tells whether a process that is named there still runs.
+import { hostname } from 'node:os';
+
+/** @param nonce tells this process from an earlier one that had the same number, as in a container started again. */
+export const ownerOf = (pid: number, nonce: string): string => `${hostname()} ${pid} ${nonce}`;
+
+/** A process on another machine is taken to run: its lease tells when that is over. */
+export function isAlive(owner: string, self: string): boolean {
+  const [host = '', pid = '', nonce = ''] = owner.split(' ');
+  const [ownHost, ownPid, ownNonce = ''] = self.split(' ');
+  if (host !== ownHost) return true;
+  if (pid === ownPid) return nonce === ownNonce;
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,126 @@
+// The journal's table, and its rows as intents.
+import * as v from 'valibot';
+import type { Intent, IntentChange } from './journal.js';
+
+export const schemaVersion = 1;
+
+/** Tells a journal from any other SQLite file: the letters `svpj`. */
+export const applicationId = 0x7376706a;
+
+export const schema = `
+  CREATE TABLE intents (
+    id TEXT PRIMARY KEY,
+    scope TEXT NOT NULL,
+    ref TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    request TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    once_key TEXT,
+    terms TEXT NOT NULL,
+    consent TEXT NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 1,
+    step TEXT NOT NULL DEFAULT 'intent',
+    txn_id TEXT,
+    txn_state TEXT,
+    approved_total TEXT,
+    approved_receives TEXT,
+    spend_ccy TEXT,
+    approved_at INTEGER,
+    closed INTEGER NOT NULL DEFAULT 0,
+    opened_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    owner TEXT,
+    lease_until INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (scope, ref)
+  ) STRICT;
+  CREATE INDEX intents_open ON intents (scope, opened_at) WHERE step <> 'final' AND closed = 0;
+  CREATE INDEX intents_once ON intents (scope, once_key) WHERE once_key IS NOT NULL;
+  CREATE INDEX intents_txn ON intents (scope, txn_id) WHERE txn_id IS NOT NULL;
+  CREATE INDEX intents_spent ON intents (scope, approved_at) WHERE approved_at IS NOT NULL;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+const termsSchema = v.object({
+  maxFee: v.optional(
+    v.union([v.object({ amount: v.string(), ccy: v.string() }), v.object({ percent: v.string() })]),
+  ),
+});
+
+export const rowSchema = v.pipe(
+  v.object({
+    id: v.string(),
+    scope: v.string(),
+    ref: v.string(),
+    kind: v.string(),
+    request: v.string(),
+    fingerprint: v.string(),
+    once_key: v.nullable(v.string()),
+    terms: v.pipe(v.string(), v.parseJson(), termsSchema),
+    consent: v.picklist(['none', 'quote', 'standing']),
+    attempt: v.number(),
+    step: v.picklist(['intent', 'created', 'confirming', 'confirmed', 'final']),
+    txn_id: v.nullable(v.string()),
+    txn_state: v.nullable(v.string()),
+    approved_total: v.nullable(v.string()),
+    approved_receives: v.nullable(v.string()),
+    spend_ccy: v.nullable(v.string()),
+    approved_at: v.nullable(v.number()),
+    closed: v.number(),
+    opened_at: v.number(),
+    updated_at: v.number(),
+    owner: v.nullable(v.string()),
+    lease_until: v.number(),
+    fence: v.number(),
+  }),
+  v.transform((row) => ({
+    intent: {
+      id: row.id,
+      scope: row.scope,
+      ref: row.ref,
+      kind: row.kind,
+      request: row.request,
+      fingerprint: row.fingerprint,
+      onceKey: row.once_key,
+      terms: row.terms,
+      consent: row.consent,
+      attempt: row.attempt,
+      step: row.step,
+      txnId: row.txn_id,
+      txnState: row.txn_state,
+      approvedTotal: row.approved_total,
+      approvedReceives: row.approved_receives,
+      spendCcy: row.spend_ccy,
+      approvedAt: row.approved_at,
+      closed: row.closed === 1,
+      openedAt: row.opened_at,
+      updatedAt: row.updated_at,
+    } satisfies Intent,
+    owner: row.owner,
+    leaseUntil: row.lease_until,
+    fence: row.fence,
+  })),
+);
+
+export type Row = v.InferOutput<typeof rowSchema>;
+
+export const spendSchema = v.object({ ccy: v.string(), total: v.string() });
+
+export const columns: Readonly<Record<keyof IntentChange, string>> = {
+  attempt: 'attempt',
+  step: 'step',
+  txnId: 'txn_id',
+  txnState: 'txn_state',
+  consent: 'consent',
+  approvedTotal: 'approved_total',
+  approvedReceives: 'approved_receives',
+  spendCcy: 'spend_ccy',
+  approvedAt: 'approved_at',
+  closed: 'closed',
+  terms: 'terms',
+};
+
+/** What was let go and has not come back, as `wasLetGo` says it. */
+export const letGo = `step IN ('confirming','confirmed','final')
+  AND (txn_state IS NULL OR txn_state NOT IN ('failed','rejected','expired','usercanceled'))`;

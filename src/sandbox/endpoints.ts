@@ -18,7 +18,9 @@ export interface EndpointOptions {
   readonly allowSignatureReuse: boolean;
 }
 
-const base = '/api/v2';
+/** What every path of the specification begins with. */
+export const base = '/api/v2';
+const institutions = `${base}/reference/fiat-institution/by-country`;
 
 export function endpoints(options: EndpointOptions): Route[] {
   const token = (call: Call): unknown => createToken(call, options.allowSignatureReuse);
@@ -33,7 +35,7 @@ export function endpoints(options: EndpointOptions): Route[] {
     { method: 'PUT', path: `${base}/transaction/:txnId/${cancelSuffix}`, access: 'token', answer: cancel },
     { method: 'GET', path: `${base}/transaction/:txnId`, access: 'token', answer: getTransaction },
     { method: 'GET', path: `${base}/transaction`, access: 'token', answer: getTransactions },
-    { method: 'GET', path: `${base}/reference/fiat-institution/by-country/:country`, access: 'token', answer: getInstitutions },
+    { method: 'GET', path: `${institutions}/:countryCode`, access: 'token', answer: getInstitutions },
     { method: 'GET', path: `${base}/rate`, access: 'token', answer: () => ({ data: rateTable() }) },
   ];
 }
@@ -84,7 +86,7 @@ function getUsdtAddress({ ctx, account, query }: AccountCall): unknown {
 }
 
 function getInstitutions({ params }: AccountCall): unknown {
-  const country = params['country'] ?? '';
+  const country = params['countryCode'] ?? '';
   if (!/^[a-z]{2}$/i.test(country)) throw badRequest('countryCode: two letters are needed');
   return institutionsOf(country.toUpperCase());
 }

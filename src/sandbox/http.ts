@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { Account } from './accounts.js';
 import type { Context } from './context.js';
-import { readJson } from './json.js';
+import { readJson, writeJson } from './json.js';
 import { badRequest, notFound } from './refusal.js';
 
 /** A request as it came in, whatever carried it. */
@@ -23,11 +23,6 @@ export interface Outgoing {
   readonly body: string;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-}
-
 /** What an endpoint is handed. */
 export interface Call {
   readonly ctx: Context;
@@ -45,6 +40,8 @@ export interface AccountCall extends Call {
 export type Route = Place & (
   | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
   | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
+  /** Outside the interface of the specification: a page, or a protocol with answers of its own. */
+  | { readonly access: 'public'; readonly answer: (call: Call) => Outgoing }
 );
 
 interface Place {
@@ -68,7 +65,7 @@ const maxMessageLength = 200;
 export function router(routes: readonly Route[]): (incoming: Incoming) => Match {
   const compiled = routes.map((route) => ({
     route,
-    pattern: new RegExp(`^${route.path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
+    pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
   }));
   return ({ method, target }) => {
     const [path = '', query = ''] = target.split('?', 2);
@@ -78,6 +75,11 @@ export function router(routes: readonly Route[]): (incoming: Incoming) => Match 
     }
     throw notFound();
   };
+}
+
+/** An answer in JSON, decimals in plain notation. */
+export function jsonAnswer(status: number, body: unknown): Outgoing {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: writeJson(body) };
 }
 
 /** Refuses a body without its content type; on POST and PUT the type is needed even without a body. */

@@ -7,8 +7,7 @@ import type { Context, Random } from './context.js';
 import { controlPrefix, controls } from './control.js';
 import { openStore, type Store } from './database.js';
 import { endpoints } from './endpoints.js';
-import { assertContentType, router, type Answer, type Incoming, type Outgoing } from './http.js';
-import { writeJson } from './json.js';
+import { assertContentType, jsonAnswer, router, type Incoming, type Outgoing } from './http.js';
 import { dueActions } from './kinds/index.js';
 import { verifyBooks } from './ledger.js';
 import { makerNames } from './maker.js';
@@ -17,6 +16,7 @@ import { Refusal } from './refusal.js';
 import { logRequest } from './request-log.js';
 import { carryOut, nextDue } from './schedule.js';
 import { plant, readCredentials, setCredentials, type Credentials, type Seed } from './seed.js';
+import { webPrefix, webRoutes } from './web/routes.js';
 
 export interface ServiceOptions {
   /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
@@ -35,6 +35,8 @@ export interface ServiceOptions {
   readonly seed?: Seed | undefined;
   /** Takes the same signature at the token endpoint more than once. */
   readonly allowSignatureReuse?: boolean | undefined;
+  /** Told of every answer before it goes out, for tests that look at them all. */
+  readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
   /** Told of every failure of the service itself, answered as 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -53,7 +55,8 @@ export interface Service {
 
 /** Opens the service on its file. `baseUrl` tells its address as clients see it, without a trailing slash. */
 export function openService(options: ServiceOptions, baseUrl: () => string): Service {
-  const { file = ':memory:', now: machineTime = Date.now, random = randomBytes, onError = () => undefined } = options;
+  const { file = ':memory:', now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
+  const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
   const contextOn = (store: Store): Context =>
     ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl() });
@@ -63,23 +66,25 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   const find = router([
     ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
     ...controls({ machineTime, dueActions: actions }),
+    ...webRoutes(),
   ]);
 
-  function answer(ctx: Context, incoming: Incoming): Answer {
+  function answer(ctx: Context, incoming: Incoming): Outgoing {
     try {
       return store.attempt(() => {
         const { route, params, query } = find(incoming);
         const call = { ctx, incoming, params, query };
+        if (route.access === 'public') return route.answer(call);
         if (route.access === 'open') {
           assertContentType(incoming);
-          return { status: 200, body: route.answer(call) };
+          return jsonAnswer(200, route.answer(call));
         }
         const account = authenticate(ctx, incoming.headers['authorization']);
         assertContentType(incoming);
-        return { status: 200, body: route.answer({ ...call, account }) };
+        return jsonAnswer(200, route.answer({ ...call, account }));
       });
     } catch (error) {
-      if (error instanceof Refusal) return { status: error.status, body: error.body };
+      if (error instanceof Refusal) return jsonAnswer(error.status, error.body);
       onError(error);
       return serverError;
     }
@@ -88,8 +93,8 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   function perform(incoming: Incoming): Outgoing {
     const ctx = contextOn(store);
     carryOut(ctx, actions);
-    const outgoing = pack(answer(ctx, incoming), ctx.now);
-    if (!incoming.target.startsWith(controlPrefix)) logRequest(ctx, incoming, outgoing);
+    const outgoing = dated(answer(ctx, incoming), ctx.now);
+    if (isLogged(incoming)) logRequest(ctx, incoming, outgoing);
     return outgoing;
   }
 
@@ -98,10 +103,12 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     store,
     async handle(incoming) {
       try {
-        return await store.write(() => perform(incoming));
+        const outgoing = await store.write(() => perform(incoming));
+        onAnswer?.(incoming, outgoing);
+        return outgoing;
       } catch (error) {
         onError(error);
-        return pack(serverError, machineTime());
+        return dated(serverError, machineTime());
       }
     },
     catchUp: () => store.write(() => carryOut(contextOn(store), actions)),
@@ -115,7 +122,11 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   };
 }
 
-const serverError: Answer = { status: 500, body: { error: 'internal server error' } };
+const serverError = jsonAnswer(500, { error: 'internal server error' });
+
+/** The log is of what clients ask of the service, not of its controls and pages. */
+const unlogged = new RegExp(`^(?:${controlPrefix}|${webPrefix})`);
+const isLogged = ({ target }: Incoming): boolean => !unlogged.test(target);
 
 function initialise(ctx: Context, { apiKey, apiSecret, autoPay, seed }: ServiceOptions): void {
   plant(ctx, seed ?? 'demo');
@@ -126,10 +137,6 @@ function initialise(ctx: Context, { apiKey, apiSecret, autoPay, seed }: ServiceO
 }
 
 /** The Date header tells the service's own clock, by which its clients count. */
-function pack({ status, body }: Answer, now: number): Outgoing {
-  return {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', date: new Date(now).toUTCString() },
-    body: writeJson(body),
-  };
+function dated(outgoing: Outgoing, now: number): Outgoing {
+  return { ...outgoing, headers: { ...outgoing.headers, date: new Date(now).toUTCString() } };
 }

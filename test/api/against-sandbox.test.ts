@@ -4,8 +4,8 @@ import { WalletClient } from '../../src/api/client.js';
 import type { ClientOptions } from '../../src/api/client.js';
 import type { Token } from '../../src/api/types.js';
 import { undiciTransport } from '../../src/api/undici-transport.js';
-import { startSandbox } from '../../src/sandbox/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { startCheckedSandbox } from '../support/openapi.js';
 
 function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): WalletClient {
   const transport = undiciTransport({ env: {}, timeoutMs: 10_000 });
@@ -32,7 +32,7 @@ function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): Walle
 describe.for(['service', 'acme'])('with the maker %s', (maker) => {
   let sandbox: Sandbox;
   beforeAll(async () => {
-    sandbox = await startSandbox({ maker });
+    sandbox = await startCheckedSandbox({ maker });
     return () => sandbox.stop();
   });
 
@@ -81,7 +81,7 @@ describe.for(['service', 'acme'])('with the maker %s', (maker) => {
 describe('signing in', () => {
   let sandbox: Sandbox;
   beforeAll(async () => {
-    sandbox = await startSandbox();
+    sandbox = await startCheckedSandbox();
     return () => sandbox.stop();
   });
 
@@ -112,7 +112,7 @@ describe('signing in', () => {
 });
 
 test('what does not exist is not found', async () => {
-  const sandbox = await startSandbox();
+  const sandbox = await startCheckedSandbox();
   onTestFinished(() => sandbox.stop());
   const client = clientOf(sandbox);
   await expect(client.transaction('no-such-id')).rejects.toMatchObject({ kind: 'not-found', reason: 'not found' });

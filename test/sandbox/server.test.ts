@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/index.js';
 import { connect, lightningReceive, lightningSend, serve, swap } from './support.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -33,7 +32,7 @@ describe('the server', () => {
 
   test('says so when its port is taken', async () => {
     const { sandbox } = await start();
-    await expect(startSandbox({ port: Number(new URL(sandbox.url).port) })).rejects.toThrow('EADDRINUSE');
+    await expect(serve({ port: Number(new URL(sandbox.url).port) })).rejects.toThrow('EADDRINUSE');
   });
 
   test('carries out what is due without being asked', async () => {

@@ -1,7 +1,8 @@
 // A small client of the sandbox for its own tests: it knows the specification, and nothing of the client under src/api.
 import { createHmac, randomUUID } from 'node:crypto';
 import { openSandbox } from '../../src/sandbox/embedded.js';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import { checkFor, startCheckedSandbox, type Check } from '../support/openapi.js';
 
 export interface Answered {
   readonly status: number;
@@ -26,6 +27,8 @@ export interface Client extends Credentials {
   /** Takes a new token: the one before lives an hour. */
   renew(): Promise<void>;
   control(method: string, path: string, body?: object): Promise<Answered>;
+  /** GET of any path, without a token. */
+  root(path: string): Promise<Answered>;
   create(body: object): Promise<Answered>;
   confirm(txnId: string): Promise<Answered>;
   cancel(txnId: string): Promise<Answered>;
@@ -53,21 +56,22 @@ export async function authenticate(
     ...changes,
   };
   const given = Object.entries(headers).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
-  return read(await send(new Request(`${url}${api}/authentication/token-signature`, {
+  return exchange(send, await checkFor(url, send), `${url}${api}/authentication/token-signature`, {
     method: 'POST', headers: Object.fromEntries(given), body,
-  })));
+  });
 }
 
 /** A client with a fresh token. */
 export async function connect(send: Send, url: string, credentials: Credentials): Promise<Client> {
   const login = async (): Promise<string> => (await authenticate(send, url, credentials)).body.accessToken;
   let token = await login();
-  const request = async (method: string, path: string, body: unknown, headers: Record<string, string>) =>
-    read(await send(new Request(url + path, {
+  const check = await checkFor(url, send);
+  const request = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
+    exchange(send, check, url + path, {
       method,
       headers,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })));
+    });
   const json = { 'content-type': 'application/json' };
   const client: Client = {
     ...credentials,
@@ -81,6 +85,7 @@ export async function connect(send: Send, url: string, credentials: Credentials)
       token = await login();
     },
     control: (method, path, body) => request(method, `/_sandbox/${path}`, body, json),
+    root: (path) => request('GET', path, undefined, {}),
     create: (body) => client.call('POST', '/transaction', body),
     confirm: (txnId) => client.call('PUT', `/transaction/${txnId}/confirm`),
     cancel: (txnId) => client.call('PUT', `/transaction/${txnId}/cancel`),
@@ -137,7 +142,7 @@ export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
 
 /** A fresh server with a client. */
 export async function serve(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; client: Client }> {
-  const sandbox = await startSandbox({ autoPay: 'off', ...options });
+  const sandbox = await startCheckedSandbox({ autoPay: 'off', ...options });
   return { sandbox, client: await connect(fetch, sandbox.url, sandbox) };
 }
 
@@ -216,7 +221,14 @@ export function swap(amount: number, from: string, to: string, more: object = {}
   };
 }
 
-async function read(response: Response): Promise<Answered> {
+/** Sends a request, and holds the answer against the description that the service serves of itself. */
+async function exchange(
+  send: Send, check: Check, url: string, init: { method: string; headers: Record<string, string>; body?: string },
+): Promise<Answered> {
+  const response = await send(new Request(url, init));
+  const { status, headers } = response;
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+  const { pathname, search } = new URL(url);
+  check({ method: init.method, target: pathname + search, requestBody: init.body, status, body: text });
+  return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
 }

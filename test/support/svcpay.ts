@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { test as base } from 'vitest';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import { startCheckedSandbox } from './openapi.js';
 
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
@@ -146,7 +147,7 @@ interface Fixtures {
   /** An empty SVCPAY_HOME, removed at the end. */
   readonly home: string;
   readonly sandboxOptions: SandboxOptions;
-  /** A fresh service in this process. */
+  /** A fresh service in this process; a test fails when one of its answers is not as described. */
   readonly sandbox: Sandbox;
   /** Home and service together, as most runs take them. */
   readonly around: Surroundings & { readonly sandbox: Sandbox };
@@ -160,7 +161,7 @@ export const test = base.extend<Fixtures>({
   },
   sandboxOptions: { autoPay: 'off' },
   sandbox: async ({ sandboxOptions }, use) => {
-    const sandbox = await startSandbox(sandboxOptions);
+    const sandbox = await startCheckedSandbox(sandboxOptions);
     await use(sandbox);
     await sandbox.stop();
   },

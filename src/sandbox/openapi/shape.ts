@@ -1,0 +1,49 @@
+// Short ways to write JSON Schema 2020-12, as OpenAPI 3.1 has it. Objects are closed: a field not described is wrong.
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const text: Schema = { type: 'string' };
+export const flag: Schema = { type: 'boolean' };
+export const amount: Schema = { type: 'number', minimum: 0 };
+export const isoTime: Schema = { type: 'string', format: 'date-time' };
+
+export const epochMs = (description: string): Schema =>
+  ({ type: 'integer', minimum: 0, description: `${description} Epoch milliseconds.` });
+
+export const described = (schema: Schema, description: string): Schema => ({ ...schema, description });
+
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+export const list = (items: Schema): Schema => ({ type: 'array', items });
+
+export const oneOf = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
+
+/** Null until the transaction is confirmed. */
+export const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'] });
+
+/** An object of exactly these fields; those whose name ends with a question mark may be missing. */
+export function record(fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
+  const names = Object.keys(fields);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [bare(name), fields[name]])),
+    required: names.filter((name) => !name.endsWith('?')),
+    additionalProperties: false,
+    ...more,
+  };
+}
+
+/** The same for what is sent: fields that the service does not know are ignored. */
+export const sent = (fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema =>
+  record(fields, { additionalProperties: true, ...more });
+
+/** When the fields named on the left hold these values, the schema on the right applies as well. */
+export const when = (values: Readonly<Record<string, unknown>>, then: Schema): Schema =>
+  ({ if: holds(values), then });
+
+export const holds = (values: Readonly<Record<string, unknown>>): Schema => ({
+  properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }])),
+  required: Object.keys(values),
+});
+
+const bare = (name: string): string => name.replace(/\?$/, '');

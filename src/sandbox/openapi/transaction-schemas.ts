@@ -1,0 +1,163 @@
+// The transaction and its two sides in the description of the service, with what depends on method and state.
+import type { Maker } from '../maker.js';
+import { states } from '../transitions.js';
+import { deductionFields, unitsPerDollar } from '../unspecified.js';
+import {
+  amount, described, epochMs, flag, holds, isoTime, list, nullable, oneOf, record, ref, sent, text, when, type Schema,
+} from './shape.js';
+
+/** The specification's table of payout destinations, and the generic code of one of its examples. */
+const payoutMethods = [
+  'cad-interac', 'inr-bank', 'idr-bank', 'ke-kes-mobile', 'myr-bank', 'myr-mobile', 'ng-ngn-bank', 'ng-ngn-mobile',
+  'ph-php-bank', 'rw-rwf-mobile', 'rw-rwf-bank', 'sg-sgd-bank', 'krw-bank', 'thb-bank', 'vnd-instant',
+  'bj-xof-mobile', 'ci-xof-mobile', 'gh-ghs-mobile', 'sn-xof-mobile', 'tw-twd-mobile', 'kh-usd-mobile', 'mobile',
+] as const;
+
+const currency = oneOf(...Object.keys(unitsPerDollar));
+const bolt11: Schema = { type: 'string', pattern: '^(?:lightning:)?ln', description: 'BOLT11 invoice.' };
+const nothing = record({});
+const pageUrl = described(nullable({ type: 'string', format: 'uri' }), 'Hosted payment page with a QR code.');
+
+export function transactionSchemas(maker: Maker): Record<string, Schema> {
+  const sides = sideFields(maker);
+  const methodsOfSource = oneOf(maker.method, 'lightning', 'on-chain');
+  const methodsOfDest = oneOf(maker.method, 'lightning', 'lnurl', 'on-chain', 'tron', 'eth', ...payoutMethods);
+  return {
+    Transaction: transaction(ref('SourceReq'), ref('DestReq'), { allOf: settled.concat(unconfirmed) }),
+    ListedTransaction: transaction(ref('ListedSourceReq'), ref('ListedDestReq'), { allOf: settled }),
+    TransactionPage: record({
+      data: list(ref('ListedTransaction')),
+      pagination: record({ page: positive, limit: positive, total: { type: 'integer', minimum: 0 } }),
+    }),
+    TxnState: oneOf(...states),
+    ReqStatus: described(oneOf('0', '2'), '0 is pending, 2 is completed.'),
+    SourceReq: record({
+      ...sides.listed, method: methodsOfSource, ...sides.fees, ...sides.full, expiresAt: epochMs('Expiry.'),
+    }, { allOf: detailsOfSource(maker) }),
+    DestReq: record({ ...sides.listed, method: methodsOfDest, ...sides.full }, { allOf: detailsOfDest(maker) }),
+    ListedSourceReq: record({ ...sides.listed, method: methodsOfSource, ...sides.fees }),
+    ListedDestReq: record({ ...sides.listed, method: methodsOfDest }),
+    Kyc: sent({
+      type: oneOf('individual', 'business'),
+      details: sent({
+        legalFullName: text,
+        countryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+        'contactNumber?': text,
+        'address1?': text,
+      }),
+    }),
+    SourceOfFunds: sent({
+      purpose: { type: 'integer' }, source: { type: 'integer' }, relationship: { type: 'integer' },
+    }),
+    CreateTransaction: creation(methodsOfSource, methodsOfDest),
+  };
+}
+
+const positive: Schema = { type: 'integer', minimum: 1 };
+
+const transaction = (sourceReq: Schema, destReq: Schema, more: Schema): Schema => record({
+  txnId: text,
+  accountId: text,
+  accountDisplayName: text,
+  'extRefId?': described(text, 'The caller\'s reference, if one was given.'),
+  'note?': described(text, 'Internal note, not sent to the recipient.'),
+  txnState: ref('TxnState'),
+  sourceReq,
+  destReq,
+  'sourceOfFunds?': ref('SourceOfFunds'),
+  fxRate: described({ type: 'number', exclusiveMinimum: 0 }, 'Units of the destination for one of the source.'),
+  createdAt: epochMs('Creation.'),
+}, more);
+
+function sideFields({ feeField }: Maker) {
+  return {
+    listed: {
+      ccy: currency,
+      method: text,
+      amtRequested: amount,
+      amtSettled: described(nullable(amount), 'Null until completed.'),
+      reqStatus: ref('ReqStatus'),
+    },
+    fees: {
+      [feeField]: described(amount, 'The fee of the service, in the source currency.'),
+      networkFees: described(amount, 'The network or mining fee, in the source currency.'),
+    },
+    full: {
+      reqDetails: { type: 'object' },
+      'kyc?': ref('Kyc'),
+      createAt: epochMs('Creation.'),
+      updatedAt: epochMs('Last update.'),
+    },
+  };
+}
+
+const detailsAre = (reqDetails: Schema): Schema => ({ properties: { reqDetails } });
+
+const detailsOfSource = (maker: Maker): Schema[] => [
+  when({ method: maker.method }, detailsAre(nothing)),
+  when({ method: 'lightning' }, detailsAre(record({ paymentRequest: nullable(bolt11), invoicePageUrl: pageUrl }))),
+  when({ method: 'on-chain' }, detailsAre(record({
+    address: nullable(text),
+    'amount?': described(nullable(amount), 'BTC.'),
+    'invoice?': { type: ['string', 'null'], pattern: '^bitcoin:', description: 'BIP21 URI.' },
+    invoicePageUrl: pageUrl,
+    'expiredAt?': nullable(isoTime),
+  }))),
+];
+
+const detailsOfDest = (maker: Maker): Schema[] => [
+  when({ method: maker.method }, detailsAre(nothing)),
+  when({ method: 'lightning' }, detailsAre(record({ paymentRequest: bolt11 }))),
+  when({ method: 'lnurl' }, detailsAre(record({ address: text, lnurlAddress: text }))),
+  when({ method: 'on-chain' }, detailsAre(record({ address: text }))),
+  when({ method: 'tron' }, detailsAre(record({ address: { type: 'string', pattern: '^T' } }))),
+  {
+    if: { properties: { method: { enum: payoutMethods } }, required: ['method'] },
+    then: { required: ['kyc'], ...detailsAre(ref('PayoutDetails')) },
+  },
+];
+
+/** What completion and its absence mean on both sides. */
+const bothSides = (side: Schema): Schema => ({ properties: { sourceReq: side, destReq: side } });
+const settled: readonly Schema[] = [{
+  if: holds({ txnState: 'completed' }),
+  then: bothSides({ properties: { amtSettled: { type: 'number' }, reqStatus: { const: '2' } } }),
+  else: bothSides({ properties: { amtSettled: { type: 'null' }, reqStatus: { const: '0' } } }),
+}];
+
+/** No invoice and no address exists before the confirmation. */
+const isNull: Schema = { type: 'null' };
+const unconfirmed: readonly Schema[] = [{
+  if: holds({ txnState: 'quoted' }),
+  then: {
+    properties: {
+      sourceReq: {
+        properties: {
+          reqDetails: { properties: { paymentRequest: isNull, invoicePageUrl: isNull, address: isNull } },
+        },
+      },
+    },
+  },
+}];
+
+function creation(sourceMethods: Schema, destMethods: Schema): Schema {
+  const side = (method: Schema): Schema => sent({
+    ccy: currency, method, 'amtRequested?': { type: 'number', exclusiveMinimum: 0 },
+    'reqDetails?': { type: 'object' }, 'kyc?': ref('Kyc'),
+  });
+  const amountOn = (name: string): Schema =>
+    ({ required: [name], properties: { [name]: { required: ['amtRequested'] } } });
+  return sent({
+    sourceReq: side(sourceMethods),
+    destReq: side(destMethods),
+    'extRefId?': described(text, 'Unique per transaction.'),
+    'note?': text,
+    'deductNetworkFeesFromDest?': flag,
+    [`${deductionFields.serviceFee}?`]: flag,
+    [`${deductionFields.networkFee}?`]: flag,
+    'sourceOfFunds?': ref('SourceOfFunds'),
+  }, {
+    description: 'The amount is set on one side only; for a BOLT11 invoice on neither.',
+    not: { allOf: [amountOn('sourceReq'), amountOn('destReq')] },
+  });
+}

@@ -1,0 +1,117 @@
+// Holds answers of the sandbox against the OpenAPI description that it serves: paths, statuses, every field.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import * as v from 'valibot';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+
+/** A request and its answer. */
+export interface Exchange {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly requestBody?: string | undefined;
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Throws for an answer that the description does not allow, and for a request that should not have been taken. */
+export type Check = (exchange: Exchange) => void;
+
+const content = v.object({ content: v.object({ 'application/json': v.object({ schema: v.looseObject({}) }) }) });
+const operationShape = v.object({
+  requestBody: v.optional(content),
+  responses: v.record(v.string(), content),
+});
+const documentShape = v.object({
+  paths: v.record(v.string(), v.record(v.string(), operationShape)),
+  components: v.object({ schemas: v.record(v.string(), v.looseObject({})) }),
+});
+
+interface Operation {
+  readonly method: string;
+  readonly pattern: RegExp;
+  readonly answers: ReadonlyMap<string, ValidateFunction>;
+  readonly request: ValidateFunction | undefined;
+}
+
+/** Not described: what only a test does to the sandbox, and pages. */
+const apart = /^\/(_sandbox\/|pay\/|openapi\.json)/;
+const notFound = '{"error":"not found"}';
+
+export function openApiCheck(text: string): Check {
+  const operations = compile(text);
+  return ({ method, target, requestBody, status, body }) => {
+    const [path = ''] = target.split('?');
+    if (apart.test(path)) return;
+    const complain = (what: string): never => {
+      throw new Error(`${method} ${target} answered ${status}: ${what}\n${body.slice(0, 2000)}`);
+    };
+    const operation = operations.find((each) => each.method === method && each.pattern.test(path));
+    if (operation === undefined) {
+      if (status !== 404 || body !== notFound) complain('it is not described');
+      return;
+    }
+    const answer = operation.answers.get(String(status)) ?? complain('the status is not described');
+    if (!answer(JSON.parse(body))) complain(faults(answer));
+    const { request } = operation;
+    if (status === 200 && request && !request(JSON.parse(requestBody ?? ''))) complain(`request: ${faults(request)}`);
+  };
+}
+
+const faults = ({ errors }: ValidateFunction): string =>
+  (errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`).join('\n');
+
+const compiled = new Map<string, readonly Operation[]>();
+
+function compile(text: string): readonly Operation[] {
+  const known = compiled.get(text);
+  if (known !== undefined) return known;
+  const { paths, components } = v.parse(documentShape, JSON.parse(text));
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
+  ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/).addFormat('uri', URL.canParse);
+  ajv.addVocabulary(['components']);
+  const validator = (schema: object): ValidateFunction => ajv.compile({ ...schema, components });
+  // A path without parameters goes before one with: OpenAPI's rule.
+  const rows = Object.entries(paths).toSorted(([a], [b]) => braces(a) - braces(b));
+  const operations = rows.flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]): Operation => ({
+    method: method.toUpperCase(),
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    answers: new Map(Object.entries(operation.responses).map(([status, response]) => [status, validator(schemaOf(response))])),
+    request: operation.requestBody && validator(schemaOf(operation.requestBody)),
+  })));
+  compiled.set(text, operations);
+  return operations;
+}
+
+const braces = (path: string): number => path.split('{').length;
+const schemaOf = (described: v.InferOutput<typeof content>): object => described.content['application/json'].schema;
+
+/** The check for the service at `url`, by what it serves itself. */
+export async function checkFor(url: string, send: (request: Request) => Promise<Response> = fetch): Promise<Check> {
+  const response = await send(new Request(`${url}/openapi.json`));
+  return openApiCheck(await response.text());
+}
+
+/** A sandbox whose every answer is checked; `stop` rejects when one was wrong. */
+export async function startCheckedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  let check: Check | undefined;
+  const wrong: unknown[] = [];
+  const sandbox = await startSandbox({
+    ...options,
+    onAnswer({ method, target, body }, answer) {
+      try {
+        const requestBody = body && Buffer.from(body).toString();
+        check?.({ method, target, requestBody, status: answer.status, body: answer.body });
+      } catch (error) {
+        wrong.push(error);
+      }
+    },
+  });
+  check = await checkFor(sandbox.url);
+  return {
+    ...sandbox,
+    async stop() {
+      await sandbox.stop();
+      if (wrong.length > 0) throw new AggregateError(wrong, wrong.map(String).join('\n\n'));
+    },
+  };
+}

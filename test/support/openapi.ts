@@ -93,20 +93,20 @@ export async function checkFor(url: string, send: (request: Request) => Promise<
 
 /** A sandbox whose every answer is checked; `stop` rejects when one was wrong. */
 export async function startCheckedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  let check: Check | undefined;
+  const checks: Check[] = [];
   const wrong: unknown[] = [];
   const sandbox = await startSandbox({
     ...options,
     onAnswer({ method, target, body }, answer) {
       try {
         const requestBody = body && Buffer.from(body).toString();
-        check?.({ method, target, requestBody, status: answer.status, body: answer.body });
+        for (const check of checks) check({ method, target, requestBody, status: answer.status, body: answer.body });
       } catch (error) {
         wrong.push(error);
       }
     },
   });
-  check = await checkFor(sandbox.url);
+  checks.push(await checkFor(sandbox.url));
   return {
     ...sandbox,
     async stop() {

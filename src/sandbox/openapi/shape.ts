@@ -37,10 +37,13 @@ export function record(fields: Readonly<Record<string, Schema>>, more: Schema = 
 export const sent = (fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema =>
   record(fields, { additionalProperties: true, ...more });
 
-/** When the fields named on the left hold these values, the schema on the right applies as well. */
-export const when = (values: Readonly<Record<string, unknown>>, then: Schema): Schema =>
-  ({ if: holds(values), then });
+/** What holds for the values that `condition` allows, and for the others. */
+export const implies = (condition: Schema, consequence: Schema, otherwise?: Schema): Schema =>
+  // JSON Schema's own word; nothing awaits these objects.
+  // oxlint-disable-next-line unicorn/no-thenable
+  ({ if: condition, then: consequence, ...(otherwise && { else: otherwise }) });
 
+/** Objects whose fields have these values. */
 export const holds = (values: Readonly<Record<string, unknown>>): Schema => ({
   properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }])),
   required: Object.keys(values),

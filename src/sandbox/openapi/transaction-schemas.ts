@@ -3,7 +3,7 @@ import type { Maker } from '../maker.js';
 import { states } from '../transitions.js';
 import { deductionFields, unitsPerDollar } from '../unspecified.js';
 import {
-  amount, described, epochMs, flag, holds, isoTime, list, nullable, oneOf, record, ref, sent, text, when, type Schema,
+  amount, described, epochMs, flag, holds, implies, isoTime, list, nullable, oneOf, record, ref, sent, text, type Schema,
 } from './shape.js';
 
 /** The specification's table of payout destinations, and the generic code of one of its examples. */
@@ -94,9 +94,9 @@ function sideFields({ feeField }: Maker) {
 const detailsAre = (reqDetails: Schema): Schema => ({ properties: { reqDetails } });
 
 const detailsOfSource = (maker: Maker): Schema[] => [
-  when({ method: maker.method }, detailsAre(nothing)),
-  when({ method: 'lightning' }, detailsAre(record({ paymentRequest: nullable(bolt11), invoicePageUrl: pageUrl }))),
-  when({ method: 'on-chain' }, detailsAre(record({
+  implies(holds({ method: maker.method }), detailsAre(nothing)),
+  implies(holds({ method: 'lightning' }), detailsAre(record({ paymentRequest: nullable(bolt11), invoicePageUrl: pageUrl }))),
+  implies(holds({ method: 'on-chain' }), detailsAre(record({
     address: nullable(text),
     'amount?': described(nullable(amount), 'BTC.'),
     'invoice?': { type: ['string', 'null'], pattern: '^bitcoin:', description: 'BIP21 URI.' },
@@ -106,39 +106,31 @@ const detailsOfSource = (maker: Maker): Schema[] => [
 ];
 
 const detailsOfDest = (maker: Maker): Schema[] => [
-  when({ method: maker.method }, detailsAre(nothing)),
-  when({ method: 'lightning' }, detailsAre(record({ paymentRequest: bolt11 }))),
-  when({ method: 'lnurl' }, detailsAre(record({ address: text, lnurlAddress: text }))),
-  when({ method: 'on-chain' }, detailsAre(record({ address: text }))),
-  when({ method: 'tron' }, detailsAre(record({ address: { type: 'string', pattern: '^T' } }))),
-  {
-    if: { properties: { method: { enum: payoutMethods } }, required: ['method'] },
-    then: { required: ['kyc'], ...detailsAre(ref('PayoutDetails')) },
-  },
+  implies(holds({ method: maker.method }), detailsAre(nothing)),
+  implies(holds({ method: 'lightning' }), detailsAre(record({ paymentRequest: bolt11 }))),
+  implies(holds({ method: 'lnurl' }), detailsAre(record({ address: text, lnurlAddress: text }))),
+  implies(holds({ method: 'on-chain' }), detailsAre(record({ address: text }))),
+  implies(holds({ method: 'tron' }), detailsAre(record({ address: { type: 'string', pattern: '^T' } }))),
+  implies(
+    { properties: { method: { enum: payoutMethods } }, required: ['method'] },
+    { required: ['kyc'], ...detailsAre(ref('PayoutDetails')) },
+  ),
 ];
 
 /** What completion and its absence mean on both sides. */
 const bothSides = (side: Schema): Schema => ({ properties: { sourceReq: side, destReq: side } });
-const settled: readonly Schema[] = [{
-  if: holds({ txnState: 'completed' }),
-  then: bothSides({ properties: { amtSettled: { type: 'number' }, reqStatus: { const: '2' } } }),
-  else: bothSides({ properties: { amtSettled: { type: 'null' }, reqStatus: { const: '0' } } }),
-}];
+const settled: readonly Schema[] = [implies(
+  holds({ txnState: 'completed' }),
+  bothSides({ properties: { amtSettled: { type: 'number' }, reqStatus: { const: '2' } } }),
+  bothSides({ properties: { amtSettled: { type: 'null' }, reqStatus: { const: '0' } } }),
+)];
 
 /** No invoice and no address exists before the confirmation. */
 const isNull: Schema = { type: 'null' };
-const unconfirmed: readonly Schema[] = [{
-  if: holds({ txnState: 'quoted' }),
-  then: {
-    properties: {
-      sourceReq: {
-        properties: {
-          reqDetails: { properties: { paymentRequest: isNull, invoicePageUrl: isNull, address: isNull } },
-        },
-      },
-    },
-  },
-}];
+const noneYet: Schema = { properties: { paymentRequest: isNull, invoicePageUrl: isNull, address: isNull } };
+const unconfirmed: readonly Schema[] = [
+  implies(holds({ txnState: 'quoted' }), { properties: { sourceReq: { properties: { reqDetails: noneYet } } } }),
+];
 
 function creation(sourceMethods: Schema, destMethods: Schema): Schema {
   const side = (method: Schema): Schema => sent({

@@ -57,7 +57,7 @@ async function accountFor(file: string) {
   return { usd, usdt, completed: transactions.completed ?? 0, stateOf, close: () => sandbox.close() };
 }
 
-describe('one file', () => {
+describe('one file', { timeout: 60_000 }, () => {
   test('is shared by processes that open it at the same moment', async () => {
     const file = join(folder, 'shared.db');
     const swappers = Array.from({ length: 4 }, () => swapper(file, 25));

@@ -86,7 +86,9 @@ describe('the check', () => {
     ['another error text', exchangeOf('/api/v2/webhook', { error: 'no' }, { status: 401 })],
     ['a path that is not described', exchangeOf('/api/v2/secret', {})],
     ['a body that should have been refused', exchangeOf(
-      '/api/v2/webhook', { id: '1', callback: 'https://a.example', createdAt: 1 }, { method: 'POST', requestBody: '{}' },
+      '/api/v2/webhook',
+      { id: '1', callback: 'https://a.example', createdAt: 1 },
+      { method: 'POST', requestBody: '{}' },
     )],
   ])('complains of %s', ([, exchange]) => {
     expect(() => openApiCheck(text)(exchange)).toThrow('answered');
@@ -94,9 +96,10 @@ describe('the check', () => {
 
   test('sees the answers of every test: nobody starts a sandbox around it', () => {
     const folder = resolve(import.meta.dirname, '..');
-    const starters = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.ts') && /\b(startSandbox|openSandbox|startServer)\(/.test(readFileSync(resolve(folder, file), 'utf8')));
-    expect(starters.toSorted(), 'use startCheckedSandbox, or the sandbox tests\' fresh and serve').toEqual(unchecked);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const starts = /\b(startSandbox|openSandbox|startServer)\(/;
+    const starters = files.filter((file) => starts.test(readFileSync(resolve(folder, file), 'utf8')));
+    expect(starters.toSorted(), 'use startCheckedSandbox, or fresh and serve of the sandbox tests').toEqual(unchecked);
   });
 });
 

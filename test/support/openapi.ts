@@ -58,7 +58,9 @@ export function openApiCheck(text: string): Check {
 }
 
 const faults = ({ errors }: ValidateFunction): string =>
-  (errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`).join('\n');
+  (errors ?? [])
+    .map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+    .join('\n');
 
 const compiled = new Map<string, readonly Operation[]>();
 
@@ -72,12 +74,15 @@ function compile(text: string): readonly Operation[] {
   const validator = (schema: object): ValidateFunction => ajv.compile({ ...schema, components });
   // A path without parameters goes before one with: OpenAPI's rule.
   const rows = Object.entries(paths).toSorted(([a], [b]) => braces(a) - braces(b));
-  const operations = rows.flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]): Operation => ({
-    method: method.toUpperCase(),
-    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
-    answers: new Map(Object.entries(operation.responses).map(([status, response]) => [status, validator(schemaOf(response))])),
-    request: operation.requestBody && validator(schemaOf(operation.requestBody)),
-  })));
+  const operations = rows.flatMap(([path, methods]) => {
+    const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
+    return Object.entries(methods).map(([method, { requestBody, responses }]): Operation => ({
+      method: method.toUpperCase(),
+      pattern,
+      answers: new Map(Object.entries(responses).map(([status, answer]) => [status, validator(schemaOf(answer))])),
+      request: requestBody && validator(schemaOf(requestBody)),
+    }));
+  });
   compiled.set(text, operations);
   return operations;
 }

@@ -12,7 +12,7 @@ export function openApiDocument(maker: Maker): Schema {
     info: {
       title: 'Wallet payments',
       version: '2',
-      description: 'Wallets, Lightning, on-chain Bitcoin and USDT, swaps and fiat payouts, as the svcpay sandbox serves them.',
+      description: 'Wallets, Lightning, on-chain Bitcoin and USDT, swaps and fiat payouts, as the sandbox serves them.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],

@@ -102,8 +102,10 @@ const json = (description: string, schema: Schema): Schema =>
 
 const refusalSchemas = { '403': ['Forbidden', 'Permission denied.'], '404': ['NotFound', 'Not found.'] } as const;
 
-function describe({ method, path, id, summary, answer, body, parameters = [], refusals = [], open }: Operation): Schema {
-  const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text }));
+function describe(operation: Operation): Schema {
+  const { method, path, id, summary, answer, body, parameters = [], refusals = [], open } = operation;
+  const places = [...path.matchAll(/\{(\w+)\}/g)]
+    .map(([, name]) => ({ name, in: 'path', required: true, schema: text }));
   return {
     operationId: id,
     summary,

@@ -4,7 +4,8 @@ import { amount, described, epochMs, isoTime, list, oneOf, record, ref, sent, te
 import { transactionSchemas } from './transaction-schemas.js';
 
 export function schemas(maker: Maker): Record<string, Schema> {
-  return { ...transactionSchemas(maker), ...accountSchemas, ...payoutSchemas, ...webhookSchemas, ...errorSchemas, ...lnurlSchemas };
+  const others = [accountSchemas, payoutSchemas, webhookSchemas, errorSchemas, lnurlSchemas];
+  return Object.assign(transactionSchemas(maker), ...others);
 }
 
 const accountSchemas: Record<string, Schema> = {

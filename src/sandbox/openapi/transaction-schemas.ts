@@ -3,7 +3,8 @@ import type { Maker } from '../maker.js';
 import { states } from '../transitions.js';
 import { deductionFields, unitsPerDollar } from '../unspecified.js';
 import {
-  amount, described, epochMs, flag, holds, implies, isoTime, list, nullable, oneOf, record, ref, sent, text, type Schema,
+  amount, described, epochMs, flag, holds, implies, isoTime, list, nullable, oneOf, record, ref, sent, text,
+  type Schema,
 } from './shape.js';
 
 /** The specification's table of payout destinations, and the generic code of one of its examples. */
@@ -95,7 +96,10 @@ const detailsAre = (reqDetails: Schema): Schema => ({ properties: { reqDetails }
 
 const detailsOfSource = (maker: Maker): Schema[] => [
   implies(holds({ method: maker.method }), detailsAre(nothing)),
-  implies(holds({ method: 'lightning' }), detailsAre(record({ paymentRequest: nullable(bolt11), invoicePageUrl: pageUrl }))),
+  implies(
+    holds({ method: 'lightning' }),
+    detailsAre(record({ paymentRequest: nullable(bolt11), invoicePageUrl: pageUrl })),
+  ),
   implies(holds({ method: 'on-chain' }), detailsAre(record({
     address: nullable(text),
     'amount?': described(nullable(amount), 'BTC.'),

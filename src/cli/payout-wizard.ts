@@ -131,7 +131,7 @@ async function askInstitution(soFar: Draft, { ask, institutions }: Pick<WizardDe
     const institution = await ask.text({ message: `${message}: its code (the service lists none here)`, flag });
     if (institution === back) return back;
     const parse = optionally(parseLine);
-    const name = await ask.parsed({ message: 'Its name (may be empty)', flag: '--institution-name NAME', parse });
+    const name = await ask.parsed({ message: 'Its name, if known', flag: '--institution-name NAME', parse });
     return name === back ? askInstitution(soFar, { ask, institutions }) : { ...soFar, institution, institutionName: name };
   }
   const choices = known.map(({ institutionCode, institutionName }) => ({
@@ -147,13 +147,12 @@ const optionally = (parse: (text: string) => string) => (text: string): string |
 
 /** What the service wants to know about a party. What may be left out is asked for only along with the rest. */
 function partySteps(party: 'recipient' | 'sender', isAsked: boolean, ask: Ask['steps']): DraftStep[] {
-  const whose = party === 'recipient' ? 'The recipient' : 'You, the sender';
-  const of = party === 'recipient' ? 'of the recipient' : 'of yours';
+  const [who, whose] = party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
   const wanted = (soFar: Draft): boolean => isAsked && (party === 'sender' || isNew(soFar));
   return [
     step(`${party}Type`, () =>
       ask.select({
-        message: `${whose}:`,
+        message: `${who}:`,
         flag: `--${party}-type individual|business`,
         choices: [
           { value: 'individual', name: 'a person' },
@@ -163,23 +162,33 @@ function partySteps(party: 'recipient' | 'sender', isAsked: boolean, ask: Ask['s
     step(`${party}Name`, (soFar) => {
       const isBusiness = soFar[`${party}Type`] === 'business';
       const suggested = party === 'recipient' ? soFar.acctName : undefined;
-      const message = `${isBusiness ? 'Registered name' : 'Full legal name'} ${of}`;
+      const message = `${whose} ${isBusiness ? 'registered name' : 'full legal name'}`;
       return ask.parsed({ message, flag: `--${party}-name NAME`, default: suggested, parse: parseLine });
     }),
     step(`${party}Country`, ({ country }) =>
       ask.search({
-        message: `Country ${of}`,
+        message: `${whose} country`,
         flag: `--${party}-country CC`,
         choices: countryChoices(party === 'recipient' ? country?.code : undefined),
       })),
     step(
       `${party}Phone`,
-      () => ask.parsed({ message: `Phone ${of}, with country code (may be empty)`, flag: `--${party}-phone NUMBER`, parse: optionally(parsePhone) }),
+      () =>
+        ask.parsed({
+          message: `${whose} phone with country code, if known`,
+          flag: `--${party}-phone NUMBER`,
+          parse: optionally(parsePhone),
+        }),
       wanted,
     ),
     step(
       `${party}Address`,
-      () => ask.parsed({ message: `Street address ${of} (may be empty)`, flag: `--${party}-address TEXT`, parse: optionally(parseLine) }),
+      () =>
+        ask.parsed({
+          message: `${whose} street address, if known`,
+          flag: `--${party}-address TEXT`,
+          parse: optionally(parseLine),
+        }),
       wanted,
     ),
   ];
@@ -200,7 +209,7 @@ const readCode = whole(0, highestCode).read;
 /** The specification does not say what the numbers mean, so that no list can be offered. */
 function fundsSteps({ ask }: WizardDeps): DraftStep[] {
   const code = (name: 'purpose' | 'source' | 'relationship', message: string): DraftStep =>
-    step(name, () => ask.parsed({ message: `${message}: code number of the service`, flag: `--${name} N`, parse: readCode }));
+    step(name, () => ask.parsed({ message: `${message}, a code number of the service`, flag: `--${name} N`, parse: readCode }));
   return [
     code('purpose', 'Purpose of the payment'),
     code('source', 'Source of the funds'),
@@ -237,7 +246,7 @@ function keepSteps(start: Draft, { ask, parseName, mayKeep }: WizardDeps): Draft
       'keepAs',
       () =>
         ask.parsed({
-          message: 'Keep the recipient in your address book as (empty: do not)',
+          message: 'Keep the recipient in your address book as, if at all',
           flag: '--yes',
           parse: (text) => (text === '' ? '' : parseName(text)),
         }),

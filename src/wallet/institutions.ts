@@ -39,9 +39,10 @@ export function findInstitution(code: string, method: PayoutMethod, all: readonl
   const found = institutionsFor(method, matching)[0];
   if (found !== undefined) return { code: found.institutionCode, name: found.institutionName };
   const { country } = method;
+  const other = matching[0];
   const why =
-    matching[0] === undefined
+    other === undefined
       ? `There is no institution "${code.slice(0, 40)}" in ${country.name}.`
-      : `${matching[0].institutionName} (${code}) is a ${matching[0].institutionType}, which ${method.code} does not pay to.`;
+      : `${other.institutionName} (${code}) is of the type ${other.institutionType}: ${method.code} does not pay to it.`;
   throw new Failure('usage', why, { hint: `svcpay payout institutions ${country.code}` });
 }

@@ -1,0 +1,274 @@
+// svcpay payout as people and scripts run it: flags, file, wizard, address book.
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { startSvcpay, svcpay, svcpayTty, test, type TtyRun } from '../support/svcpay.js';
+
+const answers = {
+  '--country': 'VN',
+  '--institution': '970436',
+  '--acct-num': '0123456789',
+  '--acct-name': 'LE VAN A',
+  '--recipient-type': 'individual',
+  '--recipient-name': 'Le Van A',
+  '--recipient-country': 'VN',
+  '--amount': '500000vnd',
+  '--purpose': '1',
+  '--source': '2',
+  '--relationship': '3',
+  '--sender-type': 'business',
+  '--sender-name': 'Acme Ltd',
+  '--sender-country': 'DE',
+  '--sender-phone': '+49 151 1234 5678',
+  '--sender-address': '1 High St',
+};
+
+const withFlags = (changes: Readonly<Record<string, string>> = {}): string[] => [
+  'payout',
+  ...Object.entries({ ...answers, ...changes }).flat(),
+];
+
+const body = {
+  sourceReq: {
+    ccy: 'BTC',
+    method: 'servicepay',
+    reqDetails: {},
+    kyc: {
+      type: 'business',
+      details: { legalFullName: 'Acme Ltd', countryCode: 'DE', contactNumber: '+4915112345678', address1: '1 High St' },
+    },
+  },
+  destReq: {
+    ccy: 'VND',
+    method: 'vnd-instant',
+    amtRequested: 500000,
+    reqDetails: {
+      acctName: 'LE VAN A',
+      acctNum: '0123456789',
+      institutionCode: '970436',
+      institutionName: 'Vietcombank',
+    },
+    kyc: { type: 'individual', details: { legalFullName: 'Le Van A', countryCode: 'VN' } },
+  },
+  sourceOfFunds: { purpose: 1, source: 2, relationship: 3 },
+};
+
+const creations = (sandbox: Sandbox) => sandbox.requests('POST', '/api/v2/transaction');
+const sentBody = (sandbox: Sandbox): unknown => JSON.parse(creations(sandbox)[0]?.requestBody ?? '');
+const reference = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+describe('svcpay payout with flags', () => {
+  test('sends the body of rule 7, and does not log who is who', async ({ around }) => {
+    const run = await svcpay([...withFlags(), '--yes', '--no-wait', '--json', '--debug'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'srccreated', destReq: { amtRequested: 500000 } });
+    expect(sentBody(around.sandbox)).toEqual({ ...body, extRefId: reference });
+    expect(run.stderr).toContain('POST /api/v2/transaction 200');
+    expect(run.stderr).not.toMatch(/Acme|Le Van|4915112345678/);
+  });
+
+  test('waits for an instant payout, which takes minutes', async ({ around }) => {
+    const { child, ended, stdout } = startSvcpay([...withFlags(), '--yes', '-o', 'jsonl'], around);
+    await new Promise<void>((confirmed) => child.stdout.on('data', () => stdout().includes('srccreated') && confirmed()));
+    await around.sandbox.clock.advance('5m');
+    expect(await ended).toMatchObject({ exitCode: 0 });
+    expect(stdout().trim().split('\n').at(-1)).toContain('"txnState":"completed"');
+  });
+
+  test('does not wait for a bank transfer, which takes days', async ({ around }) => {
+    const changes = { '--country': 'NG', '--method': 'ng-ngn-bank', '--institution': '011', '--amount': '5000ngn' };
+    const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'srccreated' });
+  });
+
+  test('names every answer that is missing, and sends nothing', async ({ around }) => {
+    const run = await svcpay(['payout', '--country', 'VN', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 9, stdout: '' });
+    for (const flag of ['--institution CODE', '--acct-num', '--sender-name', '--purpose N', '--amount', '--yes']) {
+      expect(run.error().message).toContain(flag);
+    }
+    expect(around.sandbox.requests()).toHaveLength(0);
+  });
+
+  test('says so when the wallet has not enough', async ({ around }) => {
+    const run = await svcpay([...withFlags({ '--amount': '90000000000vnd' }), '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+  });
+
+  const bad: { why: string; changes: Readonly<Record<string, string>>; says: RegExp }[] = [
+    { why: 'an unknown country', changes: { '--country': 'FR' }, says: /There are to CA, IN/ },
+    { why: 'an unknown method', changes: { '--method': 'sepa' }, says: /no payout method "sepa"/ },
+    { why: 'an institution that is not in the look-up', changes: { '--institution': '999' }, says: /no institution "999" in Vietnam/ },
+    {
+      why: 'a wallet where a bank is needed',
+      changes: { '--country': 'MY', '--method': 'myr-bank', '--institution': 'TNGD', '--amount': '5myr' },
+      says: /Touch 'n Go eWallet \(TNGD\) is of the type mobile: myr-bank does not pay to it/,
+    },
+    { why: 'a phone without country code', changes: { '--recipient-phone': '0912345678' }, says: /as in \+84/ },
+    { why: 'an amount in another currency', changes: { '--amount': '500usd' }, says: /VND is needed/ },
+  ];
+
+  test.for(bad)('refuses $why before anything is created', async ({ changes, says }, { around }) => {
+    const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error().message).toMatch(says);
+    expect(creations(around.sandbox)).toHaveLength(0);
+  });
+});
+
+describe('svcpay payout --from-file', () => {
+  test('sends the body from stdin as it is', async ({ around }) => {
+    const input = JSON.stringify({ ...body, extRefId: 'rent-7' });
+    const run = await svcpay(['payout', '--from-file', '-', '--yes', '--no-wait', '--json'], { ...around, input });
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(sentBody(around.sandbox)).toEqual({ ...body, extRefId: 'rent-7' });
+  });
+
+  test('pays once under the reference of the file, and takes the other set of fields', async ({ around }) => {
+    const destReq = { ...body.destReq, reqDetails: { bankAcctNum: '0123456789', institutionCode: '970436' } };
+    const file = join(around.home, 'payout.json');
+    writeFileSync(file, JSON.stringify({ ...body, destReq, extRefId: 'rent-8' }));
+    const pay = ['payout', '--from-file', file, '--yes', '--no-wait', '-q'];
+    const first = await svcpay(pay, around);
+    const second = await svcpay(pay, around);
+    expect(first).toMatchObject({ exitCode: 0 });
+    expect(second).toMatchObject({ exitCode: 0, stdout: first.stdout });
+    expect(creations(around.sandbox)).toHaveLength(1);
+    expect(sentBody(around.sandbox)).toMatchObject({ destReq: { reqDetails: destReq.reqDetails } });
+  });
+
+  test('refuses KYC without a field before anything is created', async ({ around }) => {
+    const kyc = { type: 'individual', details: { countryCode: 'VN' } };
+    const input = JSON.stringify({ ...body, destReq: { ...body.destReq, kyc } });
+    const run = await svcpay(['payout', '--from-file', '-', '--yes', '--json'], { ...around, input });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error().message).toContain('destReq.kyc.details.legalFullName: It is missing.');
+    expect(around.sandbox.requests()).toHaveLength(0);
+  });
+
+  test('takes no other answer', async ({ around }) => {
+    const run = await svcpay(['payout', '--from-file', 'x.json', '--amount', '5vnd', '--from', 'BTC'], around);
+    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('leave out --amount, --from') });
+  });
+});
+
+const enter = '\r';
+const escape = '\u001B';
+
+/** Answers questions one after the other: each is waited for, then typed into. */
+async function answer(tty: TtyRun, dialogue: readonly (readonly [question: string, ...keys: string[]])[]): Promise<void> {
+  for (const [question, ...keys] of dialogue) {
+    await tty.waitFor(`? ${question}`);
+    for (const key of keys) tty.type(key);
+  }
+}
+
+/** A search narrows while it is typed: what is shown is waited for before it is chosen. */
+async function choose(tty: TtyRun, question: string, typed: string, found: string): Promise<void> {
+  await tty.waitFor(`? ${question}`);
+  tty.type(typed);
+  await tty.waitFor(`❯ ${found}`);
+  tty.type(enter);
+}
+
+const party = (whose: string, name: string): [string, ...string[]][] => [[`${whose} full legal name`, `${name}${enter}`]];
+
+describe('svcpay payout at a terminal', () => {
+  test('walks through every question and back, pays after a yes, and remembers what it may', async ({ around }) => {
+    const tty = svcpayTty(['payout', '--no-wait'], around);
+    await choose(tty, 'Country to pay out to', 'kenya', 'Kenya');
+    await tty.waitFor('? Mobile wallet of');
+    tty.type(escape);
+    await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
+    await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');
+    await answer(tty, [
+      ['Account number', `0999${enter}`],
+      ['Name on the account', `<${enter}`],
+      ['Account number', `0123 456 789${enter}`],
+      ['Name on the account', `LE VAN A${enter}`],
+      ['The recipient:', enter],
+      ...party("Recipient's", 'Le Van A'),
+      ["Recipient's country", enter],
+      ["Recipient's phone", `0912${enter}`],
+    ]);
+    await tty.waitFor('"0912" has no country code.');
+    tty.type(`${'\u007F'.repeat(4)}${enter}`);
+    await answer(tty, [["Recipient's street address", enter], ['You, the sender:', enter], ...party('Your', 'Jane Roe')]);
+    await choose(tty, 'Your country', 'germ', 'Germany (DE)');
+    await answer(tty, [
+      ['Your phone', enter],
+      ['Your street address', enter],
+      ['Purpose of the payment', `1${enter}`],
+      ['Source of the funds', `2${enter}`],
+      ['Relationship to the recipient', `3${enter}`],
+      ['Amount the recipient gets, in VND', `500000${enter}`],
+      ['Keep your own details', enter],
+      ['Keep the recipient', `Anh A${enter}`],
+    ]);
+    await tty.waitFor('LE VAN A · Vietcombank (970436) · 0123456789');
+    await tty.waitFor(/They get\s+500 000 VND\s+within minutes \(vnd-instant\)/);
+    await tty.waitFor(/Rate\s+1 BTC = 2 500 000 000 VND/);
+    await tty.waitFor(/You pay\s+0\.00020100 BTC\s+of it 0\.00000100 BTC fees/);
+    await answer(tty, [['Pay 0.00020100 BTC', `y${enter}`]]);
+    expect(await tty.ended).toBe(0);
+    expect(sentBody(around.sandbox)).toMatchObject({ destReq: body.destReq, sourceReq: { kyc: { details: { legalFullName: 'Jane Roe' } } } });
+    const config = join(around.home, 'config.json');
+    expect(statSync(config).mode & 0o077).toBe(0);
+    expect(JSON.parse(readFileSync(config, 'utf8'))).toMatchObject({
+      profiles: { default: { sender: { legalFullName: 'Jane Roe' } } },
+      recipients: { 'Anh A': { acctNum: '0123456789', party: { legalFullName: 'Le Van A' } } },
+    });
+
+    const codes = ['--purpose', '1', '--source', '2', '--relationship', '3'];
+    const again = await svcpay(['payout', '--recipient', 'Anh A', '--amount', '70000', ...codes, '--yes', '--no-wait', '-q'], around);
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(creations(around.sandbox)).toHaveLength(2);
+  });
+
+  test('creates nothing when interrupted at a question', async ({ around }) => {
+    const tty = svcpayTty(['payout'], around);
+    await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
+    await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');
+    await tty.waitFor('? Account number');
+    tty.type('\u0003');
+    expect(await tty.ended).toBe(130);
+    expect(creations(around.sandbox)).toHaveLength(0);
+  });
+
+  test('moves nothing and keeps nobody after a no', async ({ around }) => {
+    const tty = svcpayTty(withFlags(), around);
+    await tty.waitFor(/Pay 0\.00020100 BTC/);
+    tty.type(enter);
+    expect(await tty.ended).toBe(9);
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+});
+
+describe('what there is', () => {
+  test('is listed by country, without an account', async ({ home }) => {
+    const run = await svcpay(['payout', 'methods', 'NG', '-q'], { home });
+    expect(run).toMatchObject({ exitCode: 0, stdout: 'ng-ngn-bank\nng-ngn-mobile\n' });
+  });
+
+  test('is looked up by country, and nothing is explained', async ({ around }) => {
+    const vietnam = await svcpay(['payout', 'institutions', 'VN', '--json'], around);
+    expect(vietnam.json()).toContainEqual({ institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' });
+    const france = await svcpay(['payout', 'institutions', 'fr', '--json'], around);
+    expect(france).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    const words = await svcpay(['payout', 'institutions', 'FR'], around);
+    expect(words).toMatchObject({ exitCode: 0, stdout: '', stderr: expect.stringContaining('no payouts to it') });
+  });
+
+  test('includes the people of the address book', async ({ around }) => {
+    const destination = Object.entries(answers).filter(([flag]) => /^--(country|institution|acct|recipient)/.test(flag));
+    const added = await svcpay(['recipients', 'add', 'Anh A', ...destination.flat()], around);
+    expect(added).toMatchObject({ exitCode: 0 });
+    const listed = await svcpay(['recipients', 'list'], around);
+    expect(listed.stdout).toBe('Anh A\tLE VAN A\t970436\t0123456789\tvnd-instant\n');
+    expect(await svcpay(['recipients', 'remove', 'Anh A'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['recipients', 'list', '--json'], around)).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    expect(await svcpay(['recipients', 'remove', 'Anh A'], around)).toMatchObject({ exitCode: 5 });
+  });
+});

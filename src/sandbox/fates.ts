@@ -11,18 +11,18 @@ const ending = v.object({
 
 export type Ending = v.InferOutput<typeof ending>;
 
-const fate = v.object({
-  ...ending.entries,
-  /** Instead of being sent, or instead of arriving. A swap and a receive know the second alone. */
-  instead: v.picklist(['start', 'settle']),
-});
+/** Before a transfer is sent, and before the money arrives. A swap and a receive know the second alone. */
+const moments = ['start', 'settle'] as const;
+
+const fate = v.object({ ...ending.entries, instead: v.picklist(moments) });
 
 export type Fate = v.InferOutput<typeof fate>;
 
 /** A kind notes in `extra.fate` of its quote that the destination is one that nothing reaches. */
 const noted = v.object({ fate: v.optional(fate) });
 
-/** The fate of a transaction, undefined when it is to go well. Asked anew before each step. */
-export function plannedFate(txn: Transaction): Fate | undefined {
-  return v.parse(noted, txn.extra).fate;
+/** How the transaction ends at this moment instead of going on; undefined when it goes on. Asked once for each moment. */
+export function plannedFate(txn: Transaction, moment: (typeof moments)[number]): Ending | undefined {
+  const planned = v.parse(noted, txn.extra).fate;
+  return planned?.instead === moment ? planned : undefined;
 }

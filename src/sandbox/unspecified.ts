@@ -87,7 +87,7 @@ export const deductionFields = { serviceFee: 'deductServiceFees', networkFee: 'd
 
 /**
  * Sends that the world outside cannot deliver, by rule of their destination: an address or an account number of nothing
- * but zeroes, a Lightning invoice described as "no route", a Lightning Address or LNURL of the user `no-route`.
+ * but zeroes (after the country code of a mobile number), a Lightning invoice described as "no route", a Lightning Address or LNURL of the user `no-route`.
  */
 const unreachable = {
   address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },
@@ -101,7 +101,7 @@ export function fateOfAddress(hash: string): Fate | undefined {
 }
 
 export function fateOfAccount(number: string): Fate | undefined {
-  return /^\+?0+$/.test(number) ? unreachable.account : undefined;
+  return /^0+$/.test(number) ? unreachable.account : undefined;
 }
 
 export function fateOfInvoice(description: string | null): Fate | undefined {

@@ -111,6 +111,8 @@ describe('a payout', () => {
     { what: 'a country that does not exist', body: payout(1000, kyc({ countryCode: 'XX' })), says: /countryCode/ },
     { what: 'a country in three letters', body: payout(1000, kyc({ countryCode: 'VNM' })), says: /countryCode/ },
     { what: 'a phone number that is a number', body: payout(1000, kyc({ contactNumber: 5 })), says: /contactNumber/ },
+    { what: 'a phone number without its country', body: payout(1000, {}, kyc({ contactNumber: '0912 345 678' })),
+      says: /contactNumber/ },
     { what: 'an institution of another country', body: payout(1000, detailed({ institutionCode: '7171' })),
       says: /invalid institution code/ },
     { what: 'no institution', body: payout(1000, detailed({ institutionCode: undefined })), says: /institutionCode/ },
@@ -139,8 +141,13 @@ describe('a payout', () => {
     expect([answer.status, answer.body.error]).toEqual([400, 'insufficient balance']);
   });
 
-  test('to an account of zeroes comes back, and nothing is deducted', async () => {
-    const { txnId } = await sandbox.run(payout(1000, detailed({ acctNum: '0000000000' })));
+  test.for([
+    { what: 'an account', body: payout(1000, detailed({ acctNum: '0000000000' })) },
+    { what: 'a mobile number', body: payout(1000, {
+      ccy: 'KES', method: 'ke-kes-mobile', reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+254000000000' },
+    }, {}, { sourceOfFunds: funds }) },
+  ])('to $what of zeroes comes back, and nothing is deducted', async ({ body }) => {
+    const { txnId } = await sandbox.run(body);
     await sandbox.advance('5s');
     expect(await sandbox.state(txnId)).toBe('destsent');
     await sandbox.advance('2m');

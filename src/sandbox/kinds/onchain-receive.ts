@@ -53,7 +53,7 @@ export const onchainReceive: Kind = {
     return detectPayment(ctx, txn, txn.charge);
   },
   onConfirmed(ctx, txn) {
-    const fate = plannedFate(txn);
+    const fate = plannedFate(txn, 'settle');
     // What the chain has confirmed cannot fail any more.
     if (fate === undefined || fate.state === 'failed') completeReceive(ctx, name, txn);
     else endUnpaid(ctx, name, txn, fate);

@@ -15,13 +15,17 @@ const name = 'payout';
 
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'), v.maxLength(255));
 
+/** "Phone number with country code": the marks in between are free. */
+const phone = v.pipe(text, v.check((number) => /^\+?[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, '')),
+  'a phone number with its country code is needed'));
+
 /** "Varies" is what the specification says of the last two: they are taken, not asked for. */
 const kyc = v.object({
   type: v.picklist(['individual', 'business']),
   details: v.object({
     legalFullName: text,
     countryCode: v.picklist(countryCodes, 'an ISO 3166-1 alpha-2 code is needed'),
-    contactNumber: v.optional(text),
+    contactNumber: v.optional(phone),
     address1: v.optional(text),
   }),
 });
@@ -44,7 +48,7 @@ export const payout: Kind = {
     const { source, dest, deduct } = request;
     const candidates = findRails(dest.method, dest.ccy);
     if (candidates.length === 0) throw badRequest(`unsupported country or method: ${dest.method} in ${dest.ccy}`);
-    const { rail, account } = readRecipient(request, candidates);
+    const { rail, number } = readRecipient(request, candidates);
     const sender = readKyc('sourceReq', source.kyc);
     readKyc('destReq', dest.kyc);
     assertSourceOfFunds(request, sender.details.countryCode !== rail.country);
@@ -52,7 +56,7 @@ export const payout: Kind = {
       ...price({ sourceCcy: source.ccy, destCcy: dest.ccy, ...destAmount(request), fee: 'payout', deduct }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
-      extra: { instant: rail.instant, sourceOfFunds: request.sourceOfFunds, fate: fateOfAccount(account) },
+      extra: { instant: rail.instant, sourceOfFunds: request.sourceOfFunds, fate: fateOfAccount(number) },
     };
   },
   ...sending({
@@ -69,10 +73,7 @@ function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: re
   const rail = candidates.find(({ country, institutionType }) =>
     findInstitution(country, institutionType, institutionCode) !== undefined);
   if (rail === undefined) throw badRequest('invalid institution code');
-  if (rail.institutionType === 'mobile' && !isMobileNumber(account, rail.callingCode)) {
-    throw badRequest(`destReq.reqDetails.acctNum: a mobile number with the country code ${rail.callingCode} is needed`);
-  }
-  return { rail, account };
+  return { rail, number: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account };
 }
 
 function readNamed(reqDetails: unknown) {
@@ -85,8 +86,11 @@ function readBank(reqDetails: unknown) {
   return { account: bankAcctNum, institutionCode };
 }
 
-function isMobileNumber(number: string, callingCode: string): boolean {
-  return new RegExp(`^\\+?${callingCode}\\d{6,12}$`).test(number);
+/** A mobile number without the country code, which it must have. */
+function subscriberNumber(account: string, { callingCode }: Rail): string {
+  const [, subscriber] = new RegExp(`^\\+?${callingCode}(\\d{6,12})$`).exec(account) ?? [];
+  if (subscriber !== undefined) return subscriber;
+  throw badRequest(`destReq.reqDetails.acctNum: a mobile number with the country code ${callingCode} is needed`);
 }
 
 function readKyc(side: string, given: unknown): v.InferOutput<typeof kyc> {

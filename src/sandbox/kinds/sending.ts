@@ -25,11 +25,9 @@ interface Way {
 export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
   const [start, settle] = [startAction(way.name), `${way.name}.settle`];
 
-  const ending = (ctx: Context, txn: Transaction, instead: Fate['instead']): Ending | undefined => {
+  const ending = (ctx: Context, txn: Transaction, moment: Fate['instead']): Ending | undefined => {
     const msg = way.obstacle?.(ctx, txn);
-    if (msg !== undefined) return { state: 'failed', msg };
-    const fate = plannedFate(txn);
-    return fate?.instead === instead ? fate : undefined;
+    return msg === undefined ? plannedFate(txn, moment) : { state: 'failed', msg };
   };
 
   const arrive = (ctx: Context, txn: Transaction): void => {

@@ -21,7 +21,7 @@ export const swap: Kind = {
     };
   },
   confirm(ctx, txn) {
-    const fate = plannedFate(txn);
+    const fate = plannedFate(txn, 'settle');
     return fate === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, 'swap', txn, fate);
   },
   due: {},

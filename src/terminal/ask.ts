@@ -1,12 +1,11 @@
 // Questions to a person: asked on stderr, and only where they can be answered; elsewhere refused at once, naming the flag.
 import { Failure } from '../formats/failure.js';
-import { back, pose, type Back } from './pose.js';
-import { promptTheme } from './prompt-theme.js';
+import { back, type Back } from './back.js';
 import { sanitize } from './sanitize.js';
 import type { Terminal } from './terminal.js';
 import { oneLine } from './text.js';
 
-export { back, type Back } from './pose.js';
+export { back, type Back } from './back.js';
 
 interface Question {
   readonly message: string;
@@ -100,8 +99,8 @@ function demand(terminal: Terminal, flags: readonly string[]): void {
 async function confirm(terminal: Terminal, message: string, { missing, note }: ConfirmOptions): Promise<boolean> {
   demand(terminal, missing ?? ['--yes']);
   const prompts = await import('./prompts.js');
-  const config = { message: sanitize(message), default: false, theme: promptTheme(terminal, { note }) };
-  return stayed(await pose(terminal, (context) => prompts.confirm(config, context), false));
+  const config = { message: sanitize(message), default: false, theme: prompts.promptTheme(terminal, { note }) };
+  return stayed(await prompts.pose(terminal, (context) => prompts.confirm(config, context), false));
 }
 
 const anything = (answer: string): Validation => answer !== '' || 'An answer is needed here.';
@@ -114,9 +113,9 @@ async function secret(terminal: Terminal, question: TextQuestion): Promise<strin
     mask: true,
     toggleMask: false,
     validate: question.validate ?? anything,
-    theme: promptTheme(terminal, {}),
+    theme: prompts.promptTheme(terminal, {}),
   };
-  return stayed(await pose(terminal, (context) => prompts.password(config, context), false));
+  return stayed(await prompts.pose(terminal, (context) => prompts.password(config, context), false));
 }
 
 function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back> {
@@ -129,9 +128,9 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       message: sanitize(question.message),
       default: question.default ?? '',
       validate: (answer: string) => isBack(answer) || validate(answer.trim()),
-      theme: promptTheme(terminal, { hint: canGoBack ? 'esc or < goes back' : undefined }),
+      theme: prompts.promptTheme(terminal, { hint: canGoBack ? 'esc or < goes back' : undefined }),
     };
-    const answer = await pose(terminal, (context) => prompts.input(config, context), canGoBack);
+    const answer = await prompts.pose(terminal, (context) => prompts.input(config, context), canGoBack);
     return answer === back || isBack(answer) ? back : answer.trim();
   }
 
@@ -147,9 +146,9 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       message: sanitize(question.message),
       choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal)] : [])],
       ...(question.default === undefined ? {} : { default: question.default }),
-      theme: promptTheme(terminal, { canGoBack }),
+      theme: prompts.promptTheme(terminal, { canGoBack }),
     };
-    return pose(terminal, (context) => prompts.select<T | Back>(config, context), canGoBack);
+    return prompts.pose(terminal, (context) => prompts.select<T | Back>(config, context), canGoBack);
   }
 
   async function search<T>(question: SearchQuestion<T>): Promise<T | Back> {
@@ -161,9 +160,9 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       // While something is typed the way back is Esc: the last choice could be taken for a find.
       source: (typed = '') =>
         typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed),
-      theme: promptTheme(terminal, { canGoBack }),
+      theme: prompts.promptTheme(terminal, { canGoBack }),
     };
-    return pose(terminal, (context) => prompts.search<T | Back>(config, context), canGoBack);
+    return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), canGoBack);
   }
 
   return { text, parsed, select, search };

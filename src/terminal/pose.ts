@@ -1,11 +1,8 @@
 // Poses one prompt on the terminal and tells apart how it can end: an answer, a step back, Ctrl-C, the end of input.
 import { createInterface, type Key } from 'node:readline';
 import { Failure } from '../formats/failure.js';
+import { back, type Back } from './back.js';
 import type { InputStream, OutputStream, Terminal } from './terminal.js';
-
-/** The person wants the question before this one again. */
-export const back = Symbol('back');
-export type Back = typeof back;
 
 /** What a prompt is handed besides its question. */
 interface Context {

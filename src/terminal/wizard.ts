@@ -1,5 +1,5 @@
 // A walk through questions that can be taken back: each step sees the answers so far and adds its own.
-import { back, type Back } from './pose.js';
+import { back, type Back } from './back.js';
 
 /** Undefined when there is nothing to ask: the answer came as a flag, or does not apply. */
 export type Step<Answers> = (soFar: Answers) => Promise<Answers | Back> | undefined;

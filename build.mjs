@@ -5,14 +5,21 @@ import { build } from 'esbuild';
 const outdir = 'dist';
 
 /**
- * What bundled packages load at start and svcpay never uses: HTTP/2 of undici; of conf the JSON schema validator and the
- * comparison of versions for its migrations; commander's separate executables. They cost more than all of svcpay.
+ * What bundled packages load at start and svcpay never uses: HTTP/2 of undici; of conf the JSON schema validator, encryption
+ * and the comparison of versions for its migrations; commander's separate executables. They cost more than all of svcpay.
  */
 const unused = [
   { package: 'undici', path: 'node:http2', stub: 'export const constants={};export default{constants};' },
   { package: 'conf', path: 'ajv/dist/2020.js', stub: 'export const Ajv2020=undefined;' },
   { package: 'conf', path: 'ajv-formats', stub: 'export default undefined;' },
   { package: 'conf', path: 'semver', stub: 'export default undefined;' },
+  { package: 'conf', path: 'node:crypto', stub: 'export default undefined;' },
+  {
+    package: 'conf',
+    path: 'node:assert',
+    stub: `import{isDeepStrictEqual as same}from'node:util';
+export default{deepEqual(a,b){if(!same(a,b))throw new Error('different');}};`,
+  },
   { package: 'commander', path: 'node:child_process', stub: 'export default undefined;' },
   // It sends a signal to the process again, after svcpay has taken the first as the wish to stop in good order.
   { package: 'atomically', path: 'when-exit', stub: 'export default()=>()=>undefined;' },
@@ -20,7 +27,7 @@ const unused = [
 const stubs = {
   name: 'unused parts of packages',
   setup(bundler) {
-    bundler.onResolve({ filter: /^(node:(http2|child_process)|ajv\/dist\/2020\.js|ajv-formats|semver|when-exit)$/ }, (wanted) => {
+    bundler.onResolve({ filter: /^(node:(http2|child_process|crypto|assert)|ajv\/dist\/2020\.js|ajv-formats|semver|when-exit)$/ }, (wanted) => {
       const found = unused.find((each) => each.path === wanted.path && wanted.importer.includes(`/node_modules/${each.package}/`));
       return found && { path: found.path, namespace: 'unused' };
     });

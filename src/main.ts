@@ -26,6 +26,7 @@ function openProcess(): Process {
     signal: interruption.signal,
     now: () => Date.now(),
     random: () => Math.random(),
+    newId: () => crypto.randomUUID(),
     sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
     every: (ms, action) => {
       const timer = setInterval(action, ms);

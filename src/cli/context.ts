@@ -1,5 +1,4 @@
 // What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
-import { randomUUID } from 'node:crypto';
 import { WalletClient } from '../api/client.js';
 import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
@@ -31,6 +30,7 @@ export interface Process {
   readonly signal: AbortSignal;
   readonly now: () => number;
   readonly random: () => number;
+  readonly newId: () => string;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly every: (ms: number, action: () => void) => () => void;
 }
@@ -51,7 +51,6 @@ export interface Context extends Process {
   readonly settings: Settings;
   /** Names this process in the journal. */
   readonly owner: string;
-  readonly newId: () => string;
   readonly runLine: RunLine;
   /** The client of the chosen service and account. Throws Failure `authentication` where nothing says which. */
   client(): Promise<WalletClient>;
@@ -80,7 +79,7 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
   const { env } = proc;
   const closers: (() => void | Promise<void>)[] = [];
   const once = lazily;
-  const owner = ownerOf(proc.pid, randomUUID());
+  const owner = once(() => ownerOf(proc.pid, proc.newId()));
   const home = findHome(env);
   const config = openConfig(home.config);
   const terminal = openTerminal({
@@ -152,7 +151,7 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
 
   const journal = once(async () => {
     const { openJournal } = await import('../store/sqlite-journal.js');
-    const opened = openJournal(journalFile(home), (each) => isAlive(each, owner));
+    const opened = openJournal(journalFile(home), (each) => isAlive(each, owner()));
     closers.push(() => opened.close());
     return opened;
   });
@@ -177,8 +176,9 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
     get settings() {
       return settings();
     },
-    owner,
-    newId: () => randomUUID(),
+    get owner() {
+      return owner();
+    },
     runLine,
     client,
     ownClient,

@@ -1,6 +1,6 @@
 # fish completion for svcpay. Generated from the command tree: npm run completions
 function __svcpay_path
-    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx export' 'sandbox' 'sandbox start' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox reset' 'demo' 'completion' 'help'
+    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx export' 'sandbox' 'sandbox start' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox reset' 'demo' 'completion' 'help'
     set -l path
     for word in (commandline -opc)[2..]
         string match -q -- '-*' $word; and continue
@@ -23,6 +23,7 @@ complete -c svcpay -f -n '__svcpay_at' -a send -d 'pay an invoice, an address, a
 complete -c svcpay -f -n '__svcpay_at' -a swap -d 'exchange between two of your own wallets'
 complete -c svcpay -f -n '__svcpay_at' -a payout -d 'pay out to a bank account or a mobile wallet'
 complete -c svcpay -f -n '__svcpay_at' -a recipients -d 'the address book for payouts'
+complete -c svcpay -f -n '__svcpay_at' -a limits -d 'what may be spent from here: per payment, per day, and where to'
 complete -c svcpay -f -n '__svcpay_at' -a tx -d 'look at transactions and carry them on'
 complete -c svcpay -f -n '__svcpay_at' -a sandbox -d 'the whole service, locally'
 complete -c svcpay -f -n '__svcpay_at' -a demo -d 'a tour of the main job on a sandbox of its own'
@@ -160,6 +161,13 @@ complete -c svcpay -n '__svcpay_at recipients add' -l recipient-name -r -d 'the 
 complete -c svcpay -n '__svcpay_at recipients add' -l recipient-country -r -d 'the recipient: country, two letters'
 complete -c svcpay -n '__svcpay_at recipients add' -l recipient-phone -r -d 'the recipient: phone number with country code'
 complete -c svcpay -n '__svcpay_at recipients add' -l recipient-address -r -d 'the recipient: street address'
+complete -c svcpay -f -n '__svcpay_at limits' -a list -d 'show the limits and what of them is used'
+complete -c svcpay -f -n '__svcpay_at limits' -a set -d 'limit a payment, or all payments of a day'
+complete -c svcpay -f -n '__svcpay_at limits' -a allow -d 'allow a destination, and no other that is not allowed'
+complete -c svcpay -f -n '__svcpay_at limits' -a disallow -d 'take a destination from those allowed'
+complete -c svcpay -f -n '__svcpay_at limits' -a clear -d 'remove all limits, or those in one currency'
+complete -c svcpay -n '__svcpay_at limits set' -l per-payment -r -d 'the most that one payment may take, fees included; one for each currency'
+complete -c svcpay -n '__svcpay_at limits set' -l per-day -r -d 'the most that all payments of 24 hours may take; one for each currency'
 complete -c svcpay -f -n '__svcpay_at tx' -a list -d 'the history'
 complete -c svcpay -f -n '__svcpay_at tx' -a get -d 'one transaction as a receipt'
 complete -c svcpay -f -n '__svcpay_at tx' -a watch -d 'follow transactions to their end'

@@ -12,6 +12,7 @@ import { stepsLine } from '../terminal/steps.js';
 import type { Canvas } from '../terminal/terminal.js';
 import { transactionList } from '../terminal/transaction-view.js';
 import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../wallet/contract.js';
+import { noLimits } from '../wallet/limits.js';
 import type { Order } from '../wallet/orders.js';
 import { pay } from '../wallet/payment.js';
 import { isQuoted } from '../wallet/states.js';
@@ -80,7 +81,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     journal: await context.journal(),
     scope: await journalScope(context),
     owner: context.owner,
-    limits: { perPayment: {}, perDay: {}, destinations: [], ...context.settings.profile.limits },
+    limits: context.settings.profile.limits ?? noLimits,
     now: context.now,
     sleep: context.sleep,
     newId: context.newId,
@@ -92,7 +93,8 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
 
 /** The service and the account, within which the journal's references are unique. */
 export async function journalScope({ settings, ownClient }: Context): Promise<string> {
-  return `${parseBaseUrl(settings.baseUrl ?? '')} ${await (await ownClient()).ownAccountId()}`;
+  const accountId = await (await ownClient()).ownAccountId();
+  return `${parseBaseUrl(settings.baseUrl ?? '')} ${accountId}`;
 }
 
 /** @param now the service's clock, epoch ms */

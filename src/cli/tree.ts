@@ -1,5 +1,6 @@
 // The command tree as data: names, summaries and where each command's code is. Nothing here loads a command.
 import { accountBranches } from './branches/account.js';
+import { limitBranches } from './branches/limits.js';
 import { payoutBranches } from './branches/payouts.js';
 import { receiveBranches } from './branches/receive.js';
 import { sandboxBranches } from './branches/sandbox.js';
@@ -18,6 +19,7 @@ export const tree: Branch = {
     ...receiveBranches,
     ...sendBranches,
     ...payoutBranches,
+    ...limitBranches,
     ...transactionBranches,
     ...sandboxBranches,
     ...toolBranches,

@@ -82,7 +82,7 @@ export interface Spend {
 }
 
 export interface SpentBefore {
-  /** All that was let go since the start of the window and has not come back. */
+  /** All that was let go since the start of the window and has not come back, see `Journal.spent`. */
   readonly spent: readonly Spend[];
   /** Another intent with the same `onceKey` that was let go and has not come back. */
   readonly rival: Intent | undefined;
@@ -110,6 +110,11 @@ export interface Journal {
     allow: (before: SpentBefore) => void,
   ): Promise<Claim>;
   release(claim: Claim): Promise<void>;
+  /**
+   * All that was let go since then and has not come back: what left the wallet and, where it arrived elsewhere in another
+   * currency, also that.
+   */
+  spent(scope: string, since: number): Promise<readonly Spend[]>;
   read(id: string): Promise<Intent | undefined>;
   /** By intent id, transaction id or reference. */
   find(scope: string, name: string): Promise<Intent | undefined>;

@@ -2,7 +2,16 @@
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
-import { leaseMs, LostClaim, type Claim, type Intent, type IntentChange, type IntentDraft, type Journal } from './journal.js';
+import {
+  leaseMs,
+  LostClaim,
+  type Claim,
+  type Intent,
+  type IntentChange,
+  type IntentDraft,
+  type Journal,
+  type Spend,
+} from './journal.js';
 import { mayHavePaid, neverCreated, wasLetGo } from './journal-rules.js';
 import { journalFailure, openJournalFile } from './sqlite-file.js';
 import { columns, letGo, rowSchema, spendSchema, type Row } from './sqlite-schema.js';
@@ -43,9 +52,7 @@ export function openJournal(path: string, isAlive: (owner: string) => boolean): 
     spend: (claim, change, { since, now }, allow) =>
       atomic(() => {
         const { intent } = claim;
-        const sql = `SELECT spend_ccy AS ccy, approved_total AS total FROM intents
-          WHERE scope = ? AND approved_at >= ? AND id <> ? AND spend_ccy IS NOT NULL AND ${letGo}`;
-        const spent = v.parse(v.array(spendSchema), db.prepare(sql).all(intent.scope, since, intent.id));
+        const spent = spentSince(db, intent.scope, since, intent.id);
         allow({ spent, rival: rivals(db, intent, intent.id).find(wasLetGo) });
         return update(db, claim, change, now);
       }),
@@ -54,6 +61,7 @@ export function openJournal(path: string, isAlive: (owner: string) => boolean): 
         const sql = 'UPDATE intents SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
         db.prepare(sql).run(claim.intent.id, claim.fence);
       }),
+    spent: (scope, since) => guard(() => spentSince(db, scope, since, '')),
     read: (id) => guard(() => byId(db, id)?.intent),
     find: (scope, name) =>
       guard(() => one(db, 'scope = ? AND (id = ? OR txn_id = ? OR ref = ?)', scope, name, name, name)?.intent),
@@ -71,6 +79,16 @@ const all = (db: Connection, condition: string, ...values: unknown[]): Row[] =>
 const one = (db: Connection, condition: string, ...values: unknown[]): Row | undefined =>
   all(db, `${condition} LIMIT 1`, ...values)[0];
 const byId = (db: Connection, id: string): Row | undefined => one(db, 'id = ?', id);
+
+/** What left the wallet, and what arrived outside of it in another currency, of all payments but one. */
+function spentSince(db: Connection, scope: string, since: number, but: string): Spend[] {
+  const which = `scope = ? AND approved_at >= ? AND id <> ? AND spend_ccy IS NOT NULL AND ${letGo}`;
+  const arrivedIn = `json_extract(request, '$.receives.ccy')`;
+  const sql = `SELECT spend_ccy AS ccy, approved_total AS total FROM intents WHERE ${which}
+    UNION ALL SELECT ${arrivedIn}, json_extract(request, '$.receives.value') FROM intents
+    WHERE ${which} AND ${arrivedIn} <> spend_ccy AND kind <> 'swap'`;
+  return v.parse(v.array(spendSchema), db.prepare(sql).all(scope, since, but, scope, since, but));
+}
 
 /** Other intents that pay for the same thing. */
 function rivals(db: Connection, { scope, onceKey }: IntentDraft, id: string | undefined): Intent[] {

@@ -5,7 +5,7 @@ import { fixed } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
 import { notEnough } from './balance.js';
 import type { Approval } from './contract.js';
-import { checkSpend, limitWindowMs } from './limits.js';
+import { checkDestination, checkSpend, limitWindowMs, quotedAmounts } from './limits.js';
 import { checkEcho, checkMaxFee, isWorse, readQuote, type Quote } from './quote.js';
 import { alreadyPaid } from './references.js';
 import { afterLapse, close, interrupted, reread, writeAfterMoney, type Run } from './run.js';
@@ -41,7 +41,8 @@ function checkedQuote(run: Run, txn: Transaction): Quote {
   if (run.available !== undefined && quote.total.value.gt(run.available.value)) {
     throw notEnough(quote.total, run.available);
   }
-  checkSpend(run.deps.limits, quote.total, []);
+  checkDestination(run.deps.limits, run.order);
+  checkSpend(run.deps.limits, quotedAmounts(run.order, quote), []);
   return quote;
 }
 
@@ -80,7 +81,7 @@ async function letGo(run: Run, approval: Approval): Promise<void> {
     { since: now - limitWindowMs, now },
     ({ spent, rival }) => {
       if (rival !== undefined) throw alreadyPaid(rival);
-      checkSpend(run.deps.limits, total, spent);
+      checkSpend(run.deps.limits, quotedAmounts(run.order, approval.quote), spent);
     },
   );
   run.agreed = approval.quote;

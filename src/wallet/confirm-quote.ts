@@ -4,10 +4,10 @@ import { fromWire, money } from '../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../formats/bolt11.js';
 import type { Consent, Intent, PaymentTerms } from '../store/journal.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
-import { checkDestination } from './limits.js';
 import { encodeOrder, fingerprint } from './order-record.js';
 import type { Order } from './orders.js';
 import { payAnew } from './payment.js';
+import { payoutDestination } from './payout.js';
 import { alreadyPaid, differentPayment } from './references.js';
 
 export interface QuoteConsent {
@@ -27,7 +27,6 @@ export async function confirmQuote(
   deps: PaymentDeps,
 ): Promise<Transaction> {
   const order = orderOf(txn);
-  checkDestination(deps.limits, order.destination);
   const known = await deps.journal.find(deps.scope, txn.txnId);
   const intent = known?.txnId === txn.txnId ? known : await adopt(txn, order, given, deps);
   return payAnew(intent, given, { ...options, thisQuoteOnly: true }, deps);
@@ -57,7 +56,8 @@ async function adopt(txn: Transaction, order: Order, given: QuoteConsent, deps: 
 }
 
 /** The order that a quote answers. Answers name both amounts: only the one that its method asks for is taken over. */
-function orderOf({ sourceReq, destReq, note }: Transaction): Order {
+function orderOf(txn: Transaction): Order {
+  const { sourceReq, destReq, note } = txn;
   const invoice = invoiceOf(destReq.reqDetails);
   const [source, dest] = amountSides[destReq.method] ?? [false, true];
   const side = ({ ccy, method, reqDetails, amtRequested }: Transaction['sourceReq'], withAmount: boolean) => ({
@@ -75,7 +75,7 @@ function orderOf({ sourceReq, destReq, note }: Transaction): Order {
       ...(typeof note === 'string' && { note }),
     },
     onceKey: invoice === undefined ? null : `bolt11:${invoice.paymentHash}`,
-    destination: invoice?.payee ?? destinationOf(destReq),
+    destination: invoice?.payee ?? destinationOf(txn),
     receives: dest && amount != null ? money(destReq.ccy, fromWire(amount)) : undefined,
   };
 }
@@ -92,7 +92,8 @@ function invoiceOf(details: Transaction['destReq']['reqDetails']): Invoice | und
   return typeof text === 'string' ? decodeInvoice(text) : undefined;
 }
 
-function destinationOf({ ccy, reqDetails }: Transaction['destReq']): string {
-  const named = ['address', 'acctNum', 'bankAcctNum'].map((field) => reqDetails?.[field]);
-  return named.find((value) => typeof value === 'string') ?? ccy;
+function destinationOf({ destReq }: Transaction): string {
+  const { address, institutionCode } = destReq.reqDetails ?? {};
+  if (typeof address === 'string') return address;
+  return typeof institutionCode === 'string' ? payoutDestination(destReq) : destReq.ccy;
 }

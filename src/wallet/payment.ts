@@ -4,7 +4,6 @@ import type { Transaction } from '../api/types.js';
 import { LostClaim, type Intent } from '../store/journal.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { takeOver } from './follow.js';
-import { checkDestination } from './limits.js';
 import { encodeOrder, fingerprint } from './order-record.js';
 import { alreadyPaid, differentPayment } from './references.js';
 import { givenUp, type RunOptions } from './run.js';
@@ -17,7 +16,6 @@ import { advance } from './steps.js';
  */
 export async function pay(request: PaymentRequest, options: PaymentOptions, deps: PaymentDeps): Promise<Transaction> {
   const { order, terms } = request;
-  checkDestination(deps.limits, order.destination);
   const consent = options.quoteOnly ? 'none' : request.consent;
   const draft = {
     id: deps.newId(),

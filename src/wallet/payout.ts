@@ -1,5 +1,5 @@
 // A fiat payout as an order: both parties, the account, the codes of the funds. Specification: endpoint 6, rule 7.
-import type { CreateTransaction, Kyc, SourceOfFunds } from '../api/types.js';
+import type { CreateTransaction, Kyc, RequestSide, SourceOfFunds } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
 import type { Money } from '../formats/amount.js';
 import { parsePhoneIn } from '../formats/phone.js';
@@ -48,15 +48,27 @@ export function payoutOrder(payout: Payout): Order {
 
 /** The order for a creation body that is a payout. */
 export function orderOf(body: CreateTransaction, amount: Money): Order {
-  const { institutionCode, account } = payeeOf(body);
   return {
     kind: 'payout',
     body,
     onceKey: null,
-    destination: `${body.destReq.method}:${institutionCode}:${account}`,
+    destination: payoutDestination(body.destReq),
     receives: amount,
   };
 }
+
+/** Which account at which institution, and by which method. */
+export function payoutDestination({ method, reqDetails }: AccountSide): string {
+  const detail = detailsOf(reqDetails);
+  return `${method}:${detail('institutionCode') ?? ''}:${detail('acctNum') ?? detail('bankAcctNum') ?? ''}`;
+}
+
+type AccountSide = Pick<RequestSide, 'method' | 'reqDetails'>;
+
+const detailsOf = (reqDetails: AccountSide['reqDetails']) => (field: string): string | undefined => {
+  const value = reqDetails?.[field];
+  return typeof value === 'string' ? value : undefined;
+};
 
 export interface Payee {
   readonly name: string;
@@ -67,10 +79,7 @@ export interface Payee {
 
 /** Who gets a payout, from either of the two sets of fields that the specification shows. */
 export function payeeOf({ destReq }: CreateTransaction): Payee {
-  const detail = (field: string): string | undefined => {
-    const value = destReq.reqDetails?.[field];
-    return typeof value === 'string' ? value : undefined;
-  };
+  const detail = detailsOf(destReq.reqDetails);
   return {
     name: detail('acctName') ?? destReq.kyc?.details.legalFullName ?? '',
     account: detail('acctNum') ?? detail('bankAcctNum') ?? '',

@@ -3,6 +3,7 @@ import Big from 'big.js';
 import type { Transaction } from '../api/types.js';
 import { availableIn, notEnough } from './balance.js';
 import { createOnce, explainRefusal } from './create.js';
+import { checkDestination, checkSpend, knownAmounts, limitWindowMs } from './limits.js';
 import { checkEcho, notObeyed } from './quote.js';
 import { readTransaction } from './reading.js';
 import { attemptRef, differentPayment, latestAttempt } from './references.js';
@@ -10,11 +11,23 @@ import { write, type Run } from './run.js';
 
 export async function createQuote(run: Run): Promise<void> {
   const known = run.unseen ? undefined : await findEarlier(run);
-  if (known === undefined) await checkBalanceFirst(run);
+  if (known === undefined) {
+    await checkLimitsFirst(run);
+    await checkBalanceFirst(run);
+  }
   const txn = known ?? (await createFresh(run));
   checkReference(run, txn);
   run.txn = txn;
   await write(run, { step: 'created', txnId: txn.txnId, txnState: txn.txnState });
+}
+
+/** What can be known of the limits before anything is created; the quote is held to them again when it is let go. */
+async function checkLimitsFirst({ order, claim, deps }: Run): Promise<void> {
+  const { limits, journal, now } = deps;
+  checkDestination(limits, order);
+  const perDay = Object.keys(limits.perDay).length > 0;
+  const spent = perDay ? await journal.spent(claim.intent.scope, now() - limitWindowMs) : [];
+  checkSpend(limits, knownAmounts(order), spent);
 }
 
 /** A quote under another reference would not be found again. */

@@ -1,0 +1,106 @@
+// svcpay limits: a policy that every way to pay is held to, also by two processes at once.
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test, type Run, type Surroundings } from '../support/svcpay.js';
+
+const set = (around: Surroundings, ...limits: string[]): Promise<Run> => svcpay(['limits', 'set', ...limits], around);
+const confirmations = (around: Surroundings & { sandbox: { requests(method: string): unknown[] } }): number =>
+  around.sandbox.requests('PUT').length;
+
+describe('svcpay limits', () => {
+  test('two processes at once do not both pass what is left of the day', async ({ around }) => {
+    await set(around, '--per-day', '1500sat');
+    const invoices = await Promise.all([around.sandbox.invoice('1000sat'), around.sandbox.invoice('1000sat')]);
+    const runs = await Promise.all(invoices.map((invoice) => svcpay(['send', 'lightning', invoice, '--yes'], around)));
+    expect(runs.map(({ exitCode }) => exitCode).toSorted()).toEqual([0, 7]);
+    expect(confirmations(around)).toBe(1);
+  });
+
+  test('stops before anything is created what is known to be too much', async ({ around }) => {
+    await set(around, '--per-payment', '999sat');
+    const invoice = await around.sandbox.invoice('1000sat');
+    const run = await svcpay(['send', 'lightning', invoice, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toEqual([]);
+  });
+
+  test('counts the fees, at the latest before the confirmation', async ({ around }) => {
+    await set(around, '--per-payment', '1000sat');
+    const invoice = await around.sandbox.invoice('1000sat');
+    const run = await svcpay(['send', 'lightning', invoice, '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(confirmations(around)).toBe(0);
+  });
+
+  test('holds a swap to the limit of what leaves', async ({ around }) => {
+    await set(around, '--per-payment', '10usdt');
+    const run = await svcpay(['swap', '11usdt', 'BTC', '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+  });
+
+  test('holds a quote that was made before the limit and is confirmed after it', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const quoted = await svcpay(['send', 'lightning', invoice, '--quote-only', '-q'], around);
+    await set(around, '--per-day', '500sat');
+    const run = await svcpay(['tx', 'confirm', quoted.stdout.trim(), '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(confirmations(around)).toBe(0);
+  });
+
+  test('an invoice that is allowed stands for its node, and everything else is stopped', async ({ around }) => {
+    const invoices = await Promise.all([around.sandbox.invoice('1000sat'), around.sandbox.invoice('1000sat')]);
+    const allowed = await svcpay(['limits', 'allow', invoices[0], '-q'], around);
+    expect(allowed.stdout).toMatch(/^0[23][0-9a-f]{64}\n$/);
+    const paid = await svcpay(['send', 'lightning', invoices[1], '--yes'], around);
+    expect(paid).toMatchObject({ exitCode: 0 });
+    const other = await svcpay(['send', 'satoshi@example.com', '1000sat', '--yes'], around);
+    expect(other).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(other.stderr).toContain('svcpay limits allow satoshi@example.com');
+  });
+
+  test('a payout counts in what arrives, and goes to an account that is allowed', async ({ around }) => {
+    await set(around, '--per-day', '600000vnd');
+    await svcpay(['limits', 'allow', '970436:0123456789'], around);
+    const payout = (account: string): Promise<Run> =>
+      svcpay(
+        [
+          ...['payout', '--country', 'VN', '--institution', '970436', '--acct-num', account, '--acct-name', 'Le Van A'],
+          ...['--recipient-type', 'individual', '--recipient-name', 'Le Van A', '--recipient-country', 'VN'],
+          ...['--sender-type', 'individual', '--sender-name', 'Jane Doe', '--sender-country', 'CA'],
+          ...['--purpose', '1', '--source', '1', '--relationship', '1', '--amount', '500000vnd', '--yes', '--no-wait'],
+        ],
+        around,
+      );
+    expect(await payout('9876543210')).toMatchObject({ exitCode: 7 });
+    expect(await payout('0123456789')).toMatchObject({ exitCode: 0 });
+    const again = await payout('0123456789');
+    expect(again).toMatchObject({ exitCode: 7 });
+    expect(again.stderr).toMatch(/limit per day is 600.000 VND, of which 500.000 VND is used/);
+    expect(confirmations(around)).toBe(1);
+  });
+
+  test('lists as JSON what is used and what is left', async ({ around }) => {
+    await set(around, '--per-day', '5000sat', '--per-payment', '20usdt');
+    await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes'], around);
+    const run = await svcpay(['limits', 'list', '--json'], around);
+    expect(run.json()).toMatchObject([
+      { rule: 'per payment', ccy: 'USDT', amount: 20, used: null },
+      { rule: 'per day', ccy: 'BTC', amount: 0.00005, used: 0.00001003, left: 0.00003997 },
+    ]);
+  });
+
+  test('needs no login, and says at a terminal what is not limited', async ({ home }) => {
+    const tty = svcpayTty(['limits', 'set', '--per-day', '5000sat'], { home });
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toMatch(/per day\s+0\.00005000 BTC/);
+    expect(tty.text()).toContain('other currencies than BTC without limit');
+    const cleared = await svcpay(['limits', 'clear', '--json'], { home });
+    expect(cleared.stdout).toBe('[]\n');
+  });
+
+  test.for([[[]], [['--per-day', '5000']], [['--per-day', '0sat']], [['--per-day', '1sat', '--per-day', '2sat']]])(
+    'refuses to set %j',
+    async ([flags], { home }) => {
+      expect(await svcpay(['limits', 'set', ...(flags ?? [])], { home })).toMatchObject({ exitCode: 2, stdout: '' });
+    },
+  );
+});

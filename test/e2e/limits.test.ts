@@ -60,16 +60,11 @@ describe('svcpay limits', () => {
   test('a payout counts in what arrives, and goes to an account that is allowed', async ({ around }) => {
     await set(around, '--per-day', '600000vnd');
     await svcpay(['limits', 'allow', '970436:0123456789'], around);
+    const parties =
+      '--recipient-type individual --recipient-name Le --recipient-country VN --sender-type individual --sender-name Jane --sender-country CA --purpose 1 --source 1 --relationship 1 --amount 500000vnd --yes --no-wait'
+        .split(' ');
     const payout = (account: string): Promise<Run> =>
-      svcpay(
-        [
-          ...['payout', '--country', 'VN', '--institution', '970436', '--acct-num', account, '--acct-name', 'Le Van A'],
-          ...['--recipient-type', 'individual', '--recipient-name', 'Le Van A', '--recipient-country', 'VN'],
-          ...['--sender-type', 'individual', '--sender-name', 'Jane Doe', '--sender-country', 'CA'],
-          ...['--purpose', '1', '--source', '1', '--relationship', '1', '--amount', '500000vnd', '--yes', '--no-wait'],
-        ],
-        around,
-      );
+      svcpay([...`payout --country VN --institution 970436 --acct-num ${account} --acct-name Le`.split(' '), ...parties], around);
     expect(await payout('9876543210')).toMatchObject({ exitCode: 7 });
     expect(await payout('0123456789')).toMatchObject({ exitCode: 0 });
     const again = await payout('0123456789');

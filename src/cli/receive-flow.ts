@@ -9,21 +9,32 @@ import { amountWithSats, type Fact } from '../terminal/card.js';
 import { invoiceCard } from '../terminal/invoice-card.js';
 import { qrPng, qrSvg } from '../terminal/qr.js';
 import { recordLine } from '../terminal/record-line.js';
+import { sanitize } from '../terminal/sanitize.js';
 import { stepWord } from '../terminal/steps.js';
+import { relativeTime } from '../terminal/time.js';
 import { transactionList } from '../terminal/transaction-view.js';
 import { isFinal } from '../wallet/states.js';
 import { waitUntilFinal } from '../wallet/wait.js';
 import type { Context } from './context.js';
 import type { ValuesOf } from './define.js';
 import { reference } from './payment-options.js';
-import { duration, onOff, text } from './values.js';
+import { duration, onOff, text, word } from './values.js';
+
+/** Where to write the QR code; any other name is refused before anything is asked of the service. */
+export const qrFile = () =>
+  word('FILE', (given) => {
+    if (['.svg', '.png'].includes(extname(given).toLowerCase())) return given;
+    throw new Failure('usage', `"${given}" must end in .svg or .png.`);
+  })
+    .optional()
+    .describe('write the QR code to FILE.svg or FILE.png');
 
 export const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it'),
   ref: reference().optional().describe('your reference: run again with the same one, it asks for the same payment'),
   wait: onOff().describe('wait until it is paid (the default on a terminal)'),
   waitTimeout: duration().optional().describe('longest wait for the payment'),
-  qrFile: text('FILE').optional().describe('write the QR code to FILE.svg or FILE.png'),
+  qrFile: qrFile(),
 };
 
 export type ReceiveFlags = ValuesOf<typeof receiveOptions>;
@@ -49,18 +60,33 @@ export async function runReceive(
   context: Context,
 ): Promise<void> {
   const { out, terminal } = context;
+  if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
   if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
-  const title = `Receive ${amountWithSats(request.amount)} ${request.how}`;
-  out.screen((canvas) => ['', ...invoiceCard({ ...request, title }, canvas), '']);
+  if (!isFinal(txn.txnState)) showCard(request, wait, context);
   out.change(txn);
-  const { columns } = transactionList(context.now());
+  const columns = [...transactionList(context.now()).columns, { title: 'Pay to', value: () => request.text }];
   const view = { columns, quiet: () => request.text, screen: () => [] };
   if (!wait || out.quiet) await out.record(txn, view);
   else if (!out.forPeople) out.say(request.text);
   if (!wait) return;
   const final = await follow(txn, request, flags, context);
   if (!out.quiet) await out.record(final, view);
+}
+
+/** While it is waited the time left stands in the live line. */
+function showCard(request: PaymentRequest, wait: boolean, { out, now }: Context): void {
+  const { amount, how, expiresAt } = request;
+  const title = `Receive ${amountWithSats(amount)} ${how}`;
+  const expires = wait || expiresAt === undefined ? [] : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
+  const facts = [...request.facts, ...expires];
+  out.screen((canvas) => ['', ...invoiceCard({ ...request, title, facts }, canvas), '']);
+}
+
+/** The hosted payment page, where the service names one. */
+export function pageFact({ sourceReq }: Transaction): Fact[] {
+  const page = sourceReq.reqDetails?.['invoicePageUrl'];
+  return typeof page === 'string' ? [{ label: 'Page', value: sanitize(page), whole: true }] : [];
 }
 
 async function follow(
@@ -109,11 +135,9 @@ function notReceived({ txnId, txnState }: Transaction): Failure {
   return new Failure('payment-failed', `Not received: ${what}.`, { hint: `svcpay tx get ${txnId}`, txnId });
 }
 
-/** Writes the QR code as the picture that the file's name asks for. Throws Failure `usage` for any other name. */
+/** Writes the QR code as the picture that the file's name asks for. Throws Failure `usage` where that cannot be. */
 export async function writeQr(file: string, code: string): Promise<void> {
-  const kind = extname(file).toLowerCase();
-  if (kind !== '.svg' && kind !== '.png') throw new Failure('usage', `"${file}" must end in .svg or .png.`);
-  await writeFile(file, kind === '.svg' ? qrSvg(code) : qrPng(code)).catch((cause: unknown) => {
+  await writeFile(file, file.toLowerCase().endsWith('.svg') ? qrSvg(code) : qrPng(code)).catch((cause: unknown) => {
     throw new Failure('usage', `The QR code could not be written to ${file}.`, { cause });
   });
 }

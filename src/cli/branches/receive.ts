@@ -11,6 +11,16 @@ export const receiveBranches: readonly Branch[] = [
         summary: 'make a Lightning invoice and wait until it is paid',
         load: async () => (await import('../commands/receive-lightning.js')).receiveLightning,
       },
+      {
+        name: 'onchain',
+        summary: 'make a Bitcoin address and wait until it is paid',
+        load: async () => (await import('../commands/receive-onchain.js')).receiveOnchain,
+      },
+      {
+        name: 'address',
+        summary: 'show a permanent deposit address',
+        load: async () => (await import('../commands/receive-address.js')).receiveAddress,
+      },
     ],
   },
 ];

@@ -1,13 +1,12 @@
 // Asks for a Lightning payment: the invoice, checked, with its QR code, and the wait until it is paid.
 import type { Transaction } from '../../api/types.js';
 import { parseAmount, type Money } from '../../formats/amount.js';
-import { sanitize } from '../../terminal/sanitize.js';
 import { receiveBody } from '../../wallet/orders.js';
 import { checkedInvoice, invoiceText, requestMoney } from '../../wallet/receive.js';
 import { isFinal } from '../../wallet/states.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { receiveOptions, runReceive, type PaymentRequest } from '../receive-flow.js';
+import { pageFact, receiveOptions, runReceive, type PaymentRequest } from '../receive-flow.js';
 import { text } from '../values.js';
 
 export const receiveLightning = defineCommand({
@@ -27,17 +26,9 @@ export const receiveLightning = defineCommand({
   },
 });
 
-/** Only a checked invoice is shown; one of an earlier run that is paid or over is shown as it was. */
+/** Only a checked invoice is shown; one of an earlier run that is paid is not shown again. */
 function requestOf(txn: Transaction, amount: Money, now: number, { settings }: Context): PaymentRequest {
-  const page = txn.sourceReq.reqDetails?.['invoicePageUrl'];
   const invoice = isFinal(txn.txnState) ? undefined : checkedInvoice(txn, amount, settings.network, now);
   const code = invoice?.invoice ?? invoiceText(txn);
-  return {
-    how: 'over Lightning',
-    amount,
-    code,
-    text: code,
-    facts: typeof page === 'string' ? [{ label: 'Page', value: sanitize(page), whole: true }] : [],
-    expiresAt: invoice?.expiresAt,
-  };
+  return { how: 'over Lightning', amount, code, text: code, facts: pageFact(txn), expiresAt: invoice?.expiresAt };
 }

@@ -20,7 +20,7 @@ const arrivals: Readonly<Record<string, string>> = {
 
 export function depositView({ ccy, chain, address, code }: Deposit): RecordView<object> {
   const facts = [
-    { label: 'Only', value: `${ccy} on ${chain}: anything else sent here is lost` },
+    { label: 'Only', value: `${ccy === 'BTC' ? 'bitcoin' : `${ccy} on ${chain}`}: anything else sent here is lost` },
     { label: 'Arrives', value: arrivals[chain] ?? 'after confirmations' },
     { label: 'Valid', value: 'for ever, for any amount' },
   ];

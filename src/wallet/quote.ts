@@ -31,7 +31,9 @@ export function readQuote(order: Order, txn: Transaction): Quote {
   const rate = sourceReq.ccy === destReq.ccy ? undefined : wire(txn.fxRate);
   const { sent, gets, derived } = bothSides(order, txn, rate);
   const deducted = order.body.deductNetworkFeesFromDest === true;
-  const arrives = deducted ? gets?.minus(fees) : gets;
+  const deduction = deducted ? atRate(fees, destReq.ccy, rate) : new Big(0);
+  const arrives = gets?.minus(deduction);
+  if (arrives?.lte(0)) throw allFees(money(sourceReq.ccy, fees), txn.txnId);
   return {
     txnId: txn.txnId,
     total: money(sourceReq.ccy, deducted ? sent : sent.plus(fees)),
@@ -39,9 +41,20 @@ export function readQuote(order: Order, txn: Transaction): Quote {
     networkFee: money(sourceReq.ccy, networkFee),
     receives: arrives === undefined ? undefined : money(destReq.ccy, arrives),
     rate,
-    derived,
+    derived: derived || (rate !== undefined && deduction.gt(0)),
     expiresAt: sourceReq.expiresAt ?? undefined,
   };
+}
+
+/** Fees are in the source currency; what they take from the destination is rounded up. */
+const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
+  rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
+
+function allFees(fees: Money, txnId: string): Failure {
+  return new Failure('limit', `Nothing moved: the fees of ${formatAmount(fees)} would take all of it.`, {
+    hint: 'Send more, or leave --deduct-fees out.',
+    txnId,
+  });
 }
 
 interface Sides {

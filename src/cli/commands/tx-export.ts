@@ -28,6 +28,8 @@ export const txExport = defineCommand({
     const filter = await historyFilter(flags, 'always', service);
     const left = { out: 0 };
     await out.pour(exportLines(service.eachTransaction(filter), format, toJson, () => (left.out += 1)));
-    if (left.out > 0) out.say(`Not in it, as they moved nothing or not yet: ${left.out} of the transactions.`);
+    if (left.out > 0) {
+      out.say(`Left out: ${left.out} ${left.out === 1 ? 'transaction that has' : 'transactions that have'} not moved money.`);
+    }
   },
 });

@@ -1,0 +1,29 @@
+// Points in time as they are typed.
+import { describe, expect, test } from 'vitest';
+import { parseInstant } from '../../src/formats/instant.js';
+
+describe('parseInstant', () => {
+  test.for([
+    ['2h', { ago: 7_200_000 }],
+    ['7d', { ago: 604_800_000 }],
+    ['2026-03-01T14:30:00Z', { first: Date.UTC(2026, 2, 1, 14, 30), last: Date.UTC(2026, 2, 1, 14, 30) }],
+    ['2026-03-01T14:30+02:00', { first: Date.UTC(2026, 2, 1, 12, 30), last: Date.UTC(2026, 2, 1, 12, 30) }],
+    ['2026-03-01 14:30:00.250Z', { first: Date.UTC(2026, 2, 1, 14, 30, 0, 250), last: Date.UTC(2026, 2, 1, 14, 30, 0, 250) }],
+  ] as const)('reads %s', ([text, instant]) => {
+    expect(parseInstant(text)).toEqual(instant);
+  });
+
+  test('takes a date alone for its whole day where the machine is', () => {
+    expect(parseInstant('2026-03-01')).toEqual({
+      first: new Date(2026, 2, 1).getTime(),
+      last: new Date(2026, 2, 2).getTime() - 1,
+    });
+  });
+
+  test.for(['yesterday', '7', '2026-3-1', '2026-02-30', '2026-13-01', '2026-03-01T25:00Z', '2026-03-01T10:61', '03/01/2026', ''])(
+    'refuses "%s"',
+    (text) => {
+      expect(() => parseInstant(text)).toThrow(expect.objectContaining({ kind: 'usage' }));
+    },
+  );
+});

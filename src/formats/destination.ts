@@ -60,7 +60,8 @@ function detectAddress(text: string): Destination | undefined {
     const value = parseEvmAddress(text);
     return { kind: 'evm-address', text: value.address, value };
   }
-  if (/^T\w{24,}$/.test(text)) {
+  // A testnet address in upper case, as QR codes carry it, begins with T as well.
+  if (/^T(?!B1[0-9A-Z]+$)\w{24,}$/.test(text)) {
     const value = parseTronAddress(text);
     return { kind: 'tron-address', text: value.address, value };
   }

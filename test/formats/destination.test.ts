@@ -43,6 +43,7 @@ describe('detectDestination', () => {
     ['lightning:alice@example.com', 'lightning-address', 'alice@example.com'],
     [segwit, 'bitcoin-address', segwit],
     [segwit.toUpperCase(), 'bitcoin-address', segwit],
+    [testnet.toUpperCase(), 'bitcoin-address', testnet],
     [legacy, 'bitcoin-address', legacy],
     ['3EktnHQD7RiAE6uzMj2ZifT9YgRrkSgzQX', 'bitcoin-address', '3EktnHQD7RiAE6uzMj2ZifT9YgRrkSgzQX'],
     ['mk2QpYatsKicvFVuTAQLBryyccRXMUaGHP', 'bitcoin-address', 'mk2QpYatsKicvFVuTAQLBryyccRXMUaGHP'],

@@ -20,7 +20,7 @@ test('turns a pair round that is named the other way only, and says so', () => {
   expect(findRate(rates, 'VND/USDT').rate.toFixed()).toBe('0.00004');
 });
 
-test.for([['nonsense'], ['BTC'], ['BTCBTC'], ['BTC/USD/VND']])('refuses %s as no pair', ([pair]) => {
+test.for(['nonsense', 'BTC', 'BTCBTC', 'BTC/USD/VND'])('refuses %s as no pair', (pair) => {
   expect(() => findRate(rates, pair)).toThrow(expect.objectContaining({ kind: 'usage' }));
 });
 

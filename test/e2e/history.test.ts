@@ -1,0 +1,179 @@
+// The history and single transactions: lists with every filter, receipts, confirming, cancelling, watching, exporting.
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test as base, type Run, type Surroundings } from '../support/svcpay.js';
+
+/** A service with three swaps, the last of which is a quote that nobody confirmed. */
+const test = base.extend<{ quote: string }>({
+  quote: async ({ around }, use) => {
+    await svcpay(['swap', '25', 'USDT', 'BTC', '--yes', '--ref', 'first'], around);
+    await around.sandbox.clock.advance('3h');
+    await svcpay(['swap', '10usdt', 'BTC', '--yes', '--ref', 'second'], around);
+    const { stdout } = await svcpay(['swap', '5usdt', 'BTC', '--quote-only', '-q', '--ref', 'third'], around);
+    await use(stdout.trim());
+  },
+});
+
+const refs = async (args: readonly string[], around: Surroundings): Promise<string[]> => {
+  const { stdout } = await svcpay(['tx', 'list', ...args, '-o', 'tsv', '--fields', 'extRefId'], around);
+  return stdout.split('\n').filter((line) => line !== '');
+};
+
+describe('svcpay tx list', () => {
+  test('filters by time, state and method, and pages', async ({ around, quote }) => {
+    expect(quote).not.toBe('');
+    expect(await refs([], around)).toEqual(['third', 'second', 'first']);
+    expect(await refs(['--since', '1h'], around)).toEqual(['third', 'second']);
+    expect(await refs(['--until', '1h'], around)).toEqual(['first']);
+    expect(await refs(['--state', 'completed', '--state', 'failed'], around)).toEqual(['second', 'first']);
+    expect(await refs(['--src-method', 'lightning'], around)).toEqual([]);
+    expect(await refs(['--dest-method', 'servicepay', '--exclude-src-method', 'lightning'], around)).toHaveLength(3);
+    expect(await refs(['--limit', '1', '--page', '2'], around)).toEqual(['second']);
+    expect(await refs(['--all', '--time', '1y'], around)).toEqual(['third', 'second', 'first']);
+  });
+
+  test('sends every filter of endpoint 10 under its own name', async ({ around }) => {
+    const filters = ['--state', 'quoted', '--state', 'failed', '--src-method', 'servicepay', '--dest-method', 'tron'];
+    const excluded = ['--exclude-src-method', 'lightning', '--exclude-dest-method', 'lnurl', '--exclude-dest-method', 'eth'];
+    const period = ['--since', '2026-03-01T00:00:00Z', '--until', '2026-03-31T23:59:59Z'];
+    await svcpay(['tx', 'list', ...filters, ...excluded, ...period, '--limit', '5', '--page', '2'], around);
+    const [request] = around.sandbox.requests('GET', '/api/v2/transaction');
+    expect([...new URL(request?.path ?? '', around.sandbox.url).searchParams]).toEqual(
+      expect.arrayContaining([
+        ['time', 'other'],
+        ['startTime', '2026-03-01T00:00:00.000Z'],
+        ['endTime', '2026-03-31T23:59:59.000Z'],
+        ['txnStatuses', 'quoted'],
+        ['txnStatuses', 'failed'],
+        ['srcMethods', 'servicepay'],
+        ['destMethods', 'tron'],
+        ['excludedSrcMethods', 'lightning'],
+        ['excludedDestMethods', 'lnurl,eth'],
+        ['limit', '5'],
+        ['page', '2'],
+      ]),
+    );
+  });
+
+  test('says how long ago to people and when to scripts', async ({ around, quote }) => {
+    const rows = await svcpay(['tx', 'list'], around);
+    expect(rows.stdout).toMatch(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z\tSwap\t/);
+    const tty = svcpayTty(['tx', 'list', '--limit', '2'], { ...around, columns: 120 });
+    await tty.waitFor(/seconds? ago|just now/);
+    await tty.waitFor(quote);
+    await tty.waitFor('Page 1 of 2, 3 transactions: --page 2 for the next');
+    expect(await tty.ended).toBe(0);
+  });
+
+  test.for([
+    ['two kinds of period', ['--time', '7d', '--since', '2h'], /either --time or --since/],
+    ['a period that ends before it begins', ['--since', '1h', '--until', '2h'], /--since is later than --until/],
+    ['an unknown state', ['--state', 'done'], /"done" is not one of quoted/],
+    ['a page of everything', ['--all', '--page', '2'], /--all lists everything/],
+    ['a time that is none', ['--since', 'yesterday'], /"yesterday" is not a time.*2h or 7d/],
+  ] as const)('refuses %s', async ([, args, says], { around }) => {
+    const run = await svcpay(['tx', 'list', ...args], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(says);
+  });
+});
+
+describe('svcpay tx confirm', () => {
+  const confirmed = (run: Run): unknown => run.json();
+
+  test('lets a quote become a payment, once', async ({ around, quote }) => {
+    const first = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
+    expect(first).toMatchObject({ exitCode: 0 });
+    expect(confirmed(first)).toMatchObject({ txnId: quote, txnState: 'completed' });
+    const again = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
+    expect(again).toMatchObject({ exitCode: 0, stderr: 'It is completed already: nothing was done.\n' });
+    expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(1);
+  });
+
+  test('shows the cost at a terminal and moves nothing after a no', async ({ around, quote }) => {
+    const tty = svcpayTty(['tx', 'confirm', quote], around);
+    await tty.waitFor(/You pay\s+5\.0125 USDT/);
+    await tty.waitFor(/Pay .*\? /);
+    tty.type('\r');
+    expect(await tty.ended).toBe(9);
+    expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(0);
+  });
+
+  test('confirms a quote that this machine knows nothing of, under its limits', async ({ around, sandbox, quote }) => {
+    const elsewhere = { ...around, home: `${around.home}/elsewhere` };
+    const limited = await svcpay(['tx', 'confirm', quote, '--yes', '--max-fee', '0.01usdt'], elsewhere);
+    expect(limited).toMatchObject({ exitCode: 7, stdout: '' });
+    const run = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], elsewhere);
+    expect(confirmed(run)).toMatchObject({ txnState: 'completed' });
+    expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(3);
+  });
+
+  test('asks for no other quote when this one has lapsed', async ({ around, sandbox, quote }) => {
+    await sandbox.clock.advance('2m');
+    const run = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(run.error().message).toMatch(/ended as expired/);
+    expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(3);
+  });
+});
+
+describe('svcpay tx cancel', () => {
+  test('takes a quote back, for good', async ({ around, quote }) => {
+    const run = await svcpay(['tx', 'cancel', quote, '--json'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'usercanceled' });
+    expect(await svcpay(['tx', 'confirm', quote, '--yes'], around)).toMatchObject({ exitCode: 6, stdout: '' });
+  });
+
+  test('says so when there is no such transaction, and when it is too late', async ({ around, quote }) => {
+    expect(await svcpay(['tx', 'cancel', 'no-such-id'], around)).toMatchObject({ exitCode: 5, stdout: '' });
+    await svcpay(['tx', 'confirm', quote, '--yes'], around);
+    const late = await svcpay(['tx', 'cancel', quote], around);
+    expect(late).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(late.stderr).toMatch(/^Not cancelled: only a quote can be, and this transaction is completed/);
+  });
+});
+
+describe('svcpay tx watch', () => {
+  test('follows several at once, a line each, until all are over', async ({ around }) => {
+    const asked = await Promise.all(
+      ['1000sat', '2000sat'].map(async (amount) => {
+        const run = await svcpay(['receive', 'lightning', amount, '--json', '--fields', 'txnId'], around);
+        return JSON.parse(run.stdout) as { txnId: string };
+      }),
+    );
+    const [first = '', second = ''] = asked.map(({ txnId }) => txnId);
+    const tty = svcpayTty(['tx', 'watch', first, second], { ...around, columns: 100 });
+    await tty.waitFor(new RegExp(`waiting ── received\\s+${first}\\s+quoted ── waiting ── received\\s+${second}`));
+    await around.sandbox.pay(second);
+    await around.sandbox.pay(first);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toMatch(/completed[\s\S]*completed/);
+  });
+
+  test('ends with 6 when one of them did not complete', async ({ around, quote }) => {
+    await svcpay(['tx', 'cancel', quote], around);
+    const run = await svcpay(['tx', 'watch', quote, '-o', 'jsonl'], around);
+    expect(run.exitCode).toBe(6);
+    expect(run.stdout.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('svcpay tx export', () => {
+  test('writes everything there is, whatever its age, in the form that was asked for', async ({ around, quote }) => {
+    const csv = await svcpay(['tx', 'export', '--format', 'csv'], around);
+    expect(csv.stdout.trim().split('\n')).toHaveLength(4);
+    expect(csv.stdout).toContain(quote);
+    const journal = await svcpay(['tx', 'export', '--format', 'hledger', '--since', '1h'], around);
+    expect(journal.stdout.match(/^\d{4}-\d{2}-\d{2} \* Swap$/gm)).toHaveLength(1);
+    expect(journal.stderr).toBe('Left out: 1 transaction that has not moved money.\n');
+  });
+
+  test.for([
+    ['no format', [], /--format csv, jsonl, hledger, beancount/],
+    ['another way to name a format', ['--format', 'csv', '--json'], /has the form that --format names/],
+  ] as const)('refuses %s', async ([, args, says], { around }) => {
+    const run = await svcpay(['tx', 'export', ...args], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(says);
+  });
+});

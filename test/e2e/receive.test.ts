@@ -1,0 +1,104 @@
+// Being paid on-chain, and the permanent addresses, as people and scripts go about it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+describe('svcpay receive onchain', () => {
+  test('asks with the body of rule 4 and prints the transaction with its address', async ({ around }) => {
+    const run = await svcpay(['receive', 'onchain', '0.01btc', '--json', '--note', 'rent'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'srcintent', sourceReq: { reqDetails: { amount: 0.01 } } });
+    const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
+    expect(JSON.parse(request?.requestBody ?? '')).toEqual({
+      sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
+      destReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {}, amtRequested: 0.01 },
+      note: 'rent',
+      extRefId: expect.any(String),
+    });
+  });
+
+  test('prints the address alone with -q, and writes the QR code of its URI to a file', async ({ around }) => {
+    const file = join(around.home, 'code.svg');
+    const run = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--qr-file', file], around);
+    expect(run.stdout).toMatch(/^tb1q[0-9a-z]{38}\n$/);
+    expect(readFileSync(file, 'utf8')).toMatch(/^<svg/);
+  });
+
+  test('asks once under one reference, and shows the same address again', async ({ around }) => {
+    const args = ['receive', 'onchain', '0.01btc', '-q', '--ref', 'rent-march'];
+    const [first, second] = [await svcpay(args, around), await svcpay(args, around)];
+    expect(second.stdout).toBe(first.stdout);
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
+  });
+
+  test('shows a QR code at a terminal, then that the payment is seen, then that it is there', async ({ around }) => {
+    const tty = svcpayTty(['receive', 'onchain', '0.005btc'], around);
+    await tty.waitFor('Receive 0.00500000 BTC (500 000 sat) on-chain');
+    await tty.waitFor('▀');
+    await tty.waitFor(/bitcoin:tb1q[0-9a-z]{38}\?amount=0\.005/);
+    const address = /tb1q[0-9a-z]{38}/.exec(tty.text())?.[0] ?? '';
+    await tty.waitFor(/Waiting for the payment\s+expires in/);
+    await around.sandbox.pay(address);
+    await tty.waitFor('Seen, waiting to be confirmed');
+    await around.sandbox.mine(1);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('✓ Received 0.00500000 BTC');
+  });
+
+  test('ends with 6 where the request under its reference has expired unpaid', async ({ around }) => {
+    const asked = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--ref', 'late'], around);
+    expect(asked.exitCode).toBe(0);
+    await around.sandbox.clock.advance('61m');
+    const run = await svcpay(['receive', 'onchain', '0.01btc', '-o', 'jsonl', '--ref', 'late'], around);
+    expect(run).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(run.stderr).toContain('it expired unpaid');
+  });
+
+  test.for([
+    ['an amount of another currency', ['0.01usdt'], /amount of USDT, but BTC is needed/],
+    ['a file that is no picture', ['0.01btc', '--qr-file', 'code.pdf'], /must end in \.svg or \.png/],
+  ] as const)('refuses %s before anything is asked for', async ([, args, says], { around }) => {
+    const run = await svcpay(['receive', 'onchain', ...args], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(says);
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+});
+
+describe('svcpay receive address', () => {
+  test.for([
+    ['btc', [], /^tb1q[0-9a-z]{38}\n$/],
+    ['usdt', ['--chain', 'tron'], /^T[1-9A-HJ-NP-Za-km-z]{33}\n$/],
+    ['usdt', ['--chain', 'eth'], /^0x[0-9a-fA-F]{40}\n$/],
+  ] as const)('prints the %s address with -q %j', async ([ccy, chain, address], { around }) => {
+    const run = await svcpay(['receive', 'address', ccy, ...chain, '-q'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.stdout).toMatch(address);
+  });
+
+  test('prints the object of the service with --json', async ({ around }) => {
+    const run = await svcpay(['receive', 'address', 'usdt', '--chain', 'tron', '--json'], around);
+    expect(run.json()).toMatchObject({ walletCcy: 'USDT', chainId: 'TRON', staticOnchainAddress: expect.stringMatching(/^T/) });
+  });
+
+  test('asks for the chain at a terminal and shows a QR code', async ({ around }) => {
+    const tty = svcpayTty(['receive', 'address', 'usdt'], around);
+    await tty.waitFor('Over which chain');
+    tty.type('\r');
+    await tty.waitFor('Your USDT address on TRON');
+    await tty.waitFor('▀');
+    await tty.waitFor('USDT on TRON: anything else sent here is lost');
+    expect(await tty.ended).toBe(0);
+  });
+
+  test.for([
+    ['no chain in a script', ['usdt'], 9, /--chain tron\|eth/],
+    ['a chain for bitcoin', ['btc', '--chain', 'tron'], 2, /--chain is for usdt/],
+    ['another currency', ['vnd'], 2, /not one of btc, usdt/],
+  ] as const)('refuses %s', async ([, args, exitCode, says], { around }) => {
+    const run = await svcpay(['receive', 'address', ...args], around);
+    expect(run).toMatchObject({ exitCode, stdout: '' });
+    expect(run.stderr).toMatch(says);
+  });
+});

@@ -1,0 +1,216 @@
+// Sending to every kind of destination, as scripts and people do it: the body by the rules, the card, the yes.
+import { describe, expect } from 'vitest';
+import { encodeInvoice } from '../../src/formats/bolt11-encode.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const bitcoin = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
+const tokenContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const ethereum = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+/** LUD-01's own example. */
+const lnurl =
+  'LNURL1DP68GURN8GHJ7UM9WFMXJCM99E3K7MF0V9CXJ0M385EKVCENXC6R2C35XVUKXEFCV5MKVV34X5EKZD3EV56NYD3HXQURZEPEXEJXXEPNXSCRVWFNV9NXZCN9XQ6XYEFHVGCXXCMYXYMNSERXFQ5FNS';
+
+const created = (sandbox: Sandbox) =>
+  sandbox.requests('POST', '/api/v2/transaction').map(({ requestBody }): unknown => JSON.parse(requestBody ?? ''));
+
+const wallet = (ccy: string, amtRequested?: number) => ({
+  ccy,
+  method: 'servicepay',
+  reqDetails: {},
+  ...(amtRequested !== undefined && { amtRequested }),
+});
+
+const extRefId: unknown = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+const kinds = [
+  {
+    kind: 'a Lightning Address',
+    args: ['lnurl', 'Alice@Example.com', '5000sat'],
+    wire: {
+      sourceReq: wallet('BTC', 0.00005),
+      destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: 'alice@example.com' } },
+    },
+  },
+  {
+    kind: 'an LNURL, from the USDT wallet',
+    args: ['lnurl', lnurl.toLowerCase(), '5usdt', '--from', 'usdt'],
+    wire: {
+      sourceReq: wallet('USDT', 5),
+      destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: lnurl } },
+    },
+  },
+  {
+    kind: 'a Bitcoin address',
+    args: ['onchain', bitcoin.toUpperCase(), '100000sat'],
+    wire: {
+      sourceReq: wallet('BTC'),
+      destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { address: bitcoin }, amtRequested: 0.001 },
+    },
+  },
+  {
+    kind: 'a Bitcoin address, fees taken out',
+    args: ['onchain', bitcoin, '0.001btc', '--deduct-fees', '--note', 'rent'],
+    wire: {
+      sourceReq: wallet('BTC'),
+      destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { address: bitcoin }, amtRequested: 0.001 },
+      deductNetworkFeesFromDest: true,
+      note: 'rent',
+    },
+  },
+  {
+    kind: 'a TRON address, from the bitcoin wallet',
+    args: ['usdt', tron, '25.5usdt', '--from', 'BTC'],
+    wire: {
+      sourceReq: wallet('BTC'),
+      destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: tron }, amtRequested: 25.5 },
+    },
+  },
+];
+
+describe('svcpay send, in a script', () => {
+  test.for(kinds)('pays $kind with exactly the body of its rule', async ({ args, wire }, { around }) => {
+    const run = await svcpay(['send', ...args, '--yes', '--no-wait', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'srccreated', destReq: { method: wire.destReq.method } });
+    expect(created(around.sandbox)).toEqual([{ ...wire, extRefId }]);
+  });
+
+  test.for([
+    ['a Lightning Address', ['bob@example.com', '5000sat'], 'lnurl'],
+    ['a Bitcoin address', [bitcoin, '5000sat'], 'on-chain'],
+    ['a TRON address', [tron, '5usdt'], 'tron'],
+    ['a bitcoin: URI', [`bitcoin:${bitcoin}?amount=0.0001&label=Shop`], 'on-chain'],
+  ] as const)('finds out by itself that it pays %s', async ([, args, method], { around }) => {
+    const run = await svcpay(['send', ...args, '--yes', '--no-wait', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ destReq: { method } });
+  });
+
+  test('reads an invoice with its scheme from stdin and pays it', async ({ around }) => {
+    const input = `  lightning:${(await around.sandbox.invoice('1000sat')).toUpperCase()}\n`;
+    const run = await svcpay(['send', '-', '1000sat', '--yes', '--json'], { ...around, input });
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { method: 'lightning' } });
+  });
+
+  test('does not choose between two ways by itself: the flag that does is named', async ({ around }) => {
+    const uri = `bitcoin:${bitcoin}?amount=0.00001&lightning=${await around.sandbox.invoice('1000sat')}`;
+    const run = await svcpay(['send', uri, '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(run.stderr).toContain('--via lightning|onchain');
+    expect(created(around.sandbox)).toEqual([]);
+    const chosen = await svcpay(['send', '--via', 'lightning', uri, '--yes', '--json'], around);
+    expect(chosen.json()).toMatchObject({ destReq: { method: 'lightning' } });
+  });
+
+  test('refuses to pay to the own deposit address', async ({ around }) => {
+    const { stdout } = await svcpay(['receive', 'address', 'usdt', '--chain', 'tron', '-q'], around);
+    const run = await svcpay(['send', 'usdt', stdout.trim(), '5usdt', '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(/^Not sent: this is your own deposit address/);
+    expect(created(around.sandbox)).toEqual([]);
+  });
+
+  test('pays nothing from the parent when a subaccount was meant', async ({ around }) => {
+    const run = await svcpay(['send', tron, '5usdt', '--yes', '--account', 'ne01-child'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain('ne01-child only with an API key of that account');
+    expect(created(around.sandbox)).toEqual([]);
+  });
+});
+
+const changed = (address: string): string => `${address.slice(0, -1)}${address.endsWith('x') ? 'z' : 'x'}`;
+
+const amountless = encodeInvoice(
+  {
+    network: 'testnet',
+    amountMsat: null,
+    timestamp: Math.floor(Date.now() / 1000),
+    paymentHash: '11'.repeat(32),
+    paymentSecret: '22'.repeat(32),
+    description: 'tips',
+    expiry: 600,
+  },
+  new Uint8Array(32).fill(7),
+);
+
+interface Bad {
+  readonly why: string;
+  readonly args: (invoice: string) => readonly string[];
+  readonly says: RegExp;
+  readonly network?: string;
+}
+
+const bad: readonly Bad[] = [
+  { why: 'a Bitcoin address with a wrong checksum', args: () => ['onchain', changed(bitcoin), '1000sat'], says: /checksum is wrong/ },
+  { why: 'a TRON address with a wrong checksum', args: () => [changed(tron), '5usdt'], says: /checksum is wrong/ },
+  { why: 'an Ethereum address with a wrong checksum', args: () => [ethereum.replace('aA', 'aa'), '5usdt'], says: /checksum/ },
+  { why: 'an LNURL with a wrong checksum', args: () => ['lnurl', changed(lnurl.toLowerCase()), '5sat'], says: /checksum is wrong/ },
+  { why: 'an address of another network', args: () => [bitcoin, '1000sat'], network: 'mainnet', says: /testnet address.*mainnet/s },
+  { why: 'an amount that is not that of the invoice', args: (it) => [it, '999sat'], says: /this invoice is for 0\.00001000 BTC, not for 999sat/ },
+  { why: 'an amount that is not that of the URI', args: () => [`bitcoin:${bitcoin}?amount=0.1`, '0.2btc'], says: /for 0\.10000000 BTC, not for 0\.2btc/ },
+  { why: 'an invoice without an amount', args: () => [amountless, '1000sat'], says: /no amount.*Ask for an invoice with an amount/s },
+  { why: 'a missing amount', args: () => ['bob@example.com'], says: /the amount is missing.*50000sat/ },
+  { why: 'an amount in USDT for a Bitcoin address', args: () => [bitcoin, '5usdt'], says: /amount of USDT, but BTC is needed.*50000sat/ },
+  { why: 'an amount in bitcoin for a TRON address', args: () => ['usdt', tron, '5000sat'], says: /amount of BTC, but USDT is needed.*25usdt/ },
+  { why: 'less than 1 000 sat on-chain', args: () => ['onchain', bitcoin, '999sat'], says: /999 sat is too little.*at least 1000sat/s },
+  { why: 'the contract of the token', args: () => ['usdt', tokenContract, '5usdt'], says: /contract of USDT/ },
+  { why: 'USDT on Ethereum', args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'], says: /announced.*not yet available.*TRON/s },
+  { why: 'a TRON address where a Bitcoin address belongs', args: () => ['onchain', tron, '1000sat'], says: /a TRON address, and a Bitcoin address is needed/ },
+  { why: 'fees taken out of what is not on-chain', args: (it) => [it, '--deduct-fees'], says: /--deduct-fees is for on-chain/ },
+  { why: 'a word that is no destination', args: () => ['somewhere', '5sat'], says: /"somewhere" is not a destination/ },
+];
+
+describe('svcpay send, given what cannot be', () => {
+  test.for(bad)('refuses $why before any quote', async ({ args, says, network }, { around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const env = network === undefined ? {} : { SVCPAY_NETWORK: network };
+    const run = await svcpay(['send', ...args(invoice), '--yes'], { ...around, env });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(/^(Not sent: |This )/);
+    expect(run.stderr).toMatch(says);
+    expect(created(around.sandbox)).toEqual([]);
+  });
+});
+
+describe('svcpay send, at a terminal', () => {
+  test.for([
+    ['a Lightning Address', ['alice@example.com', '5000sat'], ['To        alice@example.com', /You pay\s+0\.00005013 BTC/]],
+    ['an LNURL', [lnurl, '5usdt', '--from', 'USDT'], ['service.com   where the LNURL leads', 'Rate', /1 BTC ≈/, /You pay\s+5\.0125 USDT/]],
+    ['a TRON address', ['usdt', tron, '25usdt'], [tron, /Network fee\s+1\.00 USDT/, /You pay\s+26\.05 USDT/]],
+  ] as const)('shows the cost of paying %s, asks, pays', async ([, args, shown], { around }) => {
+    const tty = svcpayTty(['send', ...args], around);
+    for (const each of shown) await tty.waitFor(each);
+    await tty.waitFor(/Pay .*\? /);
+    tty.type('y\r');
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('✓ Paid');
+  });
+
+  test('follows an on-chain payment until the chain has confirmed it', async ({ around }) => {
+    const tty = svcpayTty(['send', 'onchain', bitcoin, '100000sat'], around);
+    await tty.waitFor(/You pay\s+0\.00100500 BTC\s+100 500 sat/);
+    await tty.waitFor(/Pay .*\? /);
+    tty.type('y\r');
+    await tty.waitFor('confirmed');
+    await around.sandbox.mine(1);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('✓ Paid 0.00100500 BTC');
+  });
+
+  test('asks which of two ways a URI is to be paid', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const tty = svcpayTty(['send', `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}&label=Shop%1b[31m`], around);
+    await tty.waitFor('two ways');
+    tty.type('\u001B[B\r');
+    await tty.waitFor('as the URI says');
+    await tty.waitFor(bitcoin);
+    await tty.waitFor(/Pay .*\? /);
+    tty.type('n\r');
+    expect(await tty.ended).toBe(9);
+    expect(tty.raw()).not.toContain('\u001B[31mShop');
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+});

@@ -4,8 +4,8 @@ _svcpay() {
   case "$previous" in
     --output) COMPREPLY=($(compgen -W 'table json jsonl csv tsv' -- "$current")); return ;;
     --network) COMPREPLY=($(compgen -W 'mainnet testnet any' -- "$current")); return ;;
-    --via) COMPREPLY=($(compgen -W 'lightning onchain' -- "$current")); return ;;
     --chain) COMPREPLY=($(compgen -W 'tron eth' -- "$current")); return ;;
+    --via) COMPREPLY=($(compgen -W 'lightning onchain' -- "$current")); return ;;
     --country) COMPREPLY=($(compgen -W 'CA IN ID KE MY NG PH RW SG KR TH VN BJ CI GH SN TW KH' -- "$current")); return ;;
     --method) COMPREPLY=($(compgen -W 'cad-interac inr-bank idr-bank ke-kes-mobile myr-bank myr-mobile ng-ngn-bank ng-ngn-mobile ph-php-bank rw-rwf-mobile rw-rwf-bank sg-sgd-bank krw-bank thb-bank vnd-instant bj-xof-mobile ci-xof-mobile gh-ghs-mobile sn-xof-mobile tw-twd-mobile kh-usd-mobile' -- "$current")); return ;;
     --recipient-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
@@ -18,7 +18,7 @@ _svcpay() {
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
@@ -30,8 +30,10 @@ _svcpay() {
     'account') words='' flags='' ;;
     'rates') words='' flags='' ;;
     'decode') words='' flags='' ;;
-    'receive') words='lightning' flags='' ;;
+    'receive') words='lightning onchain address' flags='' ;;
     'receive lightning') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
+    'receive onchain') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
+    'receive address') words='btc usdt' flags='--chain --qr-file' ;;
     'send') words='lightning lnurl onchain usdt' flags='--from --via --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send lightning') words='' flags='--from --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send lnurl') words='' flags='--from --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;

@@ -1,6 +1,6 @@
 # fish completion for svcpay. Generated from the command tree: npm run completions
 function __svcpay_path
-    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx export' 'sandbox' 'sandbox start' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox reset' 'demo' 'completion' 'help'
+    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx export' 'sandbox' 'sandbox start' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox reset' 'demo' 'completion' 'help'
     set -l path
     for word in (commandline -opc)[2..]
         string match -q -- '-*' $word; and continue
@@ -46,12 +46,24 @@ complete -c svcpay -n '__svcpay_at login' -l api-key -r -d 'the API key; asked f
 complete -c svcpay -n '__svcpay_at login' -l api-secret-stdin -d 'read the API secret from stdin'
 complete -c svcpay -n '__svcpay_at login' -l network -x -a 'mainnet testnet any' -d 'network of the service: mainnet, testnet, any'
 complete -c svcpay -f -n '__svcpay_at receive' -a lightning -d 'make a Lightning invoice and wait until it is paid'
+complete -c svcpay -f -n '__svcpay_at receive' -a onchain -d 'make a Bitcoin address and wait until it is paid'
+complete -c svcpay -f -n '__svcpay_at receive' -a address -d 'show a permanent deposit address'
 complete -c svcpay -n '__svcpay_at receive lightning' -l note -r -d 'a note for yourself; the payer does not see it'
 complete -c svcpay -n '__svcpay_at receive lightning' -l ref -r -d 'your reference: run again with the same one, it asks for the same payment'
 complete -c svcpay -n '__svcpay_at receive lightning' -l wait -d 'wait until it is paid (the default on a terminal)'
 complete -c svcpay -n '__svcpay_at receive lightning' -l no-wait -d 'wait until it is paid (the default on a terminal)'
 complete -c svcpay -n '__svcpay_at receive lightning' -l wait-timeout -r -d 'longest wait for the payment'
 complete -c svcpay -n '__svcpay_at receive lightning' -l qr-file -r -d 'write the QR code to FILE.svg or FILE.png'
+complete -c svcpay -n '__svcpay_at receive onchain' -l note -r -d 'a note for yourself; the payer does not see it'
+complete -c svcpay -n '__svcpay_at receive onchain' -l ref -r -d 'your reference: run again with the same one, it asks for the same payment'
+complete -c svcpay -n '__svcpay_at receive onchain' -l wait -d 'wait until it is paid (the default on a terminal)'
+complete -c svcpay -n '__svcpay_at receive onchain' -l no-wait -d 'wait until it is paid (the default on a terminal)'
+complete -c svcpay -n '__svcpay_at receive onchain' -l wait-timeout -r -d 'longest wait for the payment'
+complete -c svcpay -n '__svcpay_at receive onchain' -l qr-file -r -d 'write the QR code to FILE.svg or FILE.png'
+complete -c svcpay -f -n '__svcpay_at receive address' -a 'btc'
+complete -c svcpay -f -n '__svcpay_at receive address' -a 'usdt'
+complete -c svcpay -n '__svcpay_at receive address' -l chain -x -a 'tron eth' -d 'for usdt: tron or eth'
+complete -c svcpay -n '__svcpay_at receive address' -l qr-file -r -d 'write the QR code to FILE.svg or FILE.png'
 complete -c svcpay -f -n '__svcpay_at send' -a lightning -d 'pay a BOLT11 invoice'
 complete -c svcpay -f -n '__svcpay_at send' -a lnurl -d 'pay to a Lightning Address or an LNURL'
 complete -c svcpay -f -n '__svcpay_at send' -a onchain -d 'pay to a Bitcoin address'

@@ -7,8 +7,8 @@ _svcpay() {
   case "${words[CURRENT-1]}" in
     --output) compadd -- table json jsonl csv tsv; return ;;
     --network) compadd -- mainnet testnet any; return ;;
-    --via) compadd -- lightning onchain; return ;;
     --chain) compadd -- tron eth; return ;;
+    --via) compadd -- lightning onchain; return ;;
     --country) compadd -- CA IN ID KE MY NG PH RW SG KR TH VN BJ CI GH SN TW KH; return ;;
     --method) compadd -- cad-interac inr-bank idr-bank ke-kes-mobile myr-bank myr-mobile ng-ngn-bank ng-ngn-mobile ph-php-bank rw-rwf-mobile rw-rwf-bank sg-sgd-bank krw-bank thb-bank vnd-instant bj-xof-mobile ci-xof-mobile gh-ghs-mobile sn-xof-mobile tw-twd-mobile kh-usd-mobile; return ;;
     --recipient-type) compadd -- individual business; return ;;
@@ -21,7 +21,7 @@ _svcpay() {
   for word in "${(@)words[2,CURRENT-1]}"; do
     [[ $word == -* ]] && continue
     case "${path_:+$path_ }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path_="${path_:+$path_ }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path_="${path_:+$path_ }$word" ;;
     esac
   done
   case "$path_" in
@@ -33,8 +33,10 @@ _svcpay() {
     'account') words_=() flags=() ;;
     'rates') words_=() flags=() ;;
     'decode') words_=() flags=() ;;
-    'receive') words_=('lightning:make a Lightning invoice and wait until it is paid') flags=() ;;
+    'receive') words_=('lightning:make a Lightning invoice and wait until it is paid' 'onchain:make a Bitcoin address and wait until it is paid' 'address:show a permanent deposit address') flags=() ;;
     'receive lightning') words_=() flags=('--note:a note for yourself; the payer does not see it' '--ref:your reference\: run again with the same one, it asks for the same payment' '--wait:wait until it is paid (the default on a terminal)' '--no-wait:wait until it is paid (the default on a terminal)' '--wait-timeout:longest wait for the payment' '--qr-file:write the QR code to FILE.svg or FILE.png') ;;
+    'receive onchain') words_=() flags=('--note:a note for yourself; the payer does not see it' '--ref:your reference\: run again with the same one, it asks for the same payment' '--wait:wait until it is paid (the default on a terminal)' '--no-wait:wait until it is paid (the default on a terminal)' '--wait-timeout:longest wait for the payment' '--qr-file:write the QR code to FILE.svg or FILE.png') ;;
+    'receive address') words_=('btc:' 'usdt:') flags=('--chain:for usdt\: tron or eth' '--qr-file:write the QR code to FILE.svg or FILE.png') ;;
     'send') words_=('lightning:pay a BOLT11 invoice' 'lnurl:pay to a Lightning Address or an LNURL' 'onchain:pay to a Bitcoin address' 'usdt:pay USDT to a TRON address') flags=('--from:wallet to pay from (default BTC; for a TRON address USDT)' '--via:lightning or onchain, for a bitcoin\: URI that offers both' '--deduct-fees:take the fees out of the amount, so that the recipient gets less' '--max-fee:highest total fee, as in 100sat or 1%' '--ref:your reference\: run again with the same one, it never pays twice' '--note:a note for yourself; the recipient does not see it' '--wait:wait until the payment is settled (the default)' '--no-wait:wait until the payment is settled (the default)' '--wait-timeout:longest wait for the settlement' '--quote-only:show what it would cost and stop' '--retry:try again under a reference whose payment failed') ;;
     'send lightning') words_=() flags=('--from:wallet to pay from' '--max-fee:highest total fee, as in 100sat or 1%' '--ref:your reference\: run again with the same one, it never pays twice' '--note:a note for yourself; the recipient does not see it' '--wait:wait until the payment is settled (the default)' '--no-wait:wait until the payment is settled (the default)' '--wait-timeout:longest wait for the settlement' '--quote-only:show what it would cost and stop' '--retry:try again under a reference whose payment failed') ;;
     'send lnurl') words_=() flags=('--from:wallet to pay from' '--max-fee:highest total fee, as in 100sat or 1%' '--ref:your reference\: run again with the same one, it never pays twice' '--note:a note for yourself; the recipient does not see it' '--wait:wait until the payment is settled (the default)' '--no-wait:wait until the payment is settled (the default)' '--wait-timeout:longest wait for the settlement' '--quote-only:show what it would cost and stop' '--retry:try again under a reference whose payment failed') ;;

@@ -22,7 +22,8 @@ export type KnownInvoice = v.InferOutput<typeof invoiceRow>;
 export interface InvoiceTerms {
   /** BTC. */
   readonly amount: Big;
-  readonly description: string;
+  /** A text, or its hash when the text reaches the payer in another way. */
+  readonly description: string | { readonly sha256: string };
   readonly expiryMs: number;
   /** The receive that the invoice is for; without one it is an invoice of the node outside. */
   readonly txnId: string | null;
@@ -41,7 +42,9 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
     amountMsat,
     paymentHash,
     paymentSecret: randomHex(ctx.random, 32),
-    description: terms.description,
+    ...(typeof terms.description === 'string'
+      ? { description: terms.description }
+      : { descriptionHash: terms.description.sha256 }),
     timestamp,
     expiry,
   }, Buffer.from(key, 'hex'));

@@ -13,8 +13,8 @@ export interface LnurlTarget {
   readonly account: Account | undefined;
 }
 
-/** Path of the LNURL-pay endpoint of a user (LUD-16). */
-const payPath = '/.well-known/lnurlp/';
+/** Path of the LNURL-pay endpoint of a user (LUD-16), the user's name behind it. */
+export const payPath = '/.well-known/lnurlp/';
 
 /** Resolves a Lightning Address or an LNURL. Refuses one that is broken or whose user does not exist. */
 export function resolveLnurl(ctx: Context, text: string): LnurlTarget {

@@ -112,6 +112,9 @@ export function fateOfLnurlUser(user: string): Fate | undefined {
   return user === 'no-route' ? unreachable.route : undefined;
 }
 
+/** What an LNURL-pay payer may send to a user of the service, in millisatoshis. Users are named by their account id. */
+export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;
+
 /** A Lightning Address or LNURL of this user is not resolved, whatever its domain. All others outside are. */
 export const unknownLnurlUser = 'nobody';
 

@@ -1,15 +1,18 @@
 // Lightning receive: an invoice at confirmation, credited when somebody pays it.
+import Big from 'big.js';
 import * as v from 'valibot';
+import type { Account } from '../accounts.js';
 import { readAutoPay } from '../auto-pay.js';
 import type { Context } from '../context.js';
 import { completeReceive, move, scheduleLapse } from '../engine.js';
-import { createInvoice, markPaid } from '../lightning.js';
+import { createInvoice, markPaid, type InvoiceTerms } from '../lightning.js';
 import { price } from '../pricing.js';
+import { openQuote } from '../quotes.js';
 import { badRequest } from '../refusal.js';
 import { schedule } from '../schedule.js';
 import { requireTransaction, type Transaction } from '../transactions.js';
 import { durations } from '../unspecified.js';
-import type { Kind } from './kind.js';
+import type { CreationRequest, Kind } from './kind.js';
 import { destAmount } from './requested.js';
 
 const autoPay = 'lightning-receive.auto-pay';
@@ -31,17 +34,7 @@ export const lightningReceive: Kind = {
     };
   },
   confirm(ctx, txn) {
-    const { invoice, paymentHash, expiresAt } = createInvoice(ctx, {
-      amount: txn.charge,
-      description: txn.accountDisplayName,
-      expiryMs: durations.invoice,
-      txnId: txn.id,
-    });
-    const reqDetails = { paymentRequest: invoice, invoicePageUrl: `/pay/${txn.id}` };
-    const moved = move(ctx, 'lightning-receive', txn, 'confirm', {
-      sourceDetails: { reqDetails }, extra: { paymentHash }, expiresAt,
-    });
-    scheduleLapse(ctx, moved);
+    const moved = issueInvoice(ctx, txn, { amount: txn.charge, description: txn.accountDisplayName });
     const payAfter = readAutoPay(ctx.store);
     if (payAfter !== undefined) schedule(ctx, autoPay, txn.id, ctx.now + payAfter);
     return moved;
@@ -54,6 +47,38 @@ export const lightningReceive: Kind = {
     [autoPay]: (ctx, txnId) => void payReceive(ctx, requireTransaction(ctx.store, txnId)),
   },
 };
+
+function issueInvoice(
+  ctx: Context, txn: Transaction, terms: Pick<InvoiceTerms, 'amount' | 'description'>,
+): Transaction {
+  const made = createInvoice(ctx, { ...terms, expiryMs: durations.invoice, txnId: txn.id });
+  const { invoice, paymentHash, expiresAt } = made;
+  const reqDetails = { paymentRequest: invoice, invoicePageUrl: `/pay/${txn.id}` };
+  const moved = move(ctx, 'lightning-receive', txn, 'confirm', {
+    sourceDetails: { reqDetails }, extra: { paymentHash }, expiresAt,
+  });
+  scheduleLapse(ctx, moved);
+  return moved;
+}
+
+/**
+ * Gives a payer the invoice of a receive that the payer, not the account, has asked for. It is credited in whole
+ * satoshis, rounded down, and is left to that payer.
+ */
+export function invoicePayer(
+  ctx: Context, account: Account, terms: Pick<InvoiceTerms, 'amount' | 'description'>,
+): Transaction {
+  const request: CreationRequest = {
+    source: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
+    dest: {
+      ccy: 'BTC', method: ctx.maker.method, amtRequested: terms.amount.round(8, Big.roundDown), reqDetails: {},
+    },
+    deduct: { serviceFee: false, networkFee: false },
+  };
+  const quote = lightningReceive.quote(ctx, request);
+  const txn = openQuote(ctx, account, lightningReceive, request, quote, { extRefId: null, note: null });
+  return issueInvoice(ctx, txn, terms);
+}
 
 /** Somebody pays the invoice of a receive: credits the wallet. The receive must be waiting for it. */
 export function payReceive(ctx: Context, txn: Transaction): Transaction {

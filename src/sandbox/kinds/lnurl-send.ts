@@ -1,16 +1,12 @@
 // Send to a Lightning Address or an LNURL, which the service resolves: to a user of its own or to the world outside.
 import * as v from 'valibot';
-import type { Account } from '../accounts.js';
 import { findAccount } from '../accounts.js';
-import type { Context } from '../context.js';
 import { resolveLnurl } from '../lnurl.js';
 import { price } from '../pricing.js';
-import { openQuote } from '../quotes.js';
 import { badRequest } from '../refusal.js';
-import type { Transaction } from '../transactions.js';
 import { durations, fateOfLnurlUser, lightningNetworkFeeOf } from '../unspecified.js';
-import type { CreationRequest, Kind } from './kind.js';
-import { lightningReceive, payReceive } from './lightning-receive.js';
+import type { Kind } from './kind.js';
+import { invoicePayer, payReceive } from './lightning-receive.js';
 import { requiredDetail, sourceAmount } from './requested.js';
 import { sending } from './sending.js';
 
@@ -43,20 +39,8 @@ export const lnurlSend: Kind = {
     settleAfter: () => durations.lightningSettle,
     deliver(ctx, txn) {
       const account = findAccount(ctx.store, v.parse(recipient, txn.extra).accountId ?? '');
-      if (account !== undefined) payReceive(ctx, openReceive(ctx, account, txn));
+      if (account === undefined) return;
+      payReceive(ctx, invoicePayer(ctx, account, { amount: txn.arrives, description: account.displayName }));
     },
   }),
 };
-
-/** The invoice that a user of this service gives for the payment is a receive like any other. */
-function openReceive(ctx: Context, account: Account, { arrives, destCcy }: Transaction): Transaction {
-  const deduct = { serviceFee: false, networkFee: false };
-  const request: CreationRequest = {
-    source: { ccy: destCcy, method: 'lightning', reqDetails: {} },
-    dest: { ccy: destCcy, method: ctx.maker.method, amtRequested: arrives, reqDetails: {} },
-    deduct,
-  };
-  const quote = lightningReceive.quote(ctx, request);
-  const labels = { extRefId: null, note: null };
-  return lightningReceive.confirm(ctx, openQuote(ctx, account, lightningReceive, request, quote, labels));
-}

@@ -1,0 +1,73 @@
+// LNURL-pay for the service's own users (LUD-06, LUD-16): what may be paid, and an invoice for it.
+import { btcFromMsat } from '../../formats/amount.js';
+import { findAccount, type Account } from '../accounts.js';
+import { sha256Hex, type Context } from '../context.js';
+import { jsonAnswer, type Call, type Outgoing, type Route } from '../http.js';
+import { invoicePayer } from '../kinds/lightning-receive.js';
+import { payPath } from '../lnurl.js';
+import { Refusal } from '../refusal.js';
+import { lnurlSendable } from '../unspecified.js';
+
+export const lnurlRoutes: readonly Route[] = [
+  { method: 'GET', path: `${payPath}:user`, access: 'public', answer: guarded(showPayRequest) },
+  { method: 'GET', path: `${payPath}:user/callback`, access: 'public', answer: guarded(giveInvoice) },
+];
+
+/** Wallets that run in a browser ask from pages of their own. */
+const anyOrigin = { 'access-control-allow-origin': '*' };
+
+/** LUD-06 has one shape for every refusal. What the step wrote is undone. */
+function guarded(step: (call: Call, account: Account) => object): (call: Call) => Outgoing {
+  return (call) => {
+    const answer = attempt(call, step);
+    return { ...answer, headers: { ...answer.headers, ...anyOrigin } };
+  };
+}
+
+function attempt(call: Call, step: (call: Call, account: Account) => object): Outgoing {
+  const { store } = call.ctx;
+  const account = findAccount(store, (call.params['user'] ?? '').toLowerCase());
+  if (account === undefined) return lnurlError(404, 'There is no such user.');
+  try {
+    return jsonAnswer(200, store.attempt(() => step(call, account)));
+  } catch (error) {
+    if (error instanceof Refusal) return lnurlError(error.status, reasonOf(error));
+    throw error;
+  }
+}
+
+const reasonOf = ({ body }: Refusal): string => ('message' in body && body.message) || body.error;
+const lnurlError = (status: number, reason: string): Outgoing => jsonAnswer(status, { status: 'ERROR', reason });
+
+function showPayRequest({ ctx }: Call, account: Account): object {
+  return {
+    tag: 'payRequest',
+    callback: `${ctx.baseUrl}${payPath}${account.id}/callback`,
+    minSendable: lnurlSendable.min,
+    maxSendable: lnurlSendable.max,
+    metadata: metadataOf(ctx, account),
+  };
+}
+
+function giveInvoice({ ctx, query }: Call, account: Account): object {
+  const asked = query.get('amount') ?? '';
+  const { min, max } = lnurlSendable;
+  // Digits alone, and few enough of them to be an exact number.
+  const amount = /^\d{1,15}$/.test(asked) ? Number(asked) : Number.NaN;
+  if (!(amount >= min && amount <= max)) {
+    throw new Refusal(400, { error: `amount: a whole number of millisatoshis from ${min} to ${max} is needed` });
+  }
+  const { sourceDetails } = invoicePayer(ctx, account, {
+    amount: btcFromMsat(BigInt(amount)),
+    description: { sha256: sha256Hex(Buffer.from(metadataOf(ctx, account))) },
+  });
+  return { pr: sourceDetails.reqDetails['paymentRequest'], routes: [] };
+}
+
+/** The same text whenever it is asked for, since invoices carry its hash. */
+function metadataOf({ baseUrl }: Context, account: Account): string {
+  return JSON.stringify([
+    ['text/plain', `Payment to ${account.displayName}`],
+    ['text/identifier', `${account.id}@${new URL(baseUrl).host}`],
+  ]);
+}

@@ -1,0 +1,91 @@
+// The hosted payment page of a receive: what is to be paid, until when, and how it stands. Serves its live state too.
+import { readClock } from '../clock.js';
+import type { Context } from '../context.js';
+import { assertContentType, jsonAnswer, type Call, type Outgoing, type Route } from '../http.js';
+import { kindOf } from '../kinds/index.js';
+import { notFound } from '../refusal.js';
+import { findTransaction, type Transaction } from '../transactions.js';
+import type { State } from '../transitions.js';
+import { lostPage, paymentPage, type PageState, type Phase } from './page-html.js';
+
+const page = '/pay/:txnId';
+
+export const pageRoutes: readonly Route[] = [
+  { method: 'GET', path: page, access: 'public', answer: showPage },
+  { method: 'GET', path: `${page}/state`, access: 'public', answer: showState },
+  { method: 'POST', path: `${page}/pay`, access: 'public', answer: payNow },
+];
+
+/** What a payer needs to know of a state. */
+const phases: Readonly<Record<State, Phase>> = {
+  quoted: 'unopened',
+  srcintent: 'waiting',
+  srccreated: 'waiting',
+  destsent: 'waiting',
+  completed: 'paid',
+  expired: 'expired',
+  failed: 'closed',
+  rejected: 'closed',
+  error: 'closed',
+  usercanceled: 'closed',
+};
+
+function showPage(call: Call): Outgoing {
+  const txn = findPayable(call);
+  if (txn === undefined) return lostPage();
+  const { reqDetails } = txn.sourceDetails;
+  const onChain = txn.sourceMethod === 'on-chain';
+  const code = reqDetails[onChain ? 'invoice' : 'paymentRequest'];
+  return paymentPage({
+    ...stateOf(call.ctx, txn),
+    payee: txn.accountDisplayName,
+    ccy: txn.sourceCcy,
+    amount: txn.charge,
+    txnId: txn.id,
+    method: onChain ? 'on-chain' : 'lightning',
+    ...(typeof code === 'string' && {
+      request: { uri: onChain ? code : `lightning:${code}`, shown: shownOf(txn, code) },
+    }),
+  });
+}
+
+/** What a person copies: the invoice, or the address alone. */
+function shownOf({ sourceDetails }: Transaction, code: string): string {
+  const { address } = sourceDetails.reqDetails;
+  return typeof address === 'string' ? address : code;
+}
+
+function showState(call: Call): Outgoing {
+  return jsonAnswer(200, stateOf(call.ctx, payable(call)));
+}
+
+function stateOf({ store, now }: Context, txn: Transaction): PageState {
+  const seen = txn.sourceMethod === 'on-chain' && txn.state === 'srccreated';
+  return {
+    phase: seen ? 'seen' : phases[txn.state],
+    expiresAt: txn.expiresAt,
+    now,
+    frozen: readClock(store, now).frozen,
+  };
+}
+
+/** Pays as somebody outside would. JSON is asked for so that no page from elsewhere can do it. */
+function payNow(call: Call): Outgoing {
+  assertContentType(call.incoming);
+  const txn = payable(call);
+  const { payFromOutside } = kindOf(txn);
+  if (payFromOutside === undefined) throw notFound();
+  return jsonAnswer(200, stateOf(call.ctx, payFromOutside(call.ctx, txn)));
+}
+
+function payable(call: Call): Transaction {
+  const txn = findPayable(call);
+  if (txn === undefined) throw notFound();
+  return txn;
+}
+
+/** The receive that the path names: only those ask for a payment. */
+function findPayable({ ctx, params }: Call): Transaction | undefined {
+  const txn = findTransaction(ctx.store, params['txnId'] ?? '');
+  return txn !== undefined && kindOf(txn).payFromOutside !== undefined ? txn : undefined;
+}

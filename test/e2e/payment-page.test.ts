@@ -1,0 +1,148 @@
+// The payment page as people see it: in a real browser, through every state, on narrow phones and in the dark.
+import { existsSync } from 'node:fs';
+import jsqr from 'jsqr';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { connect, lightningReceive } from '../sandbox/support.js';
+import { test as base } from '../support/svcpay.js';
+
+const executablePath = process.env['SVCPAY_CHROMIUM'] ?? '/usr/bin/chromium';
+const found = existsSync(executablePath);
+if (!found) console.warn(`SKIPPED: there is no browser at ${executablePath}; the payment page was not looked at.`);
+
+let browser: Browser;
+beforeAll(async () => {
+  if (found) browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+});
+afterAll(async () => {
+  if (found) await browser.close();
+});
+
+const onchainReceive = {
+  sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
+  destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.25, reqDetails: {} },
+};
+
+/** A page that nothing went wrong in: no script error, no forbidden or failed request. */
+const test = base.extend<{ page: Page }>({
+  page: async ({}, use) => {
+    const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await use(page);
+    await page.close();
+    expect(complaints).toEqual([]);
+  },
+});
+
+const receive = async (sandbox: Sandbox, body: object) => (await connect(fetch, sandbox.url, sandbox)).run(body);
+const pageUrl = (txn: { sourceReq: { reqDetails: { invoicePageUrl: string } } }): string =>
+  txn.sourceReq.reqDetails.invoicePageUrl;
+const heading = (page: Page) => page.locator('.status h2:visible');
+
+const pixels = v.object({ width: v.number(), height: v.number(), data: v.string() });
+
+/** What a phone's camera reads from the screen. */
+async function scan(page: Page): Promise<string | undefined> {
+  const picture = (await page.locator('.qr').screenshot()).toString('base64');
+  const blank = await browser.newPage();
+  const read = v.parse(pixels, await blank.evaluate(`(async () => {
+    const image = await createImageBitmap(await (await fetch('data:image/png;base64,${picture}')).blob());
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
+    canvas.drawImage(image, 0, 0);
+    const { width, height, data } = canvas.getImageData(0, 0, image.width, image.height);
+    let text = '';
+    for (const byte of data) text += String.fromCharCode(byte);
+    return { width, height, data: btoa(text) };
+  })()`));
+  await blank.close();
+  return jsqr.default(Uint8ClampedArray.from(Buffer.from(read.data, 'base64')), read.width, read.height)?.data;
+}
+
+describe.skipIf(!found)('the payment page', () => {
+  test('shows the amount, counts down, and its code reads as the invoice', async ({ sandbox, page }) => {
+    const txn = await receive(sandbox, lightningReceive(0.0005));
+    await page.goto(pageUrl(txn));
+    expect(await page.locator('.amount').textContent()).toBe('0.00050000 BTC');
+    expect(await page.locator('.left').textContent()).toMatch(/^(59:\d\d|1:00:00) left$/);
+    expect((await scan(page))?.toLowerCase()).toBe(`lightning:${txn.sourceReq.reqDetails.paymentRequest}`);
+    await expect.poll(() => page.locator('.left').textContent()).not.toBe(await page.locator('.left').textContent());
+  });
+
+  test('says paid as soon as somebody has paid', async ({ sandbox, page }) => {
+    const txn = await receive(sandbox, lightningReceive(0.0005));
+    await page.goto(pageUrl(txn));
+    expect(await heading(page).textContent()).toBe('Waiting for the payment');
+    await sandbox.pay(txn.sourceReq.reqDetails.paymentRequest);
+    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Paid');
+    expect(await page.locator('.qr, .pay').filter({ visible: true }).count()).toBe(0);
+  });
+
+  test('pays at the press of a button', async ({ sandbox, page }) => {
+    const client = await connect(fetch, sandbox.url, sandbox);
+    const txn = await client.run(lightningReceive(0.0005));
+    await page.goto(pageUrl(txn));
+    await page.getByRole('button', { name: 'Pay now' }).click();
+    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Paid');
+    expect((await client.get(txn.txnId)).body.txnState).toBe('completed');
+    expect((await client.wallet('BTC')).amount).toBe(1.0005);
+  });
+
+  test('says expired when the time is over', async ({ sandbox, page }) => {
+    const txn = await receive(sandbox, lightningReceive(0.0005));
+    await page.goto(pageUrl(txn));
+    await sandbox.clock.advance('61m');
+    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Expired');
+    expect(await page.locator('.qr').isVisible()).toBe(false);
+  });
+
+  test('opens by itself once the request is confirmed', async ({ sandbox, page }) => {
+    const client = await connect(fetch, sandbox.url, sandbox);
+    const quote = (await client.create(lightningReceive(0.0005))).body;
+    await page.goto(`${sandbox.url}/pay/${quote.txnId}`);
+    expect(await heading(page).textContent()).toBe('Not open yet');
+    await client.confirm(quote.txnId);
+    await expect.poll(() => page.locator('.qr').isVisible(), { timeout: 10_000 }).toBe(true);
+  });
+
+  test('waits for the blockchain after an on-chain payment', async ({ sandbox, page }) => {
+    const txn = await receive(sandbox, onchainReceive);
+    await page.goto(pageUrl(txn));
+    expect((await scan(page))?.toLowerCase()).toBe(txn.sourceReq.reqDetails.invoice);
+    expect(await page.locator('.code code').textContent()).toBe(txn.sourceReq.reqDetails.address);
+    await page.getByRole('button', { name: 'Pay now' }).click();
+    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Payment seen');
+    await sandbox.clock.advance('2h');
+    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Paid');
+  });
+
+  test('stands still with the clock of the sandbox', async ({ sandbox, page }) => {
+    const txn = await receive(sandbox, lightningReceive(0.0005));
+    await sandbox.clock.freeze();
+    await page.goto(pageUrl(txn));
+    const left = await page.locator('.left').textContent();
+    await page.waitForResponse((answer) => answer.url().endsWith('/state'));
+    await page.waitForResponse((answer) => answer.url().endsWith('/state'));
+    expect(await page.locator('.left').textContent()).toBe(left);
+  });
+
+  test.for(['light', 'dark'] as const)('fits a narrow phone, readable when %s', async (colorScheme, { sandbox, page }) => {
+    const txn = await receive(sandbox, lightningReceive(0.12345678));
+    await page.emulateMedia({ colorScheme });
+    await page.goto(pageUrl(txn));
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    expect((await scan(page))?.toLowerCase()).toBe(`lightning:${txn.sourceReq.reqDetails.paymentRequest}`);
+  });
+
+  test('shows a name as text, whatever is in it', async ({ sandbox, page }) => {
+    const displayName = '<img src=x onerror=alert(1)> & "Söhne"';
+    const admin = await connect(fetch, sandbox.url, sandbox);
+    const { body: account } = await admin.control('POST', 'accounts', { displayName });
+    const shop = await connect(fetch, sandbox.url, account);
+    await page.goto(pageUrl(await shop.run(lightningReceive(0.0005))));
+    expect(await page.locator('.payee strong').textContent()).toBe(displayName);
+  });
+});

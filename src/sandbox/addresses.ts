@@ -32,7 +32,9 @@ export function issueReceiveAddress(ctx: Context, accountId: string, txnId: stri
 
 /** An account's permanent address on a chain. */
 export function staticAddress(store: Store, accountId: string, chain: Chain): string {
-  const found = store.one(addressRow, `${select} WHERE account_id = ? AND chain = ? AND txn_id IS NULL`, accountId, chain);
+  const found = store.one(
+    addressRow, `${select} WHERE account_id = ? AND chain = ? AND txn_id IS NULL`, accountId, chain,
+  );
   if (found === undefined) throw new Error(`Account ${accountId} has no address on ${chain}.`);
   return found.address;
 }

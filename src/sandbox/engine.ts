@@ -86,6 +86,15 @@ export function completeReceive(ctx: Context, flow: Flow, txn: Transaction): Tra
   return move(ctx, flow, txn, 'settle');
 }
 
+/** Puts money from outside into a wallet, without a transaction. The subject can do so once. */
+export function credit(
+  ctx: Context, { subject, accountId, ccy, amount }: { subject: string; accountId: string; ccy: string; amount: Big },
+): void {
+  openWallet(ctx, accountId, ccy);
+  const legs = [houseLeg('outside', ccy, amount.neg()), wallet(accountId, ccy, amount)];
+  post(ctx, { subject, step: 'fund', legs });
+}
+
 /** Executes a swap at once, or fails when the funds have gone since the quote. */
 export function executeSwap(ctx: Context, txn: Transaction): Transaction {
   openWallet(ctx, txn.accountId, txn.destCcy);

@@ -21,7 +21,7 @@ export type Fate = v.InferOutput<typeof fate>;
 /** A kind notes in `extra.fate` of its quote that the destination is one that nothing reaches. */
 const noted = v.object({ fate: v.optional(fate) });
 
-/** How the transaction ends at this moment instead of going on; undefined when it goes on. Asked once for each moment. */
+/** How the transaction ends at this moment; undefined when it goes on. Asked once for each moment. */
 export function plannedFate(txn: Transaction, moment: (typeof moments)[number]): Ending | undefined {
   const planned = v.parse(noted, txn.extra).fate;
   return planned?.instead === moment ? planned : undefined;

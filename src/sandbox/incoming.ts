@@ -1,13 +1,12 @@
 // Payments seen on a blockchain for an address of the service: for the receive that waits for them, else a deposit.
 import type Big from 'big.js';
 import * as v from 'valibot';
-import { openWallet } from './accounts.js';
 import { findOwnAddress, type OwnAddress } from './addresses.js';
 import { broadcast, chainCurrency, chains, type Chain } from './chain.js';
 import { type Context, randomId } from './context.js';
-import { detectPayment } from './kinds/onchain-receive.js';
-import { houseLeg, post, wallet } from './ledger.js';
 import type { Store } from './database.js';
+import { credit } from './engine.js';
+import { detectPayment } from './kinds/onchain-receive.js';
 import { requireTransaction } from './transactions.js';
 import { fromUnits, toUnits } from './units.js';
 import { bitcoinConfirmations, tokenConfirmations } from './unspecified.js';
@@ -43,9 +42,7 @@ export function findDeposit(store: Store, id: string): Deposit | undefined {
 /** Puts a confirmed deposit into the wallet. */
 export function creditDeposit(ctx: Context, { id, accountId, chain, amount: units }: Deposit): void {
   const ccy = chainCurrency[chain];
-  const amount = fromUnits(ccy, units);
-  openWallet(ctx, accountId, ccy);
-  post(ctx, { subject: id, step: 'settle', legs: [houseLeg('outside', ccy, amount.neg()), wallet(accountId, ccy, amount)] });
+  credit(ctx, { subject: id, accountId, ccy, amount: fromUnits(ccy, units) });
 }
 
 /** Permanent addresses take any amount at any time, and so do those whose receive has been paid or has expired. */

@@ -26,7 +26,8 @@ const banks: Readonly<Record<string, Names>> = {
   },
   ID: { '002': 'Bank BRI', '008': 'Bank Mandiri', '009': 'Bank BNI', '014': 'Bank BCA', '022': 'CIMB Niaga' },
   MY: {
-    MBBEMYKL: 'Maybank', CIBBMYKL: 'CIMB Bank', PBBEMYKL: 'Public Bank', RHBBMYKL: 'RHB Bank', HLBBMYKL: 'Hong Leong Bank',
+    MBBEMYKL: 'Maybank', CIBBMYKL: 'CIMB Bank', PBBEMYKL: 'Public Bank', RHBBMYKL: 'RHB Bank',
+    HLBBMYKL: 'Hong Leong Bank',
   },
   NG: {
     '011': 'First Bank of Nigeria', '033': 'United Bank for Africa', '044': 'Access Bank', '057': 'Zenith Bank',
@@ -36,8 +37,10 @@ const banks: Readonly<Record<string, Names>> = {
     BNORPHMM: 'BDO Unibank', BOPIPHMM: 'Bank of the Philippine Islands', MBTCPHMM: 'Metrobank', TLBPPHMM: 'Landbank',
     UBPHPHMM: 'UnionBank',
   },
-  RW: { BKIGRWRW: 'Bank of Kigali', EQBLRWRW: 'Equity Bank Rwanda', ECOCRWRW: 'Ecobank Rwanda', BPRWRWRW: 'BPR Bank Rwanda' },
-  SG: { '7171': 'DBS Bank', '7339': 'OCBC Bank', '7375': 'United Overseas Bank', '9496': 'Standard Chartered Singapore' },
+  RW: {
+    BKIGRWRW: 'Bank of Kigali', EQBLRWRW: 'Equity Bank Rwanda', ECOCRWRW: 'Ecobank Rwanda', BPRWRWRW: 'BPR Bank Rwanda',
+  },
+  SG: { 7171: 'DBS Bank', 7339: 'OCBC Bank', 7375: 'United Overseas Bank', 9496: 'Standard Chartered Singapore' },
   KR: { '004': 'KB Kookmin Bank', '020': 'Woori Bank', '081': 'Hana Bank', '088': 'Shinhan Bank', '090': 'KakaoBank' },
   TH: {
     '002': 'Bangkok Bank', '004': 'Kasikornbank', '006': 'Krungthai Bank', '014': 'Siam Commercial Bank',

@@ -19,7 +19,7 @@ export interface Leg {
 
 /** One movement of money. A subject makes each step once. */
 export interface Movement {
-  /** The transaction, or the id of a funding. */
+  /** The transaction, the deposit, or the id of a funding. */
   readonly subject: string;
   readonly step: 'fund' | 'reserve' | 'release' | 'settle';
   readonly legs: readonly Leg[];

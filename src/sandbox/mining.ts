@@ -1,4 +1,4 @@
-// Finds blocks: gives transfers their confirmations, one by one in time or many at once, and ends those that have enough.
+// Finds blocks: transfers get their confirmations, one by one in time or many at once, and arrive when they have enough.
 import { awaitBlock, blockAction, confirmTransfer, pendingTransfers, requireTransfer, type Transfer } from './chain.js';
 import type { Context } from './context.js';
 import { creditDeposit, findDeposit } from './incoming.js';

@@ -12,8 +12,8 @@ import { findTransaction, requireTransaction, type Transaction } from './transac
 import { readAmount } from './values.js';
 
 /**
- * Pays the target: a txnId, an invoice, an address or a `bitcoin:` URI. An amount is taken for addresses alone; those of
- * a receive may do without, and then get what they ask for.
+ * Pays the target: a txnId, an invoice, an address or a `bitcoin:` URI. An amount is taken for addresses alone; the one
+ * of a receive may do without, and then gets what it asks for.
  */
 export function payFromOutside(ctx: Context, target: string, amount: string | undefined): unknown {
   const txn = findTransaction(ctx.store, target);

@@ -20,7 +20,8 @@ export function unschedule(ctx: Context, subject: string): void {
 /** Makes everything that is to be done under these names due now. */
 export function bringForward({ store, now }: Context, actions: readonly string[]): void {
   store.run(
-    'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))', now, JSON.stringify(actions),
+    'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',
+    now, JSON.stringify(actions),
   );
 }
 

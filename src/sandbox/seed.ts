@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { createAccount, openWallet } from './accounts.js';
 import { type Context, randomHex, randomId } from './context.js';
 import type { Store } from './database.js';
-import { houseLeg, post, wallet } from './ledger.js';
+import { credit } from './engine.js';
 import { createNodes } from './lightning.js';
 import { readSetting, requireSetting, writeSetting } from './settings.js';
 import { resetClock } from './clock.js';
@@ -75,9 +75,7 @@ export function setCredentials(store: Store, accountId: string, apiKey: string, 
 
 /** Puts money from outside into a wallet. */
 export function fund(ctx: Context, accountId: string, ccy: string, amount: Big): void {
-  openWallet(ctx, accountId, ccy);
-  const legs = [houseLeg('outside', ccy, amount.neg()), wallet(accountId, ccy, amount)];
-  post(ctx, { subject: randomId(ctx.random), step: 'fund', legs });
+  credit(ctx, { subject: randomId(ctx.random), accountId, ccy, amount });
 }
 
 function endow(ctx: Context, accountId: string): void {

@@ -87,7 +87,8 @@ export const deductionFields = { serviceFee: 'deductServiceFees', networkFee: 'd
 
 /**
  * Sends that the world outside cannot deliver, by rule of their destination: an address or an account number of nothing
- * but zeroes (after the country code of a mobile number), a Lightning invoice described as "no route", a Lightning Address or LNURL of the user `no-route`.
+ * but zeroes (after the country code of a mobile number), a Lightning invoice described as "no route", a Lightning
+ * Address or LNURL of the user `no-route`.
  */
 const unreachable = {
   address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },

@@ -10,8 +10,8 @@ beforeEach(async () => {
 
 afterEach(() => sandbox.close());
 
-/** The specification's table, written down anew. */
-const destinations: readonly [country: string, ccy: string, method: string, type: 'bank' | 'mobile', account: string][] = [
+/** The specification's table, written down anew: country, currency, method, kind of institution, an account there. */
+const destinations: readonly (readonly [string, string, string, 'bank' | 'mobile', string])[] = [
   ['CA', 'CAD', 'cad-interac', 'bank', 'someone@example.ca'],
   ['IN', 'INR', 'inr-bank', 'bank', '50100123456789'],
   ['ID', 'IDR', 'idr-bank', 'bank', '1234567890'],
@@ -75,7 +75,8 @@ describe('a payout', () => {
     const { banks, mobiles } = (await institutions(country)).body;
     const [{ institutionCode, institutionName }] = type === 'bank' ? banks : mobiles;
     const reqDetails = { acctName: 'A', acctNum: number, institutionCode, institutionName };
-    const { status, body } = await sandbox.create(payout(1000, { ccy, method, reqDetails }, {}, { sourceOfFunds: funds }));
+    const { status, body } =
+      await sandbox.create(payout(1000, { ccy, method, reqDetails }, {}, { sourceOfFunds: funds }));
     expect([status, body.destReq?.reqDetails, body.sourceOfFunds]).toEqual([200, reqDetails, funds]);
   });
 
@@ -128,7 +129,9 @@ describe('a payout', () => {
     { what: 'half a source of funds', body: payout(1000, {}, {}, { sourceOfFunds: { purpose: 1 } }),
       says: /sourceOfFunds/ },
     { what: 'a mobile number of another country', says: /country code 254/, body: payout(1000, {
-      ccy: 'KES', method: 'ke-kes-mobile', reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+84912345678' },
+      ccy: 'KES',
+      method: 'ke-kes-mobile',
+      reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+84912345678' },
     }, {}, { sourceOfFunds: funds }) },
   ])('with $what is a bad request', async ({ body, says }) => {
     const answer = await sandbox.create(body);
@@ -144,7 +147,9 @@ describe('a payout', () => {
   test.for([
     { what: 'an account', body: payout(1000, detailed({ acctNum: '0000000000' })) },
     { what: 'a mobile number', body: payout(1000, {
-      ccy: 'KES', method: 'ke-kes-mobile', reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+254000000000' },
+      ccy: 'KES',
+      method: 'ke-kes-mobile',
+      reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+254000000000' },
     }, {}, { sourceOfFunds: funds }) },
   ])('to $what of zeroes comes back, and nothing is deducted', async ({ body }) => {
     const { txnId } = await sandbox.run(body);

@@ -94,7 +94,7 @@ describe('any sequence of calls', () => {
       assertMovements(world);
       expect(world.errors).toEqual([]);
       await world.service.close();
-    }), { numRuns: 40 });
+    }), { numRuns: 30 });
     // A run that never came into a state would prove nothing about it.
     const reached = new Set([...seen].map((change) => change.split('>')[1]));
     expect([...reached].toSorted()).toEqual([
@@ -262,7 +262,7 @@ function assertHistory({ store }: Service): string[] {
   });
 }
 
-/** Each transaction moved its money as its history says and once, each deposit was credited once, nothing is reserved. */
+/** Each transaction moved its money once and as its history says, each deposit came in once, nothing is reserved. */
 function assertMovements({ service: { store } }: World): void {
   const moved = store.all(
     v.object({ id: v.string(), reserved: v.number(), settled: v.number(), steps: v.nullable(v.string()) }),
@@ -273,14 +273,16 @@ function assertMovements({ service: { store } }: World): void {
      FROM txn`,
   );
   for (const { id, reserved, settled, steps } of moved) {
-    const expected = reserved === 1 ? ['reserve', settled === 1 ? 'settle' : 'release'] : settled === 1 ? ['settle'] : [];
-    expect([id, steps ?? '']).toEqual([id, expected.join(',')]);
+    const ended = settled === 1 ? 'settle' : 'release';
+    const expected = reserved === 1 ? `reserve,${ended}` : settled === 1 ? 'settle' : '';
+    expect([id, steps ?? '']).toEqual([id, expected]);
   }
   const count = v.object({ count: v.number() });
   expect(store.all(count, `SELECT count(posting.id) AS count FROM deposit LEFT JOIN posting ON subject = deposit.id
     GROUP BY deposit.id HAVING count <> 1`)).toEqual([]);
-  expect(store.one(count, `SELECT count(*) AS count FROM book WHERE role = 'reserved' AND balance <> 0`)?.count).toBe(0);
-  expect(store.one(count, 'SELECT count(*) AS count FROM transfer WHERE confirmations < needed')?.count).toBe(0);
+  for (const left of [`book WHERE role = 'reserved' AND balance <> 0`, 'transfer WHERE confirmations < needed']) {
+    expect([left, store.one(count, `SELECT count(*) AS count FROM ${left}`)?.count]).toEqual([left, 0]);
+  }
 }
 
 /** A client that reaches the service without a port. */

@@ -194,9 +194,10 @@ export function usdtSend(address: string, amount: number, more: object = {}, fro
   };
 }
 
-/** A payout to Vietnam by somebody there; `dest`, `source` and `more` replace fields of the two sides and of the body. */
+/** A payout to Vietnam by somebody there; the rest replaces fields of the two sides and of the body. */
 export function payout(amount: number, dest: object = {}, source: object = {}, more: object = {}): object {
-  const party = (legalFullName: string): object => ({ type: 'individual', details: { legalFullName, countryCode: 'VN' } });
+  const party = (legalFullName: string): object =>
+    ({ type: 'individual', details: { legalFullName, countryCode: 'VN' } });
   return {
     sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {}, kyc: party('Tran Thi B'), ...source },
     destReq: {

@@ -29,12 +29,12 @@ export const lightningSend: Kind = {
   name,
   serves: (source, dest, wallet) => source === wallet && dest === 'lightning',
   quote(ctx, request) {
-    const { source, dest } = request;
+    const { source, dest, deduct } = request;
     if (dest.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
     if (source.amtRequested !== undefined || dest.amtRequested !== undefined) {
       throw badRequest('amtRequested must not be set: the invoice says the amount');
     }
-    if (request.deduct.serviceFee || request.deduct.networkFee) throw badRequest('fees cannot be taken out of an invoice');
+    if (deduct.serviceFee || deduct.networkFee) throw badRequest('fees cannot be taken out of an invoice');
     const paymentRequest = requiredDetail(request, 'paymentRequest');
     const { amount, ...invoice } = readInvoice(paymentRequest, ctx.now);
     return {

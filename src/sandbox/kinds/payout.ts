@@ -30,8 +30,11 @@ const kyc = v.object({
   }),
 });
 
-/** "Meaning of the code values: not shown." Any whole number that is not negative. */
-const code = v.pipe(v.instance(Big, 'an integer is needed'), v.check((n) => n.gte(0) && n.lte(999) && n.eq(n.round(0))));
+/** "Meaning of the code values: not shown." Any whole number up to 999. */
+const code = v.pipe(
+  v.instance(Big, 'an integer is needed'),
+  v.check((n) => n.gte(0) && n.lte(999) && n.eq(n.round(0)), 'a whole number up to 999 is needed'),
+);
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
 /** The two field sets of a recipient. */

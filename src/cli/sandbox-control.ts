@@ -70,7 +70,7 @@ function parseJson(text: string): unknown {
 
 function refused(json: unknown, status: number): Failure {
   const read = v.safeParse(errorSchema, json);
-  const reason = read.success ? (read.output.message ?? read.output.error) : `status ${status}`;
+  const reason = read.success ? (read.output.message ?? read.output.error).replace(/\.$/, '') : `status ${status}`;
   return new Failure(status === 404 ? 'not-found' : 'refused', `The sandbox refused: ${reason}.`, { status });
 }
 

@@ -6,6 +6,7 @@ import { createAccount, findAccount, listAccounts, walletsOf } from './accounts.
 import { readAutoPay, writeAutoPay } from './auto-pay.js';
 import { advanceClock, freezeClock, readClock, thawClock } from './clock.js';
 import type { Context } from './context.js';
+import { countByState } from './counting.js';
 import { readBody, type Call, type Route } from './http.js';
 import { createInvoice } from './lightning.js';
 import { mine } from './mining.js';
@@ -98,9 +99,6 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
 
 function status(ctx: Context, machine: number): unknown {
   const { store } = ctx;
-  const counts = store.all(
-    v.object({ state: v.string(), count: v.number() }), 'SELECT state, count(*) AS count FROM txn GROUP BY state',
-  );
   return {
     baseUrl: ctx.baseUrl,
     accountId: requireSetting(store, 'mainAccount'),
@@ -112,7 +110,7 @@ function status(ctx: Context, machine: number): unknown {
       parentAccountId: parentId,
       wallets: walletsOf(store, id).map(({ ccy, amount, availableBalance }) => ({ ccy, amount, availableBalance })),
     })),
-    transactions: Object.fromEntries(counts.map(({ state, count }) => [state, count])),
+    transactions: countByState(store),
     due: store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
   };
 }

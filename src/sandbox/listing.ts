@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import type { Account } from './accounts.js';
 import type { Context } from './context.js';
-import type { Store, Value } from './database.js';
+import { findPage, matching, type Condition } from './counting.js';
+import type { Store } from './database.js';
 import { badRequest } from './refusal.js';
 import { selectTransactions, type Transaction } from './transactions.js';
 import { states } from './transitions.js';
@@ -13,11 +14,6 @@ export interface Page {
   readonly pagination: { readonly page: number; readonly limit: number; readonly total: number };
 }
 
-interface Condition {
-  readonly sql: string;
-  readonly values: readonly Value[];
-}
-
 const defaultLimit = 20;
 const forever = Number.MAX_SAFE_INTEGER;
 
@@ -26,27 +22,14 @@ export function listTransactions(ctx: Context, account: Account, query: URLSearc
   const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
   const page = positiveInteger(query, 'page', 1);
   const [first, last] = ordinalsBetween(ctx.store, account.id, readPeriod(query, ctx.now));
-  const filters = readFilters(query);
   const skipped = (page - 1) * limit;
-
-  if (filters.length === 0) {
-    // Ordinals are dense, so a page is a range of them however far back it lies.
-    const newest = last - skipped;
-    const items = selectTransactions(
-      ctx.store, 'account_id = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal DESC',
-      account.id, Math.max(first, newest - limit + 1), newest,
-    );
-    return { items, pagination: { page, limit, total: Math.max(0, last - first + 1) } };
-  }
-
-  const condition = ['account_id = ?', 'ordinal BETWEEN ? AND ?', ...filters.map(({ sql }) => sql)].join(' AND ');
-  const values = [account.id, first, last, ...filters.flatMap((filter) => filter.values)];
-  const total = ctx.store.one(
-    v.object({ total: v.number() }), `SELECT count(*) AS total FROM txn WHERE ${condition}`, ...values,
-  )?.total ?? 0;
-  const items = skipped >= total ? [] : selectTransactions(
-    ctx.store, `${condition} ORDER BY ordinal DESC LIMIT ? OFFSET ?`, ...values, limit, skipped,
-  );
+  const filter = { accountId: account.id, first, last, conditions: readFilters(query) };
+  const { total, ranges } = findPage(ctx.store, filter, skipped, limit);
+  const items = ranges.flatMap(({ from, to, skip, take }) => {
+    const { sql, values } = matching({ ...filter, first: from, last: to });
+    const newestFirst = `${sql} ORDER BY ordinal DESC LIMIT ? OFFSET ?`;
+    return selectTransactions(ctx.store, newestFirst, ...values, take, skip);
+  });
   return { items, pagination: { page, limit, total } };
 }
 

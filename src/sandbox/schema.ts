@@ -3,6 +3,24 @@
 /** Raised with every change of the tables; a file of another version is refused. */
 export const schemaVersion = 2;
 
+/** Transactions to a block: the small blocks are read, the large ones skipped. */
+export const blockSizes = { small: 64, large: 8192 } as const;
+
+const countTrigger = (name: string, event: string, statements: string): string =>
+  `CREATE TRIGGER ${name} AFTER ${event} ON txn BEGIN${statements}\nEND;`;
+
+const eachSize = (statement: (size: number) => string): string => Object.values(blockSizes).map(statement).join('');
+
+const countIn = eachSize((size) => `
+  INSERT INTO txn_count VALUES (
+    new.account_id, ${size}, new.ordinal / ${size}, new.state, new.source_method, new.dest_method, 1
+  ) ON CONFLICT DO UPDATE SET count = count + 1;`);
+
+const countOut = eachSize((size) => `
+  UPDATE txn_count SET count = count - 1
+  WHERE account_id = old.account_id AND size = ${size} AND block = old.ordinal / ${size}
+    AND state = old.state AND source_method = old.source_method AND dest_method = old.dest_method;`);
+
 export const schema = `
 CREATE TABLE setting (
   key TEXT PRIMARY KEY,
@@ -91,7 +109,22 @@ CREATE TABLE txn (
   UNIQUE (account_id, ext_ref_id)
 ) STRICT;
 CREATE INDEX txn_by_time ON txn (account_id, created_at, ordinal);
-CREATE INDEX txn_by_state ON txn (account_id, state, ordinal);
+
+-- How many transactions of each state and method lie in each block of ordinals, small blocks and large ones, kept by
+-- the database itself, so that a filtered list is counted and skipped through without reading it.
+CREATE TABLE txn_count (
+  account_id TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  source_method TEXT NOT NULL,
+  dest_method TEXT NOT NULL,
+  count INTEGER NOT NULL CHECK (count >= 0),
+  PRIMARY KEY (account_id, size, block, state, source_method, dest_method)
+) STRICT, WITHOUT ROWID;
+${countTrigger('txn_counted', 'INSERT', countIn)}
+${countTrigger('txn_recounted', 'UPDATE OF state', countOut + countIn)}
+${countTrigger('txn_uncounted', 'DELETE', countOut)}
 
 CREATE TABLE state_change (
   id INTEGER PRIMARY KEY,

@@ -129,7 +129,8 @@ describe.skipIf(!found)('the payment page', () => {
     expect(await page.locator('.left').textContent()).toBe(left);
   });
 
-  test.for(['light', 'dark'] as const)('fits a narrow phone, readable when %s', async (colorScheme, { sandbox, page }) => {
+  const themes = ['light', 'dark'] as const;
+  test.for(themes)('fits a narrow phone, readable when %s', async (colorScheme, { sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.12345678));
     await page.emulateMedia({ colorScheme });
     await page.goto(pageUrl(txn));

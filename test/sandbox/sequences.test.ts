@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { openService, type Service } from '../../src/sandbox/service.js';
 import {
-  connect, lightningReceive, lightningSend, lnurlSend, onchainReceive, onchainSend, payout, swap, usdtSend, type Client,
+  clientOf, lightningReceive, lightningSend, lnurlSend, onchainReceive, onchainSend, payout, swap, usdtSend, type Client,
 } from './support.js';
 
 const url = 'http://sandbox.localhost';
@@ -283,19 +283,4 @@ function assertMovements({ service: { store } }: World): void {
   for (const left of [`book WHERE role = 'reserved' AND balance <> 0`, 'transfer WHERE confirmations < needed']) {
     expect([left, store.one(count, `SELECT count(*) AS count FROM ${left}`)?.count]).toEqual([left, 0]);
   }
-}
-
-/** A client that reaches the service without a port. */
-async function clientOf(service: Service): Promise<Client> {
-  const request = async (request: Request): Promise<Response> => {
-    const { pathname, search } = new URL(request.url);
-    const { status, headers, body } = await service.handle({
-      method: request.method,
-      target: pathname + search,
-      headers: Object.fromEntries(request.headers),
-      body: new Uint8Array(await request.arrayBuffer()),
-    });
-    return new Response(body, { status, headers: { ...headers } });
-  };
-  return connect(request, url, service.credentials);
 }

@@ -2,6 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { openSandbox } from '../../src/sandbox/embedded.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import type { Service } from '../../src/sandbox/service.js';
 import { checkFor, startCheckedSandbox, type Check } from '../support/openapi.js';
 
 export interface Answered {
@@ -101,6 +102,21 @@ export async function connect(send: Send, url: string, credentials: Credentials)
     },
   };
   return client;
+}
+
+/** A client that reaches the service without a port. */
+export async function clientOf(service: Service): Promise<Client> {
+  const send = async (request: Request): Promise<Response> => {
+    const { pathname, search } = new URL(request.url);
+    const { status, headers, body } = await service.handle({
+      method: request.method,
+      target: pathname + search,
+      headers: Object.fromEntries(request.headers),
+      body: new Uint8Array(await request.arrayBuffer()),
+    });
+    return new Response(body, { status, headers: { ...headers } });
+  };
+  return connect(send, 'http://sandbox.localhost', service.credentials);
 }
 
 export interface Fresh extends Client {

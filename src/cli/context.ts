@@ -38,7 +38,13 @@ export interface Process {
 /** Runs another command line in this process, with some of the environment changed; resolves with its exit code. */
 export type RunLine = (argv: readonly string[], env?: Process['env']) => Promise<number>;
 
-export interface Context extends Process {
+/** The command line, and the way to another one. */
+export interface Line {
+  readonly argv: readonly string[];
+  readonly runLine: RunLine;
+}
+
+export interface Context extends Process, Line {
   readonly globals: Globals;
   readonly terminal: Terminal;
   readonly out: Output;
@@ -51,7 +57,6 @@ export interface Context extends Process {
   readonly settings: Settings;
   /** Names this process in the journal. */
   readonly owner: string;
-  readonly runLine: RunLine;
   /** The client of the chosen service and account. Throws Failure `authentication` where nothing says which. */
   client(): Promise<WalletClient>;
   /**
@@ -75,7 +80,7 @@ export interface Context extends Process {
 
 const defaultTimeoutMs = 30_000;
 
-export function openContext(proc: Process, globals: Globals, runLine: RunLine): Context {
+export function openContext(proc: Process, globals: Globals, line: Line): Context {
   const { env } = proc;
   const closers: (() => void | Promise<void>)[] = [];
   const once = lazily;
@@ -158,6 +163,7 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
 
   return {
     ...proc,
+    ...line,
     globals,
     terminal,
     out: createOutput(terminal, {
@@ -179,7 +185,6 @@ export function openContext(proc: Process, globals: Globals, runLine: RunLine): 
     get owner() {
       return owner();
     },
-    runLine,
     client,
     ownClient,
     clientOf,

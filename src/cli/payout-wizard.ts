@@ -5,7 +5,7 @@ import { countryCodes, countryName } from '../formats/country.js';
 import { parsePhone } from '../formats/phone.js';
 import type { Recipient } from '../store/profiles.js';
 import { back, type Ask, type Back, type Choice } from '../terminal/ask.js';
-import { walk, type Step } from '../terminal/wizard.js';
+import { taking, walk, type Step } from '../terminal/wizard.js';
 import { institutionsFor } from '../wallet/institutions.js';
 import { highestCode, parseAccountNumber, parseLine } from '../wallet/payout.js';
 import { methodsIn, payoutCountries, type PayoutMethod } from '../wallet/payout-methods.js';
@@ -42,11 +42,6 @@ export function askPayout(start: Draft, deps: WizardDeps): Promise<Draft | Back>
 export const askRecipient = (start: Draft, deps: Pick<WizardDeps, 'ask' | 'institutions'>): Promise<Draft | Back> =>
   walk(start, destinationSteps(start, deps));
 
-async function add<T>(answer: Promise<T | Back>, take: (given: T) => Draft): Promise<Draft | Back> {
-  const given = await answer;
-  return given === back ? back : take(given);
-}
-
 /** Asks for one answer unless it is known, or not wanted. */
 function step<K extends keyof Draft>(
   name: K,
@@ -55,7 +50,7 @@ function step<K extends keyof Draft>(
 ): DraftStep {
   return (soFar) =>
     soFar[name] === undefined && wanted(soFar)
-      ? add<Draft[K]>(pose(soFar), (given) => ({ ...soFar, [name]: given }))
+      ? taking<Draft[K], Draft>(pose(soFar), (given) => ({ ...soFar, [name]: given }))
       : undefined;
 }
 
@@ -70,7 +65,7 @@ function bookStep({ ask, recipients }: WizardDeps): DraftStep {
   return (soFar) => {
     if (choices.length === 0 || soFar.chosen !== undefined || givenFlags(soFar, destinationOptions).length > 0) return undefined;
     const question = { message: 'Pay out to', flag: '--recipient NAME', choices: [...choices, { value: '', name: 'Somebody new' }] };
-    return add(ask.search(question), (chosen) => {
+    return taking(ask.search(question), (chosen) => {
       const kept = recipients[chosen];
       return { ...soFar, ...(kept !== undefined && answersOf(kept)), chosen };
     });
@@ -81,11 +76,11 @@ function destinationSteps(start: Draft, { ask, institutions }: Pick<WizardDeps, 
   return [
     (soFar) =>
       soFar.country === undefined
-        ? add(ask.search(countryQuestion(soFar)), (country) => withCountry(soFar, country))
+        ? taking(ask.search(countryQuestion(soFar)), (country) => withCountry(soFar, country))
         : undefined,
     (soFar) =>
       soFar.method === undefined
-        ? add(ask.select(methodQuestion(soFar)), (method) => withMethod(soFar, method))
+        ? taking(ask.select(methodQuestion(soFar)), (method) => withMethod(soFar, method))
         : undefined,
     (soFar) => (soFar.institution === undefined ? askInstitution(soFar, { ask, institutions }) : undefined),
     step('acctNum', ({ method }) => {
@@ -138,7 +133,7 @@ async function askInstitution(soFar: Draft, { ask, institutions }: Pick<WizardDe
     value: institutionCode,
     name: `${institutionName} (${institutionCode})`,
   }));
-  return add(ask.search({ message, flag, choices }), (institution) => ({ ...soFar, institution }));
+  return taking(ask.search({ message, flag, choices }), (institution) => ({ ...soFar, institution }));
 }
 
 /** A field that may be left empty. */

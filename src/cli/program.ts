@@ -27,7 +27,7 @@ export interface ProgramOptions {
 /** Parses and runs one command line. Throws Failure; help and version are printed and end normally. */
 export async function runProgram(options: ProgramOptions): Promise<void> {
   const path = chosenPath(options.tree, options.argv);
-  const leaf = path.at(-1) ?? (options.atTerminal ? options.tree : undefined);
+  const leaf = path.at(-1) ?? (opensHome(options) ? options.tree : undefined);
   const command = await leaf?.load?.();
   const program = buildProgram(options, path, command);
   try {
@@ -37,6 +37,10 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
     if (error.exitCode !== 0) throw usageFailure(error, path);
   }
 }
+
+/** `svcpay` alone, apart from global options. */
+const opensHome = ({ atTerminal, argv }: ProgramOptions): boolean =>
+  atTerminal && plainWords(argv).length === 0 && !argv.some((word) => ['-h', '--help', '-V', '--version'].includes(word));
 
 function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
   const sentence = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');

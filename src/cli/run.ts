@@ -1,6 +1,7 @@
 // One command line from start to exit code: what is thrown is shown once, here, in the form that was asked for.
 import { Failure } from '../formats/failure.js';
 import type { Process, RunLine } from './context.js';
+import { Ended } from './ended.js';
 import { runProgram } from './program.js';
 import { tree } from './tree.js';
 
@@ -17,10 +18,11 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
       print: (text) => void proc.stdout.write(text),
       explain: (text) => void proc.stderr.write(`${text}\n`),
       // Help needs none of it, and is there to be quick.
-      openContext: async (globals) => (await import('./context.js')).openContext(proc, globals, runLine),
+      openContext: async (globals) => (await import('./context.js')).openContext(proc, globals, { argv, runLine }),
     });
     return 0;
   } catch (error) {
+    if (error instanceof Ended) return error.exitCode;
     const failure = error instanceof Failure ? error : unexpected(error);
     const { showFailure } = await import('./show-failure.js');
     showFailure(failure, argv, proc);

@@ -37,6 +37,8 @@ export interface Choice<T> {
 interface SelectQuestion<T> extends Question {
   readonly choices: readonly Choice<T>[];
   readonly default?: T | undefined;
+  /** What the way back is called, where there is one; "Back" unless said otherwise. */
+  readonly backName?: string;
 }
 
 interface SearchQuestion<T> extends Question {
@@ -144,7 +146,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
     const prompts = await import('./prompts.js');
     const config = {
       message: sanitize(question.message),
-      choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal)] : [])],
+      choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal, question.backName)] : [])],
       ...(question.default === undefined ? {} : { default: question.default }),
       theme: prompts.promptTheme(terminal, { canGoBack }),
     };
@@ -168,9 +170,9 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
   return { text, parsed, select, search };
 }
 
-const backChoice = ({ unicode }: Terminal): ListedChoice<Back> => ({
+const backChoice = ({ unicode }: Terminal, name = 'Back'): ListedChoice<Back> => ({
   value: back,
-  name: unicode ? '← Back' : '< Back',
+  name: `${unicode ? '←' : '<'} ${name}`,
   description: '',
 });
 

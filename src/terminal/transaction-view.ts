@@ -36,7 +36,7 @@ export function amountOf(side: Side): Money | undefined {
 }
 
 /** `0.00100000 BTC → 70.79 USDT` where both sides are known, else the amount that arrives, else the one that leaves. */
-function movedText({ sourceReq, destReq }: Pick<ListedTransaction, 'sourceReq' | 'destReq'>): string {
+export function movedText({ sourceReq, destReq }: Pick<ListedTransaction, 'sourceReq' | 'destReq'>): string {
   const from = amountOf(sourceReq);
   const to = amountOf(destReq);
   if (from !== undefined && to !== undefined && from.ccy !== to.ccy)

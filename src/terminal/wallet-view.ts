@@ -35,11 +35,12 @@ function dimZero(part: Part): NonNullable<Column<Wallet>['style']> {
   return (cell, style, wallet) => (part(wallet).eq(0) ? style.dim(cell) : cell);
 }
 
-/** Who and where: `acme · production · ne01-7f3a`, for the foot of a table and the head of the home screen. */
-export function placeLine(place: {
+/** Who and where. */
+export interface Place {
   readonly profile: string;
   readonly service: string;
   readonly accountId: string;
-}): string {
-  return [place.profile, place.service, place.accountId].join(' · ');
 }
+
+/** `acme · production · ne01-7f3a`, for the foot of a table and the head of the home screen. */
+export const placeLine = ({ profile, service, accountId }: Place): string => [profile, service, accountId].join(' · ');

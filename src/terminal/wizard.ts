@@ -23,3 +23,9 @@ export async function walk<Answers>(start: Answers, steps: readonly Step<Answers
   }
   return soFar;
 }
+
+/** What an answer adds to those before it; going back adds nothing. */
+export async function taking<T, Answers>(answer: Promise<T | Back>, take: (given: T) => Answers): Promise<Answers | Back> {
+  const given = await answer;
+  return given === back ? back : take(given);
+}

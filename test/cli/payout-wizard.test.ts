@@ -1,16 +1,13 @@
 // The questions of a payout as a machine: which is asked after which, what a step back forgets, what is never asked.
 import { describe, expect, test } from 'vitest';
 import type { Institution } from '../../src/api/types.js';
-import { Failure } from '../../src/formats/failure.js';
 import { parseRecipientName, type Recipient } from '../../src/store/profiles.js';
-import { back, type Ask, type Back, type Choice } from '../../src/terminal/ask.js';
+import { back } from '../../src/terminal/ask.js';
 import { readDraft, type Draft } from '../../src/cli/payout-draft.js';
 import { missingFlags, payoutOptions } from '../../src/cli/payout-options.js';
 import { askPayout } from '../../src/cli/payout-wizard.js';
 import { readAll, type RawValues } from '../../src/cli/define.js';
-
-/** `flag answer`: the question that is expected, and what is typed or chosen; `<` goes back. */
-type Script = readonly string[];
+import { actor, type Script } from '../support/actor.js';
 
 const institutions: readonly Institution[] = [
   { institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' },
@@ -26,45 +23,6 @@ const leVanA: Recipient = {
   acctName: 'LE VAN A',
   party: { type: 'individual', legalFullName: 'Le Van A', countryCode: 'VN' },
 };
-
-/** Answers each question by the script, and fails on one that the script does not expect. */
-function actor(script: Script) {
-  const left = [...script];
-  const complaints: string[] = [];
-  const next = (flag: string): string => {
-    const [expected = 'the end', ...answer] = (left.shift() ?? '').split(' ');
-    expect(flag.split(' ')[0]).toBe(`--${expected}`);
-    return answer.join(' ');
-  };
-  const choose = async <T>({ flag, choices }: { flag: string; choices: readonly Choice<T>[] }): Promise<T | Back> => {
-    const answer = next(flag);
-    if (answer === '<') return back;
-    const chosen = choices.find(({ name }) => name.toLowerCase().includes(answer.toLowerCase()));
-    if (chosen === undefined) throw new Error(`${flag} does not offer ${answer}: ${choices.map(({ name }) => name).join('; ')}`);
-    return chosen.value;
-  };
-  const ask: Ask['steps'] = {
-    select: choose,
-    search: choose,
-    text: async ({ flag }) => {
-      const answer = next(flag);
-      return answer === '<' ? back : answer;
-    },
-    parsed: async ({ flag, parse, default: suggested }) => {
-      for (;;) {
-        const answer = next(flag);
-        if (answer === '<') return back;
-        try {
-          return parse(answer === '' ? (suggested ?? '') : answer);
-        } catch (error) {
-          if (!(error instanceof Failure)) throw error;
-          complaints.push(error.message);
-        }
-      }
-    },
-  };
-  return { ask, complaints, left: () => left };
-}
 
 const draftOf = (flags: RawValues, recipients: Readonly<Record<string, Recipient>> = {}): Draft =>
   readDraft(readAll(payoutOptions, flags), recipients, undefined);

@@ -2,6 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import { placeLine, walletList } from '../../terminal/wallet-view.js';
 import { defineCommand } from '../define.js';
+import { placeOf } from '../place.js';
 import { currency } from '../values.js';
 
 export const wallets = defineCommand({
@@ -18,9 +19,6 @@ export const wallets = defineCommand({
     if (ccy !== undefined && chosen.length === 0) {
       throw new Failure('not-found', `This account has no ${ccy} wallet.`, { hint: 'svcpay wallets' });
     }
-    const { profileName, embedded } = context.settings;
-    const service = embedded ? 'embedded sandbox' : new URL(context.settings.baseUrl ?? '').host;
-    const accountId = await client.accountId();
-    await context.out.list(chosen, walletList(placeLine({ profile: profileName, service, accountId })));
+    await context.out.list(chosen, walletList(placeLine(await placeOf(context))));
   },
 });

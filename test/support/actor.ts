@@ -1,0 +1,45 @@
+// Somebody who answers questions by a script, in place of a terminal, and fails on one that the script does not expect.
+import { expect } from 'vitest';
+import { Failure } from '../../src/formats/failure.js';
+import { back, type Ask, type Back, type Choice } from '../../src/terminal/ask.js';
+
+/** `flag answer`: the question that is expected, and what is typed or chosen; `<` goes back. */
+export type Script = readonly string[];
+
+export function actor(script: Script) {
+  const left = [...script];
+  const complaints: string[] = [];
+  const next = (flag: string): string => {
+    const [expected = 'the end', ...answer] = (left.shift() ?? '').split(' ');
+    expect(flag.split(' ')[0]?.replace(/^--/, '')).toBe(expected);
+    return answer.join(' ');
+  };
+  const choose = async <T>({ flag, choices }: { flag: string; choices: readonly Choice<T>[] }): Promise<T | Back> => {
+    const answer = next(flag);
+    if (answer === '<') return back;
+    const chosen = choices.find(({ name }) => name.toLowerCase().includes(answer.toLowerCase()));
+    if (chosen === undefined) throw new Error(`${flag} does not offer ${answer}: ${choices.map(({ name }) => name).join('; ')}`);
+    return chosen.value;
+  };
+  const ask: Ask['steps'] = {
+    select: choose,
+    search: choose,
+    text: async ({ flag }) => {
+      const answer = next(flag);
+      return answer === '<' ? back : answer;
+    },
+    parsed: async ({ flag, parse, default: suggested }) => {
+      for (;;) {
+        const answer = next(flag);
+        if (answer === '<') return back;
+        try {
+          return parse(answer === '' ? (suggested ?? '') : answer);
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          complaints.push(error.message);
+        }
+      }
+    },
+  };
+  return { ask, complaints, left: () => left };
+}

@@ -10,6 +10,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/faults/**'],
           pool: 'threads',
+          // Generous: a property test on a busy machine is slow, not wrong.
+          testTimeout: 30_000,
         },
       },
       {

@@ -4,6 +4,7 @@ import type { RequestSide, Transaction } from '../api/types.js';
 import { decimalsOf, fixed, formatAmount, fromWire, money, type Money } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
 import type { PaymentTerms } from '../store/journal.js';
+import { exchangeRate } from './exchange-rate.js';
 import type { Order } from './orders.js';
 
 export interface Quote {
@@ -28,7 +29,7 @@ export function readQuote(order: Order, txn: Transaction): Quote {
   const serviceFee = wire(sourceReq.servicepayFees) ?? new Big(0);
   const networkFee = wire(sourceReq.networkFees) ?? new Big(0);
   const fees = serviceFee.plus(networkFee);
-  const rate = sourceReq.ccy === destReq.ccy ? undefined : wire(txn.fxRate);
+  const rate = exchangeRate(txn);
   const { sent, gets, derived } = bothSides(order, txn, rate);
   const deducted = order.body.deductNetworkFeesFromDest === true;
   const deduction = deducted ? atRate(fees, destReq.ccy, rate) : new Big(0);

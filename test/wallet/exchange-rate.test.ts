@@ -1,0 +1,27 @@
+// Which way round a rate is, told from what the service answers.
+import { expect, test } from 'vitest';
+import type { Transaction } from '../../src/api/types.js';
+import { exchangeRate } from '../../src/wallet/exchange-rate.js';
+
+const quoted = (from: string, to: string, fxRate: number, sent?: number, gets?: number): Transaction => ({
+  txnId: 't',
+  txnState: 'quoted',
+  fxRate,
+  sourceReq: { ccy: from, method: 'servicepay', amtRequested: sent },
+  destReq: { ccy: to, method: 'servicepay', amtRequested: gets },
+});
+
+test.for([
+  { why: 'both amounts are named', txn: quoted('USDT', 'VND', 25_000, 2, 50_000), rate: '25000' },
+  { why: 'both amounts are named and the rate is the other way round', txn: quoted('USDT', 'VND', 0.00004, 2, 50_000), rate: '25000' },
+  { why: 'bitcoin is sold and the rate is its price', txn: quoted('BTC', 'USDT', 70_000), rate: '70000' },
+  { why: 'bitcoin is bought and the rate is its price', txn: quoted('USDT', 'BTC', 80_000, 25), rate: '0.0000125' },
+  { why: 'bitcoin is bought and the rate is what one unit buys', txn: quoted('USDT', 'BTC', 0.0000125, 25), rate: '0.0000125' },
+  { why: 'nothing tells', txn: quoted('USD', 'CAD', 1.4), rate: '1.4' },
+])('is destination units for one source unit when $why', ({ txn, rate }) => {
+  expect(exchangeRate(txn)?.toFixed()).toBe(rate);
+});
+
+test('is undefined within one currency', () => {
+  expect(exchangeRate(quoted('BTC', 'BTC', 1))).toBeUndefined();
+});

@@ -243,6 +243,22 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
+  test('of an invoice that says "no route" fails in flight', async () => {
+    const send = await sandbox.run(lightningSend(await sandbox.invoice('2500sat', { description: 'no route' })));
+    await sandbox.advance('200ms');
+    expect(await stateOf(send.txnId)).toBe('destsent');
+    await sandbox.advance('800ms');
+    expect(await stateOf(send.txnId)).toBe('failed');
+    expect(await balance()).toEqual([1, 1]);
+  });
+
+  test.for(['deductNetworkFeesFromDest', 'deductServiceFees', 'deductNetworkFees'])(
+    'cannot take fees out of an invoice (%s)', async (flag) => {
+      const answer = await sandbox.create(lightningSend(await sandbox.invoice('2500sat'), { [flag]: true }));
+      expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+    },
+  );
+
   test('fails at confirmation when the money has gone since the quote', async () => {
     const quote = async () => (await sandbox.create(lightningSend(await sandbox.invoice('0.6')))).body.txnId;
     const [first, second] = [await quote(), await quote()];

@@ -4,8 +4,13 @@ import type { Context } from './context.js';
 
 const longest = 16 * 1024 * 1024;
 
-/** All of stdin as text. Throws Failure `usage` at a terminal, where nobody would know that it waits. */
-export async function readStdin({ stdin }: Pick<Context, 'stdin'>): Promise<string> {
+/** All of stdin as text; see {@link readStdinBytes}. */
+export async function readStdin(context: Pick<Context, 'stdin'>): Promise<string> {
+  return (await readStdinBytes(context)).toString('utf8');
+}
+
+/** All of stdin. Throws Failure `usage` at a terminal, where nobody would know that it waits. */
+export async function readStdinBytes({ stdin }: Pick<Context, 'stdin'>): Promise<Buffer> {
   if (stdin.isTTY === true) throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
   const chunks: Buffer[] = [];
   let length = 0;
@@ -15,7 +20,7 @@ export async function readStdin({ stdin }: Pick<Context, 'stdin'>): Promise<stri
     if (length > longest) throw new Failure('usage', 'What is piped in is too large.');
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** A word from the command line, or for `-` the one line that is piped in. */

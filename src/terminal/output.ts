@@ -10,9 +10,9 @@ import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
 import { oneLine } from './text.js';
-import type { Format, ListView, RecordView, Rows } from './view.js';
+import type { Format, ListView, RecordView, Rows, StreamView } from './view.js';
 
-export type { Format, ListView, RecordView } from './view.js';
+export type { Format, ListView, RecordView, StreamView } from './view.js';
 
 export interface OutputOptions {
   /** `-o`; undefined lets the output decide: a table on a terminal, tsv in a pipe. */
@@ -33,6 +33,8 @@ export interface Output {
   readonly forPeople: boolean;
   /** Prints rows as they come; resolves when the last is written. Stops early once nobody reads stdout any more. */
   list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void>;
+  /** Prints rows of which nobody knows whether another comes, each at once. Ends with them, or with its reader. */
+  stream<T extends object>(rows: AsyncIterable<T>, view: StreamView<T>): Promise<void>;
   /** The single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
   /** A state change as it happens: a line under jsonl, nothing otherwise. */
@@ -81,6 +83,16 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       const hasRows = forPeople ? await listTable(manner, rows, view, toStdout) : await listRows(manner, rows, view);
       if (!hasRows && !isJson) say(view.empty);
       if (hasRows && forPeople && view.footer !== undefined) toStdout(footerLines(view.footer, terminal));
+    },
+    async stream(rows, view) {
+      if (!forPeople) {
+        await listRows({ ...manner, format: format === 'json' ? 'jsonl' : format }, rows, view);
+        return;
+      }
+      for await (const row of rows) {
+        if (terminal.stdoutClosed) return;
+        toStdout(fields === undefined ? view.lines(row, terminal) : fieldLines(row, fields, terminal));
+      }
     },
     async record(result, view) {
       if (forPeople)

@@ -37,6 +37,14 @@ export interface ListView<T> {
   readonly footer?: string | undefined;
 }
 
+/** Rows without an end: each is complete in itself, a line of JSON also under `--json`. */
+export interface StreamView<T> {
+  /** What a person reads of one row. */
+  readonly lines: (row: T, canvas: Canvas) => readonly string[];
+  readonly columns: readonly Column<T>[];
+  readonly quiet: (row: T) => string;
+}
+
 export interface RecordView<T> {
   /** The lines on a screen; none where the live line has said it all. */
   readonly screen: (canvas: Canvas) => readonly string[];

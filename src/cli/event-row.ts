@@ -1,0 +1,19 @@
+// A stored event as a row: the payload's own fields, then what is known of it here.
+import type { Transaction } from '../api/types.js';
+import type { StoredEvent } from '../store/event-store.js';
+import type { EventRow } from '../terminal/event-view.js';
+import { readPayload, type WebhookPayload } from '../webhooks/events.js';
+
+export function eventRow(event: StoredEvent, payload: WebhookPayload | undefined = readPayload(event.body)): EventRow {
+  return {
+    ...(payload ?? { body: Buffer.from(event.body).toString('utf8') }),
+    eventId: event.id,
+    receivedAt: event.receivedAt,
+    duplicateOf: event.duplicateOf,
+    outOfOrder: event.outOfOrder,
+    missing: event.missing,
+  };
+}
+
+export const withTransaction = (row: EventRow, transaction: Transaction | undefined): EventRow =>
+  transaction === undefined ? row : { ...row, transaction };

@@ -1,0 +1,97 @@
+// Tells an event together with what the service itself says of its transaction now: that puts overtaken ones right.
+import type { Transaction } from '../api/types.js';
+import type { EarlierTransaction, EventStore, StoredEvent } from '../store/event-store.js';
+import { readPayload, type WebhookPayload } from './events.js';
+import { finalStates } from './order.js';
+
+export interface Enriched {
+  readonly event: StoredEvent;
+  /** Undefined when the body is not the payload of the specification. */
+  readonly payload: WebhookPayload | undefined;
+  /** As the service has it now; undefined where it was not asked, or could not say. */
+  readonly transaction: Transaction | undefined;
+}
+
+type LookUp = (txnId: string) => Promise<Transaction>;
+type OnFailed = (txnId: string, error: unknown) => void;
+
+/** Questions that are under way at one time. */
+const questionsAtOnce = 8;
+
+/** Keeps the order of the events. A duplicate is not asked for again. */
+export async function* enriched(
+  events: AsyncIterable<StoredEvent>,
+  lookUp: LookUp | undefined,
+  onFailed: OnFailed,
+): AsyncGenerator<Enriched> {
+  const plain = (event: StoredEvent): Enriched => ({ event, payload: readPayload(event.body), transaction: undefined });
+  if (lookUp === undefined) {
+    for await (const event of events) yield plain(event);
+    return;
+  }
+  const ask = async (event: StoredEvent): Promise<Enriched> => {
+    const { txnId, duplicateOf } = event;
+    if (txnId === null || duplicateOf !== null) return plain(event);
+    return { ...plain(event), transaction: await answered(txnId, lookUp, onFailed) };
+  };
+  yield* ahead(events, ask, questionsAtOnce);
+}
+
+async function answered(txnId: string, lookUp: LookUp, onFailed: OnFailed): Promise<Transaction | undefined> {
+  try {
+    return await lookUp(txnId);
+  } catch (error) {
+    onFailed(txnId, error);
+    return undefined;
+  }
+}
+
+/** Works on several items at once and yields the results in order, each as soon as those before it are out. */
+async function* ahead<T, R>(items: AsyncIterable<T>, work: (item: T) => Promise<R>, most: number): AsyncGenerator<R> {
+  const source = items[Symbol.asyncIterator]();
+  const under: Promise<R>[] = [];
+  let next: Promise<IteratorResult<T>> | undefined = source.next();
+  try {
+    while (next !== undefined || under.length > 0) {
+      const [first] = under;
+      const coming = under.length < most ? next : undefined;
+      const step: { item: IteratorResult<T> } | { result: R } = await Promise.race([
+        ...(first === undefined ? [] : [first.then((result) => ({ result }))]),
+        ...(coming === undefined ? [] : [coming.then((item) => ({ item }))]),
+      ]);
+      if ('result' in step) {
+        under.shift();
+        yield step.result;
+      } else if (step.item.done === true) next = undefined;
+      else {
+        under.push(work(step.item.value));
+        next = source.next();
+      }
+    }
+  } finally {
+    // Not waited for: the source may be waiting for an event that never comes.
+    void source.return?.();
+  }
+}
+
+export interface Missed extends EarlierTransaction {
+  readonly transaction: Transaction;
+}
+
+const askedMost = 100;
+const lookBackMs = 7 * 86_400_000;
+
+/** Transactions that have moved on since the last event that came of them: what happened while nobody listened. */
+export async function missedSince(
+  store: Pick<EventStore, 'unfinished'>,
+  now: number,
+  lookUp: LookUp,
+  onFailed: OnFailed,
+): Promise<Missed[]> {
+  const missed: Missed[] = [];
+  for (const earlier of store.unfinished(now - lookBackMs, finalStates, askedMost)) {
+    const transaction = await answered(earlier.txnId, lookUp, onFailed);
+    if (transaction !== undefined && transaction.txnState !== earlier.txnState) missed.push({ ...earlier, transaction });
+  }
+  return missed;
+}

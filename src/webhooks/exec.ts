@@ -1,0 +1,62 @@
+// Runs a command for each event: the body on its stdin, what it says in the environment, never in a command line.
+import { spawn } from 'node:child_process';
+import type { StoredEvent } from '../store/event-store.js';
+import type { Deliver, Verdict } from './dispatch.js';
+import { readPayload } from './events.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ExecOptions {
+  /** A line for the shell. */
+  readonly command: string;
+  readonly env: Environment;
+  /** Its output goes to stderr: stdout belongs to the events. */
+  readonly onOutput: (chunk: Buffer) => void;
+}
+
+/** Exit code with which a command asks to be run again for the same event (EX_TEMPFAIL of sysexits). */
+const tryAgain = 75;
+
+/** A command that fails is not run again for the event, unless it ends with 75. */
+export function runFor({ command, env, onOutput }: ExecOptions): Deliver {
+  return (event, signal) =>
+    new Promise<Verdict>((resolve) => {
+      const child = spawn(command, { shell: true, env: environmentOf(event, env), stdio: ['pipe', 'pipe', 'pipe'] });
+      const interrupt = (): void => void child.kill('SIGTERM');
+      signal.addEventListener('abort', interrupt, { once: true });
+      const end = (verdict: Verdict): void => {
+        signal.removeEventListener('abort', interrupt);
+        resolve(verdict);
+      };
+      child.stdout.on('data', onOutput);
+      child.stderr.on('data', onOutput);
+      // A command need not read its stdin.
+      child.stdin.on('error', () => undefined).end(event.body);
+      child.on('error', (error) => end({ kind: 'given-up', reason: error.message }));
+      child.on('close', (code, killer) => {
+        if (code === 0) end({ kind: 'delivered' });
+        else if (code === tryAgain || signal.aborted) {
+          end({ kind: 'again', scope: 'transaction', reason: 'it asks to be run again' });
+        } else end({ kind: 'given-up', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` });
+      });
+    });
+}
+
+/** The environment of svcpay without the webhook secret, and the event. An environment cannot hold a NUL. */
+export function environmentOf(event: StoredEvent, env: Environment): Environment {
+  const payload = readPayload(event.body);
+  const facts: Record<string, string | number | null | undefined> = {
+    SVCPAY_EVENT_ID: event.id,
+    SVCPAY_TXN_ID: payload?.txnId,
+    SVCPAY_EXT_REF_ID: payload?.extRefId,
+    SVCPAY_TXN_STATE: payload?.txnState,
+    SVCPAY_MSG: payload?.msg,
+    SVCPAY_UPDATED_AT: payload?.updatedAt,
+    SVCPAY_DUPLICATE: event.duplicateOf === null ? '0' : '1',
+    SVCPAY_OUT_OF_ORDER: event.outOfOrder ? '1' : '0',
+    SVCPAY_SIGNATURE: event.signature,
+  };
+  const { SVCPAY_WEBHOOK_SECRET: _secret, ...inherited } = env;
+  const texts = Object.entries(facts).map(([name, value]) => [name, `${value ?? ''}`.replaceAll('\0', '')]);
+  return { ...inherited, ...Object.fromEntries(texts) };
+}

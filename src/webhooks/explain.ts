@@ -1,0 +1,127 @@
+// Why a signature is wrong, as far as that can be told honestly: only what was tried and came out right is claimed.
+import { timingSafeEqual } from 'node:crypto';
+import { digestOf, isSignature, verifyBody } from './sign.js';
+
+export type Cause = 'encoding' | 'secret' | 'body' | 'unknown';
+
+export interface Explanation {
+  readonly cause: Cause;
+  /** One sentence without a full stop, lower case. */
+  readonly reason: string;
+}
+
+export interface OtherSecret {
+  /** In words: `the API secret`. */
+  readonly name: string;
+  readonly secret: string;
+}
+
+/** Undefined when the signature is right. Never repeats a secret. */
+export function explainSignature(
+  body: Uint8Array,
+  signature: string,
+  secret: string,
+  others: readonly OtherSecret[] = [],
+): Explanation | undefined {
+  if (verifyBody(body, signature, secret)) return undefined;
+  const claimed = readDigest(signature);
+  if (claimed === undefined) return { cause: 'encoding', reason: formOf(signature) };
+  const fits = (candidate: Uint8Array, key: string | Uint8Array): boolean =>
+    timingSafeEqual(digestOf(candidate, key), claimed.digest);
+
+  if (fits(body, secret)) {
+    return { cause: 'encoding', reason: `the digest is right but written as ${claimed.written}, not as lowercase hex` };
+  }
+  const key = [...variantsOfSecret(secret), ...others.map((other) => ({ ...other, key: other.secret }))].find((variant) =>
+    fits(body, variant.key),
+  );
+  if (key !== undefined) return { cause: 'secret', reason: `it was made with ${key.name}` };
+  const changed = variantsOfBody(body).find((variant) => fits(variant.body, secret));
+  if (changed !== undefined) return { cause: 'body', reason: `the body was changed on the way: ${changed.name}` };
+  return {
+    cause: 'unknown',
+    reason: 'it was made with another secret or over another body; a signature alone cannot tell which',
+  };
+}
+
+interface Claimed {
+  readonly digest: Buffer;
+  /** How it was written, in words. */
+  readonly written: string;
+}
+
+/** The 32 bytes that a text stands for, in whatever common way it is written. */
+function readDigest(signature: string): Claimed | undefined {
+  const bare = signature.trim();
+  if (isSignature(bare)) return { digest: Buffer.from(bare, 'hex'), written: 'hex with white space around it' };
+  if (/^[0-9a-f]{64}$/i.test(bare)) return { digest: Buffer.from(bare, 'hex'), written: 'uppercase hex' };
+  const prefixed = /^(?:sha256|v1|hmac)[=:]\s*([0-9a-f]{64})$/i.exec(bare)?.[1];
+  if (prefixed !== undefined) return { digest: Buffer.from(prefixed, 'hex'), written: 'hex with a prefix' };
+  if (/^[A-Za-z0-9+/]{43}=?$/.test(bare)) return { digest: Buffer.from(bare, 'base64'), written: 'base64' };
+  if (/^[A-Za-z0-9_-]{43}=?$/.test(bare)) return { digest: Buffer.from(bare, 'base64url'), written: 'base64url' };
+  return undefined;
+}
+
+const otherHashes: Readonly<Record<number, string>> = { 32: 'MD5', 40: 'SHA-1', 96: 'SHA-384', 128: 'SHA-512' };
+
+function formOf(signature: string): string {
+  const bare = signature.trim();
+  if (bare === '') return 'it is empty';
+  if (!/^[0-9a-f]+$/i.test(bare)) return 'it is not hex: 64 digits from 0-9 and a-f are needed';
+  const hash = otherHashes[bare.length];
+  const guess = hash === undefined ? '' : `, as many as ${hash} has`;
+  return `it has ${bare.length} hex digits${guess}; HMAC-SHA256 has 64`;
+}
+
+function variantsOfSecret(secret: string): { name: string; key: string | Uint8Array }[] {
+  const trimmed = secret.trim();
+  return [
+    ...(trimmed === secret ? [] : [{ name: 'the same secret without the white space around it', key: trimmed }]),
+    { name: 'the same secret with a line break behind it', key: `${secret}\n` },
+    ...(/^(?:[0-9a-f]{2})+$/i.test(trimmed)
+      ? [{ name: 'the same secret read as hex', key: Buffer.from(trimmed, 'hex') }]
+      : []),
+    ...(/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed)
+      ? [{ name: 'the same secret read as base64', key: Buffer.from(trimmed, 'base64') }]
+      : []),
+  ];
+}
+
+function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] {
+  const text = Buffer.from(body).toString('utf8');
+  const variants = (name: string, ...texts: string[]): { name: string; body: Uint8Array }[] =>
+    texts.filter((each) => each !== text).map((each) => ({ name, body: Buffer.from(each, 'utf8') }));
+  return [
+    ...variants('white space was added at its end', text.trimEnd()),
+    ...variants('the line break at its end is gone', `${text}\n`, `${text}\r\n`),
+    ...variants('its line breaks were converted', text.replaceAll('\r\n', '\n'), text.replace(/\r?\n/g, '\r\n')),
+    ...variants('a byte order mark was put before it', text.replace(/^\uFEFF/, '')),
+    ...variants('its JSON was written anew', ...rewritten(text)),
+  ];
+}
+
+/** The JSON as the common serialisers write it. */
+function rewritten(text: string): string[] {
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null) return [];
+  const sorted = Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return [value, sorted].flatMap((each) => {
+    const compact = JSON.stringify(each);
+    const escaped = compact.replace(/[\u0080-\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    return [compact, escaped, spaced(each), JSON.stringify(each, null, 2), JSON.stringify(each, null, 4)];
+  });
+}
+
+/** `{"a": 1, "b": 2}`, as Python writes it. */
+function spaced(value: object): string {
+  const lines = JSON.stringify(value, null, 1);
+  return lines.replace(/\n\s*/g, ' ').replace(/([[{]) /g, '$1').replace(/ ([\]}])/g, '$1');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+// Sends an event on to another address: the same bytes with the same signature, as if the service itself had sent it.
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { Failure } from '../formats/failure.js';
+import type { StoredEvent } from '../store/event-store.js';
+import type { Deliver, Verdict } from './dispatch.js';
+import { signatureHeader } from './sign.js';
+
+export type Delivery = Pick<StoredEvent, 'body' | 'signature'>;
+
+export interface Forwarder {
+  /** The status of the answer; rejects when none came in time. */
+  post(delivery: Delivery, signal?: AbortSignal): Promise<number>;
+  /** Ends its connections. */
+  close(): void;
+}
+
+export interface ForwardOptions {
+  readonly target: URL;
+  readonly maker: string;
+  /** Connections that may be open at one time. */
+  readonly connections: number;
+}
+
+const answerMs = 15_000;
+
+/** Throws Failure `usage` for what is no http or https address. */
+export function parseTarget(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new Failure('usage', `"${text}" is not an address to send to. Write one such as http://localhost:3000/hooks.`);
+  }
+  return url;
+}
+
+export function openForwarder({ target, maker, connections }: ForwardOptions): Forwarder {
+  const options = { keepAlive: true, maxSockets: connections };
+  const secure = target.protocol === 'https:';
+  const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
+  const header = signatureHeader(maker);
+  return {
+    post: ({ body, signature }, signal) =>
+      new Promise((resolve, reject) => {
+        const send = secure ? httpsRequest : httpRequest;
+        const headers = { 'content-type': 'application/json', 'content-length': body.length, [header]: signature };
+        const request = send(target, { method: 'POST', agent, headers, ...(signal !== undefined && { signal }) });
+        const timer = setTimeout(() => request.destroy(new Error('no answer came in time')), answerMs);
+        request.on('response', (response) => {
+          // What the target says beyond its status is of no use, and may be endless.
+          response.on('end', () => resolve(response.statusCode ?? 0));
+          response.on('error', reject);
+          response.resume();
+        });
+        request.on('error', reject);
+        request.on('close', () => clearTimeout(timer));
+        request.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** Statuses that speak of the event and not of the target: only this one need wait. */
+const aboutEvent = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+
+export function forwardTo(forwarder: Forwarder): Deliver {
+  return async (event, signal): Promise<Verdict> => {
+    try {
+      const status = await forwarder.post(event, signal);
+      if (status >= 200 && status < 300) return { kind: 'delivered' };
+      return { kind: 'again', scope: aboutEvent(status) ? 'transaction' : 'consumer', reason: `it answers ${status}` };
+    } catch (error) {
+      return { kind: 'again', scope: 'consumer', reason: reasonOf(error) };
+    }
+  };
+}
+
+/** Why no answer came, in words. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ECONNREFUSED') return 'the connection is refused';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no host of that name';
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection broke off';
+  return error instanceof Error && error.message !== '' ? error.message : 'no answer came';
+}

@@ -1,0 +1,62 @@
+// Where an event stands among the others of its transaction: said before, overtaken, or ahead of one that never came.
+import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/event-store.js';
+
+export const finalStates: readonly string[] = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'];
+
+/** Direct transitions (specification: States and transitions); into a failure one gets from every state. */
+const next: Readonly<Record<string, readonly string[]>> = {
+  quoted: ['srcintent', 'srccreated', 'completed', 'expired', 'usercanceled'],
+  srcintent: ['srccreated', 'expired'],
+  srccreated: ['destsent', 'completed', 'expired'],
+  destsent: ['completed'],
+};
+
+const failures: readonly string[] = ['failed', 'rejected', 'error'];
+const ranks: readonly string[] = ['quoted', 'srcintent', 'srccreated', 'destsent'];
+
+/** How far a state is; a final one is further than all others. */
+const rankOf = (state: string): number => (finalStates.includes(state) ? ranks.length : ranks.indexOf(state));
+
+const first: EventPlace = { duplicateOf: null, outOfOrder: false, missing: [] };
+
+/** @param earlier the events of the same transaction that came before, in any order, without duplicates. */
+export function placeOf({ txnState, updatedAt }: ReceivedEvent, earlier: readonly EarlierEvent[]): EventPlace {
+  if (txnState === null || updatedAt === null || earlier.length === 0) return first;
+  const same = earlier.find((each) => each.txnState === txnState && each.updatedAt === updatedAt);
+  if (same !== undefined) return { ...first, duplicateOf: same.id };
+  const event = { txnState, updatedAt };
+  const latest = earlier.reduce((a, b) => (isAfter(b, a) ? b : a));
+  return isAfter(latest, event)
+    ? { ...first, outOfOrder: true }
+    : { ...first, missing: statesBetween(latest.txnState, txnState) };
+}
+
+type Moment = Pick<EarlierEvent, 'txnState' | 'updatedAt'>;
+
+/** A final state is never left, whatever the clocks say; between others time decides, and the state within one instant. */
+function isAfter(a: Moment, b: Moment): boolean {
+  const [isFinalA, isFinalB] = [finalStates.includes(a.txnState), finalStates.includes(b.txnState)];
+  if (isFinalA !== isFinalB) return isFinalA;
+  return a.updatedAt === b.updatedAt ? rankOf(a.txnState) > rankOf(b.txnState) : a.updatedAt > b.updatedAt;
+}
+
+/** The states that lie on the shortest way between two; none when there is no way that is known. */
+export function statesBetween(from: string, to: string): string[] {
+  if (failures.includes(to)) return [];
+  const ways: string[][] = [[from]];
+  for (const way of ways) {
+    const state = way.at(-1) ?? '';
+    if (state === to) return way.slice(1, -1);
+    for (const following of next[state] ?? []) ways.push([...way, following]);
+  }
+  return [];
+}
+
+/** What is missing between the events of one transaction, once all that came are put in order. */
+export function gapsOf(events: readonly Moment[]): string[] {
+  const ordered = events.toSorted((a, b) => (isAfter(a, b) ? 1 : isAfter(b, a) ? -1 : 0));
+  return ordered.flatMap(({ txnState }, index) => {
+    const before = ordered[index - 1];
+    return before === undefined ? [] : statesBetween(before.txnState, txnState);
+  });
+}

@@ -1,0 +1,210 @@
+// The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { EventStore, ReceivedEvent } from '../store/event-store.js';
+import { createGate } from './gate.js';
+import { readPayload } from './events.js';
+import { placeOf } from './order.js';
+import { isSignature, signatureHeader, verifyBody } from './sign.js';
+
+/** What a stranger may take of this machine. */
+export interface ReceiverLimits {
+  /** Bytes of one body. */
+  readonly bodyBytes: number;
+  /** Bytes of all bodies that are being received at one time. */
+  readonly heldBytes: number;
+  readonly connections: number;
+  /** Time to send the headers, and to send all of a request. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** Deliveries with a wrong signature per second; beyond, only small bodies are still read. */
+  readonly wrongPerSecond: number;
+}
+
+export const receiverLimits: ReceiverLimits = {
+  bodyBytes: 1024 * 1024,
+  heldBytes: 64 * 1024 * 1024,
+  connections: 1024,
+  headersMs: 10_000,
+  requestMs: 20_000,
+  wrongPerSecond: 50,
+};
+
+/** What became of the deliveries so far. */
+export interface ReceiverCounts {
+  received: number;
+  /** Refused with 401. */
+  wrongSignatures: number;
+  /** Refused for their method, size, rate or form. */
+  refused: number;
+  /** Answered with 503, because the event could not be written. */
+  unwritten: number;
+}
+
+export interface ReceiverOptions {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly secret: string;
+  readonly maker: string;
+  readonly store: Pick<EventStore, 'append'>;
+  /** Who gets every event by way of the backlog. */
+  readonly consumers: readonly string[];
+  readonly limits?: ReceiverLimits;
+  readonly now: () => number;
+  /** Some events are on disk and acknowledged. */
+  readonly onStored: () => void;
+  readonly onWrongSignature: (remote: string) => void;
+  /** Events could not be written; their senders were asked to try again. */
+  readonly onUnwritten: (error: unknown) => void;
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly counts: Readonly<ReceiverCounts>;
+  /** Takes no more connections, and answers what is under way. */
+  stop(): Promise<void>;
+}
+
+/** Node looks this often for connections that are over their time. */
+const checkMs = 500;
+/** A sender that is slow when all ends is cut off. */
+const lastAnswersMs = 2_000;
+
+/** Rejects with the system's error when the port is taken. */
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const limits = options.limits ?? receiverLimits;
+  const counts: ReceiverCounts = { received: 0, wrongSignatures: 0, refused: 0, unwritten: 0 };
+  const handle = createHandler(options, limits, counts);
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: Math.min(checkMs, limits.headersMs),
+      keepAliveTimeout: limits.headersMs,
+      noDelay: true,
+    },
+    handle,
+  );
+  server.maxConnections = limits.connections;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : options.port;
+  return {
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    counts,
+    stop: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), lastAnswersMs);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts: ReceiverCounts): Handler {
+  const header = signatureHeader(options.maker).toLowerCase();
+  const write = createGroupWriter(options, counts);
+  const gate = createGate(limits, options.now);
+
+  const refuse = (response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
+    if (status === 401) counts.wrongSignatures += 1;
+    else counts.refused += 1;
+    // What was not read cannot be left on the connection for the next request to trip over.
+    response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers }).end();
+  };
+  const wrong = (request: IncomingMessage, response: ServerResponse): void => {
+    gate.noteWrong();
+    options.onWrongSignature(request.socket.remoteAddress ?? '');
+    refuse(response, 401);
+  };
+
+  return (request, response) => {
+    if (request.method !== 'POST') return refuse(response, 405, { allow: 'POST' });
+    const signature = request.headers[header];
+    if (typeof signature !== 'string' || !isSignature(signature)) return wrong(request, response);
+    const length = Number(request.headers['content-length'] ?? Infinity);
+    const no = gate.refusal(length);
+    if (no !== undefined) return refuse(response, no, no === 413 ? {} : { 'retry-after': '1' });
+    readBody(request, gate, (body) => {
+      if (typeof body === 'number') return refuse(response, body);
+      if (!verifyBody(body, signature, options.secret)) return wrong(request, response);
+      write(body, signature, response);
+    });
+  };
+}
+
+/** Hands over the whole body, or the status to refuse it with. Calls back never when the sender goes away. */
+function readBody(
+  request: IncomingMessage,
+  gate: ReturnType<typeof createGate>,
+  done: (body: Buffer | number) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isOver = false;
+  const finish = (result?: Buffer | number): void => {
+    if (isOver) return;
+    isOver = true;
+    gate.release(length);
+    if (result !== undefined) done(result);
+  };
+  request.on('data', (chunk: Buffer) => {
+    if (isOver) return;
+    length += chunk.length;
+    gate.hold(chunk.length);
+    const no = gate.overflow(length);
+    if (no !== undefined) return finish(no);
+    chunks.push(chunk);
+  });
+  request.on('end', () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  request.on('close', () => finish());
+}
+
+interface Waiting {
+  readonly event: ReceivedEvent;
+  readonly response: ServerResponse;
+}
+
+/** Group commit: the events that arrive in one turn of the loop share one transaction, and are answered after it. */
+function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
+  let waiting: Waiting[] = [];
+
+  const flush = (): void => {
+    const group = waiting;
+    waiting = [];
+    try {
+      options.store.append(group.map(({ event }) => event), options.consumers, placeOf);
+    } catch (error) {
+      counts.unwritten += group.length;
+      for (const { response } of group) response.writeHead(503, { 'content-length': 0, 'retry-after': '5' }).end();
+      return options.onUnwritten(error);
+    }
+    counts.received += group.length;
+    for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
+    options.onStored();
+  };
+
+  return (body: Buffer, signature: string, response: ServerResponse): void => {
+    const payload = readPayload(body);
+    if (waiting.length === 0) setImmediate(flush);
+    waiting.push({
+      event: {
+        receivedAt: options.now(),
+        body,
+        signature,
+        txnId: payload?.txnId ?? null,
+        txnState: payload?.txnState ?? null,
+        updatedAt: payload?.updatedAt ?? null,
+      },
+      response,
+    });
+  };
+}

@@ -7,6 +7,7 @@ import { sandboxBranches } from './branches/sandbox.js';
 import { sendBranches } from './branches/send.js';
 import { toolBranches } from './branches/tools.js';
 import { transactionBranches } from './branches/transactions.js';
+import { webhookBranches } from './branches/webhooks.js';
 import type { Branch } from './branch.js';
 import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions } from './globals.js';
@@ -22,6 +23,7 @@ export const tree: Branch = {
     ...payoutBranches,
     ...limitBranches,
     ...transactionBranches,
+    ...webhookBranches,
     ...sandboxBranches,
     ...toolBranches,
   ],

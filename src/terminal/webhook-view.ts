@@ -14,12 +14,14 @@ export function webhookList(now: number): ListView<Webhook> {
   return {
     columns: [
       ...webhookColumns,
-      { title: 'Created', value: ({ createdAt }) => createdAt, text: (row) => relativeTime(row.createdAt, now) },
+      { title: 'Created', value: ({ createdAt }) => createdAt, text: ({ createdAt }) => createdText(createdAt, now) },
     ],
     quiet: ({ id }) => id,
     empty: 'No webhook is set. Set one: svcpay webhook set https://…',
   };
 }
+
+const createdText = (at: Webhook['createdAt'], now: number): string => (at == null ? '–' : relativeTime(at, now));
 
 export interface WebhookChange extends Webhook {
   /** The new secret, when it was made here: shown this once. */

@@ -54,29 +54,18 @@ const longestLanePauseMs = 60_000;
 const pauseMs = (failures: number, longest: number, random: () => number): number =>
   Math.min(longest, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 
-/** The events of one transaction; only the first is ever under way. */
-interface Lane {
-  readonly ids: number[];
-  failures: number;
-}
-
 export function startDispatcher(options: DispatchOptions): Dispatcher {
   const { consumer, store, now, random } = options;
   const counts = { delivered: 0, givenUp: 0 };
-  const lanes = new Map<string, Lane>();
-  const ready = new Set<string>();
+  const lanes = createLanes(consumer, store);
+  const trouble = createTrouble(options);
+  const settler = createSettler(consumer, store);
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
   // As many deliveries as are under way may wait on one signal.
   setMaxListeners(0, stopping.signal);
-  const settler = createSettler(consumer, store);
-  let held = 0;
-  let lastLoaded = 0;
-  let failures = 0;
-  let pausedUntil = 0;
-  let troubleSince = 0;
-  let idle = (): void => undefined;
+  let whenIdle = (): void => undefined;
 
   const later = (ms: number, action: () => void): void => {
     const timer = setTimeout(() => {
@@ -86,90 +75,51 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
     timers.add(timer);
   };
 
-  function load(): void {
-    while (ready.size < loadedAtOnce && held < mostHeld) {
-      const rows = store.waiting(consumer, lastLoaded, loadedAtOnce);
-      for (const { eventId, lane: name } of rows) {
-        const lane = lanes.get(name) ?? { ids: [], failures: 0 };
-        if (lane.ids.length === 0) ready.add(name);
-        lane.ids.push(eventId);
-        lanes.set(name, lane);
-        lastLoaded = eventId;
-      }
-      held += rows.length;
-      if (rows.length < loadedAtOnce) return;
-    }
-  }
-
   function pump(): void {
     if (stopping.signal.aborted) return;
-    if (ready.size < options.concurrency) load();
-    const most = failures > 0 ? 1 : options.concurrency;
-    while (running.size < most && now() >= pausedUntil) {
-      const [name] = ready;
-      const lane = name === undefined ? undefined : lanes.get(name);
-      if (name === undefined || lane === undefined) break;
-      ready.delete(name);
-      const attempted = attempt(name, lane).finally(() => {
+    lanes.fill(options.concurrency);
+    // While nothing gets through, one delivery tries for all.
+    const most = trouble.exists() ? 1 : options.concurrency;
+    while (running.size < most && !trouble.isPausing()) {
+      const lane = lanes.take();
+      if (lane === undefined) break;
+      const attempted = attempt(lane).finally(() => {
         running.delete(attempted);
         pump();
       });
       running.add(attempted);
     }
-    if (running.size === 0 && held === 0) idle();
+    if (running.size === 0 && lanes.isEmpty()) whenIdle();
   }
 
-  async function attempt(name: string, lane: Lane): Promise<void> {
+  async function attempt(lane: Lane): Promise<void> {
     const startedAt = now();
     const [id = 0] = lane.ids;
     const event = store.read(id);
-    const verdict: Verdict =
-      event === undefined ? { kind: 'delivered' } : await options.deliver(event, stopping.signal);
-    if (verdict.kind === 'again') putBack(name, lane, verdict, startedAt);
-    else {
-      recover();
-      if (verdict.kind === 'delivered') counts.delivered += 1;
-      else counts.givenUp += 1;
-      if (verdict.kind === 'given-up' && event !== undefined) options.onGivenUp(event, verdict.reason);
-      settler.add(id);
-      takeNext(name, lane);
-    }
+    const verdict: Verdict = event === undefined ? { kind: 'delivered' } : await options.deliver(event, stopping.signal);
+    if (verdict.kind === 'again') return tryLater(lane, verdict, startedAt);
+    trouble.end();
+    if (verdict.kind === 'delivered') counts.delivered += 1;
+    else counts.givenUp += 1;
+    if (verdict.kind === 'given-up' && event !== undefined) options.onGivenUp(event, verdict.reason);
+    settler.add(id);
+    lanes.advance(lane);
   }
 
-  function takeNext(name: string, lane: Lane): void {
-    lane.ids.shift();
-    lane.failures = 0;
-    held -= 1;
-    if (lane.ids.length > 0) ready.add(name);
-    else lanes.delete(name);
-  }
-
-  function putBack(name: string, lane: Lane, verdict: Verdict & { kind: 'again' }, startedAt: number): void {
+  function tryLater(lane: Lane, { scope, reason }: Verdict & { kind: 'again' }, startedAt: number): void {
     if (stopping.signal.aborted) return;
-    if (verdict.scope === 'transaction') {
-      lane.failures += 1;
-      recover();
-      return later(pauseMs(lane.failures, longestLanePauseMs, random), () => {
-        ready.add(name);
-        pump();
-      });
+    if (scope === 'consumer') {
+      lanes.putBack(lane);
+      const pause = trouble.note(reason, startedAt);
+      if (pause !== undefined) later(pause, pump);
+      return;
     }
-    ready.add(name);
-    // Those that were under way when the first one failed tell nothing new.
-    if (failures > 0 && startedAt < troubleSince) return;
-    if (failures === 0) options.onTrouble(verdict.reason);
-    failures += 1;
-    troubleSince = now();
-    const pause = pauseMs(failures, longestPauseMs, random);
-    pausedUntil = troubleSince + pause;
-    later(pause + 1, pump);
-  }
-
-  function recover(): void {
-    if (failures === 0) return;
-    failures = 0;
-    pausedUntil = 0;
-    options.onTrouble(undefined);
+    trouble.end();
+    lane.failures += 1;
+    later(pauseMs(lane.failures, longestLanePauseMs, random), () => {
+      lanes.putBack(lane);
+      pump();
+    });
   }
 
   pump();
@@ -179,15 +129,96 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
     wake: pump,
     async drain(ms) {
       await new Promise<void>((resolve) => {
-        idle = resolve;
+        whenIdle = resolve;
         later(ms, resolve);
-        if (failures > 0) resolve();
+        if (trouble.exists()) resolve();
         else pump();
       });
       stopping.abort();
       timers.forEach((timer) => clearTimeout(timer));
       await Promise.all(running);
       settler.flush();
+    },
+  };
+}
+
+/** The events of one transaction that wait; only the first is ever under way. */
+interface Lane {
+  readonly name: string;
+  readonly ids: number[];
+  failures: number;
+}
+
+/** What of the backlog is in memory: per transaction in order, and which of them may go next. */
+function createLanes(consumer: string, store: DispatchOptions['store']) {
+  const lanes = new Map<string, Lane>();
+  const ready = new Set<Lane>();
+  let held = 0;
+  let lastLoaded = 0;
+
+  function put(name: string, eventId: number): void {
+    const lane = lanes.get(name) ?? { name, ids: [], failures: 0 };
+    if (lane.ids.length === 0) {
+      lanes.set(name, lane);
+      ready.add(lane);
+    }
+    lane.ids.push(eventId);
+    lastLoaded = eventId;
+    held += 1;
+  }
+
+  return {
+    isEmpty: (): boolean => held === 0,
+    /** Loads more when fewer than these may go. */
+    fill(least: number): void {
+      while (ready.size < least && held < mostHeld) {
+        const rows = store.waiting(consumer, lastLoaded, loadedAtOnce);
+        for (const { lane, eventId } of rows) put(lane, eventId);
+        if (rows.length < loadedAtOnce) return;
+      }
+    },
+    take(): Lane | undefined {
+      const [lane] = ready;
+      if (lane !== undefined) ready.delete(lane);
+      return lane;
+    },
+    putBack: (lane: Lane): void => void ready.add(lane),
+    /** The first event of the lane is done. */
+    advance(lane: Lane): void {
+      lane.ids.shift();
+      lane.failures = 0;
+      held -= 1;
+      if (lane.ids.length > 0) ready.add(lane);
+      else lanes.delete(lane.name);
+    },
+  };
+}
+
+/** A consumer that takes nothing is left alone for a while, ever longer up to a limit. */
+function createTrouble({ now, random, onTrouble }: DispatchOptions) {
+  let failures = 0;
+  let lastFailure = 0;
+  let pausedUntil = 0;
+  return {
+    exists: (): boolean => failures > 0,
+    isPausing: (): boolean => now() < pausedUntil,
+    /** How long to wait from now; undefined for a failure that tells nothing new. */
+    note(reason: string, startedAt: number): number | undefined {
+      // Others were under way when the first one failed.
+      if (failures > 0 && startedAt <= lastFailure) return undefined;
+      if (failures === 0) onTrouble(reason);
+      failures += 1;
+      lastFailure = now();
+      const pause = Math.ceil(pauseMs(failures, longestPauseMs, random));
+      pausedUntil = lastFailure + pause;
+      // A timer may fire a little before the clock says so.
+      return pause + 1;
+    },
+    end(): void {
+      if (failures === 0) return;
+      failures = 0;
+      pausedUntil = 0;
+      onTrouble(undefined);
     },
   };
 }

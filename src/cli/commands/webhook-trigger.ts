@@ -1,7 +1,6 @@
 // Brings about an event: lets the sandbox deliver one, or sends one that is made and signed here.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { eventStream } from '../../terminal/event-view.js';
 import { openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
@@ -37,7 +36,10 @@ export const triggerWebhook = defineCommand({
         : await send(to, { state, txn, ref, secretStdin }, context);
     await context.out.record(triggered, {
       screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],
-      columns: eventStream.columns.filter(({ title }) => title === 'State' || title === 'Transaction').map((column) => column),
+      columns: [
+        { title: 'State', value: ({ txnState }) => txnState },
+        { title: 'Transaction', value: ({ txnId }) => txnId },
+      ],
       quiet: ({ txnId }) => txnId,
     });
   },

@@ -104,13 +104,18 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** One of libsql's two ways to read hands out buffers, the other their bare memory. */
+const bytes = v.pipe(
+  v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),
+  v.transform((blob) => (blob instanceof Uint8Array ? blob : new Uint8Array(blob))),
+);
 const stateList = v.pipe(v.string(), v.transform((text) => (text === '' ? [] : text.split(','))));
 
 const eventSchema = v.pipe(
   v.object({
     id: v.number(),
     received_at: v.number(),
-    body: v.instance(Uint8Array),
+    body: bytes,
     signature: v.string(),
     txn_id: v.nullable(v.string()),
     txn_state: v.nullable(v.string()),

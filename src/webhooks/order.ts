@@ -14,7 +14,7 @@ const next: Readonly<Record<string, readonly string[]>> = {
 const failures: readonly string[] = ['failed', 'rejected', 'error'];
 const ranks: readonly string[] = ['quoted', 'srcintent', 'srccreated', 'destsent'];
 
-/** How far a state is; a final one is further than all others. */
+/** How far a state is; a final one is further than all others, an unknown one is nowhere. */
 const rankOf = (state: string): number => (finalStates.includes(state) ? ranks.length : ranks.indexOf(state));
 
 const first: EventPlace = { duplicateOf: null, outOfOrder: false, missing: [] };
@@ -33,11 +33,11 @@ export function placeOf({ txnState, updatedAt }: ReceivedEvent, earlier: readonl
 
 type Moment = Pick<EarlierEvent, 'txnState' | 'updatedAt'>;
 
-/** A final state is never left, whatever the clocks say; between others time decides, and the state within one instant. */
+/** No state is ever left for an earlier one, whatever the clocks say; where that does not decide, the time does. */
 function isAfter(a: Moment, b: Moment): boolean {
-  const [isFinalA, isFinalB] = [finalStates.includes(a.txnState), finalStates.includes(b.txnState)];
-  if (isFinalA !== isFinalB) return isFinalA;
-  return a.updatedAt === b.updatedAt ? rankOf(a.txnState) > rankOf(b.txnState) : a.updatedAt > b.updatedAt;
+  const [rankA, rankB] = [rankOf(a.txnState), rankOf(b.txnState)];
+  const decides = rankA >= 0 && rankB >= 0 && rankA !== rankB;
+  return decides ? rankA > rankB : a.updatedAt > b.updatedAt;
 }
 
 /** The states that lie on the shortest way between two; none when there is no way that is known. */

@@ -1,7 +1,7 @@
 // Webhook events as they come: a calm line for people, a row for scripts; and what became of all of them at the end.
 import type { Transaction } from '../api/types.js';
 import { sanitize } from './sanitize.js';
-import type { StreamView } from './output.js';
+import type { StreamView } from './view.js';
 import type { Canvas } from './terminal.js';
 import { widthOf } from './text.js';
 import { clockTime } from './time.js';

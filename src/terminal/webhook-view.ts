@@ -1,7 +1,7 @@
 // Webhooks of an account and their signatures, for people and for scripts.
 import type { Webhook } from '../api/types.js';
 import { factLines } from './card.js';
-import type { Column, ListView, RecordView } from './output.js';
+import type { Column, ListView, RecordView } from './view.js';
 import { sanitize } from './sanitize.js';
 import { relativeTime } from './time.js';
 

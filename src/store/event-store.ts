@@ -1,4 +1,6 @@
 // The log of webhook events in SQLite, and beside it the backlog: which event still has to reach which consumer.
+import { fdatasync, openSync, closeSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { inTransaction, openSqlite } from './sqlite.js';
@@ -48,8 +50,11 @@ export interface WaitingEvent {
 }
 
 export interface EventStore {
-  /** Writes all of them, and into the backlog of each consumer, in one transaction: on disk when this returns. */
-  append(events: readonly ReceivedEvent[], consumers: readonly string[], placing: Placing): void;
+  /**
+   * Writes all of them, and into the backlog of each consumer, in one transaction: on disk when this resolves. Several
+   * may be under way; they resolve in the order in which they were called.
+   */
+  append(events: readonly ReceivedEvent[], consumers: readonly string[], placing: Placing): Promise<StoredEvent[]>;
   /** Events after this id, oldest first. */
   after(id: number, limit: number): readonly StoredEvent[];
   read(id: number): StoredEvent | undefined;
@@ -64,7 +69,7 @@ export interface EventStore {
   waiting(consumer: string, afterId: number, limit: number): readonly WaitingEvent[];
   /** How many events wait for each consumer that has a backlog. */
   backlog(): readonly Backlog[];
-  /** Takes events off the backlog of a consumer. */
+  /** Takes events off the backlog of a consumer; a loss of power may bring the last of them back. */
   settle(consumer: string, eventIds: readonly number[]): void;
   /** Drops events that were received before this time and wait for nobody. */
   prune(receivedBefore: number): void;
@@ -95,7 +100,6 @@ const schema = `
     missing TEXT NOT NULL
   ) STRICT;
   CREATE INDEX events_txn ON events (txn_id, updated_at) WHERE txn_id IS NOT NULL;
-  CREATE INDEX events_received ON events (received_at);
   CREATE TABLE backlog (
     consumer TEXT NOT NULL,
     event_id INTEGER NOT NULL REFERENCES events (id),
@@ -150,20 +154,21 @@ const lastSchema = v.object({ id: v.number() });
 /** No transaction of the specification has more states than this; what comes on top are repetitions. */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
+/** The index of transactions is written all over the file: the longer that waits, the less often. */
+const checkpointPages = 8_000;
 
 /** Throws Failure `usage` when the file is damaged, from a newer version, or cannot be written. */
 export function openEventStore(path: string): EventStore {
-  const db = openSqlite({ path, name: 'The event store', schema });
+  const db = openSqlite({ path, name: 'The event store', schema, synchronous: 'normal', checkpointPages });
   const statements = prepare(db);
+  const log = openLog(path);
   const after = (id: number, limit: number): StoredEvent[] => v.parse(eventsSchema, statements.after.all(id, limit));
   return {
-    append: (events, consumers, placing) =>
-      inTransaction(db, () => {
-        for (const event of events) {
-          const id = insert(statements, event, placing(event, earlierOf(statements, event)));
-          for (const consumer of consumers) statements.queue.run(consumer, id, event.txnId ?? '');
-        }
-      }),
+    async append(events, consumers, placing) {
+      const stored = inTransaction(db, () => events.map((event) => add(statements, event, consumers, placing)));
+      await log.sync();
+      return stored;
+    },
     after,
     read: (id) => {
       const row: unknown = statements.read.get(id);
@@ -188,10 +193,40 @@ export function openEventStore(path: string): EventStore {
       inTransaction(db, () => {
         for (const id of eventIds) statements.settle.run(consumer, id);
       }),
-    prune: (receivedBefore) => void statements.prune.run(receivedBefore),
-    close: () => void db.close(),
+    prune(receivedBefore) {
+      const oldest = v.parse(v.nullish(v.object({ receivedAt: v.number() })), statements.oldest.get());
+      if (oldest != null && oldest.receivedAt < receivedBefore) statements.prune.run(receivedBefore);
+    },
+    close: () => {
+      log.close();
+      db.close();
+    },
   };
 }
+
+/**
+ * The write-ahead log of a database, where a commit is written before anywhere else. Syncing it here, off the main
+ * thread, makes the commit durable while the next deliveries are received already. SQLite takes no lock on this file,
+ * so opening it a second time disturbs none.
+ */
+function openLog(path: string) {
+  let file: number | undefined;
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    sync(): Promise<unknown> {
+      file ??= openSync(`${path}-wal`, 'r');
+      const both = Promise.all([before, sync(file)]);
+      // One that fails is its own caller's to hear of.
+      before = both.catch(() => undefined);
+      return both;
+    },
+    close: (): void => {
+      if (file !== undefined) closeSync(file);
+    },
+  };
+}
+
+const sync = promisify(fdatasync);
 
 type Statements = ReturnType<typeof prepare>;
 
@@ -202,6 +237,7 @@ function prepare(db: Database.Database) {
          (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order, missing)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    known: db.prepare('SELECT 1 FROM events WHERE txn_id = ? LIMIT 1'),
     earlier: db.prepare(
       `SELECT id, txn_state AS txnState, updated_at AS updatedAt FROM events
        WHERE txn_id = ? AND updated_at IS NOT NULL AND duplicate_of IS NULL ORDER BY updated_at DESC, id LIMIT ${earlierLimit}`,
@@ -224,6 +260,7 @@ function prepare(db: Database.Database) {
     ),
     backlog: db.prepare('SELECT consumer, count(*) AS count FROM backlog GROUP BY consumer'),
     settle: db.prepare('DELETE FROM backlog WHERE consumer = ? AND event_id = ?'),
+    oldest: db.prepare('SELECT received_at AS receivedAt FROM events ORDER BY id LIMIT 1'),
     // The newest event stays, so that no id is ever given twice.
     prune: db.prepare(
       `DELETE FROM events WHERE received_at < ? AND id < (SELECT max(id) FROM events)
@@ -232,12 +269,19 @@ function prepare(db: Database.Database) {
   };
 }
 
-function earlierOf({ earlier }: Statements, { txnId }: ReceivedEvent): EarlierEvent[] {
-  return txnId === null ? [] : v.parse(earlierSchema, earlier.all(txnId));
+function earlierOf({ known, earlier }: Statements, { txnId }: ReceivedEvent): EarlierEvent[] {
+  if (txnId === null || known.get(txnId) === undefined) return [];
+  return v.parse(earlierSchema, earlier.all(txnId));
 }
 
-function insert({ insert: statement }: Statements, event: ReceivedEvent, place: EventPlace): number {
-  const { lastInsertRowid } = statement.run(
+function add(
+  statements: Statements,
+  event: ReceivedEvent,
+  consumers: readonly string[],
+  placing: Placing,
+): StoredEvent {
+  const place = placing(event, earlierOf(statements, event));
+  const { lastInsertRowid } = statements.insert.run(
     event.receivedAt,
     event.body,
     event.signature,
@@ -248,5 +292,7 @@ function insert({ insert: statement }: Statements, event: ReceivedEvent, place: 
     place.outOfOrder ? 1 : 0,
     place.missing.join(','),
   );
-  return Number(lastInsertRowid);
+  const id = Number(lastInsertRowid);
+  for (const consumer of consumers) statements.queue.run(consumer, id, event.txnId ?? '');
+  return { ...event, ...place, id };
 }

@@ -1,4 +1,4 @@
-// Opens SQLite files: owner-readable, durable on commit, safe with many processes, and never one of a newer svcpay.
+// Opens SQLite files: owner-readable, safe with many processes, and never one of a newer svcpay.
 import Database from 'libsql';
 import { chmodSync, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -12,6 +12,10 @@ export interface SqliteFile {
   readonly name: string;
   /** Creates the tables of version 1. */
   readonly schema: string;
+  /** Whether a commit waits for the disk, or somebody else does after it. */
+  readonly synchronous: 'full' | 'normal';
+  /** Pages that the log beside the file may grow to before they are moved into it. */
+  readonly checkpointPages: number;
 }
 
 const version = 1;
@@ -25,7 +29,8 @@ export function openSqlite(file: SqliteFile): Database.Database {
   try {
     const db = new Database(file.path, { timeout: busyMs });
     db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = FULL');
+    db.pragma(`synchronous = ${file.synchronous}`);
+    db.pragma(`wal_autocheckpoint = ${file.checkpointPages}`);
     db.pragma(`busy_timeout = ${busyMs}`);
     prepareSchema(db, file);
     if (!existed) chmodSync(file.path, 0o600);
@@ -53,7 +58,7 @@ function prepareSchema(db: Database.Database, { name, path, schema }: SqliteFile
 const versionOf = (db: Database.Database): number =>
   v.parse(versionSchema, db.prepare('PRAGMA user_version').get()).user_version;
 
-/** Runs the action as one transaction: all of it is on disk when this returns, or nothing of it. */
+/** Runs the action as one transaction: all of it holds when this returns, or nothing of it. */
 export function inTransaction<T>(db: Database.Database, action: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {

@@ -105,12 +105,17 @@ function rewritten(text: string): string[] {
   const value = parse(text);
   if (typeof value !== 'object' || value === null) return [];
   const sorted = Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return [value, sorted].flatMap((each) => {
-    const compact = JSON.stringify(each);
-    const escaped = compact.replace(/[\u0080-\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-    return [compact, escaped, spaced(each), JSON.stringify(each, null, 2), JSON.stringify(each, null, 4)];
-  });
+  const written = [value, sorted].flatMap((each) => [
+    JSON.stringify(each),
+    spaced(each),
+    JSON.stringify(each, null, 2),
+    JSON.stringify(each, null, 4),
+  ]);
+  return [...written, ...written.map(asciiOnly)];
 }
+
+const asciiOnly = (json: string): string =>
+  json.replace(/[\u0080-\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** `{"a": 1, "b": 2}`, as Python writes it. */
 function spaced(value: object): string {

@@ -7,7 +7,7 @@ import { runFor } from './exec.js';
 import { forwardTo, openForwarder, type Forwarder } from './forward.js';
 import { gapsOf } from './order.js';
 import { startReceiver, type Receiver, type ReceiverCounts, type ReceiverLimits } from './receive.js';
-import { createBell, tail, type Bell } from './tail.js';
+import { createTail, type Tail } from './tail.js';
 
 /** What is worth telling while it happens. */
 export interface ListenReports {
@@ -65,19 +65,18 @@ const keptMs = 30 * 86_400_000;
 export async function startListener(options: ListenOptions): Promise<Listener> {
   const { store, reports } = options;
   store.prune(options.now() - keptMs);
-  const bell = createBell();
+  const tail = createTail(store);
   const forwarders = options.forwardTo.map((target) => ({
     name: target.href,
     forwarder: openForwarder({ target, maker: options.maker, connections: forwardsAtOnce }),
   }));
   const consumers = [...forwarders.map(({ name }) => name), ...(options.exec === undefined ? [] : [`exec ${options.exec}`])];
-  const startId = store.lastId();
   const dispatchers: Dispatcher[] = [];
   const receiver = await startReceiver({
     ...options,
     consumers,
-    onStored: () => {
-      bell.ring();
+    onStored: (events) => {
+      tail.push(events);
       for (const each of dispatchers) each.wake();
     },
     onWrongSignature: reports.onWrongSignature,
@@ -87,9 +86,9 @@ export async function startListener(options: ListenOptions): Promise<Listener> {
   const tally = { duplicates: 0, outOfOrder: 0, gapped: new Set<string>() };
   return {
     url: receiver.url,
-    events: enriched(counted(tail(store, startId, bell), tally), options.lookUp, reports.onLookUpFailed),
+    events: enriched(counted(tail.events(), tally), options.lookUp, reports.onLookUpFailed),
     stop: async () => {
-      await stopAll(receiver, bell, dispatchers, forwarders.map(({ forwarder }) => forwarder));
+      await stopAll(receiver, tail, dispatchers, forwarders.map(({ forwarder }) => forwarder));
       return summaryOf(receiver, store, dispatchers, tally);
     },
   };
@@ -136,12 +135,12 @@ async function* counted(events: AsyncIterable<StoredEvent>, tally: Tally): Async
 
 async function stopAll(
   receiver: Receiver,
-  bell: Bell,
+  tail: Tail,
   dispatchers: readonly Dispatcher[],
   forwarders: readonly Forwarder[],
 ): Promise<void> {
   await receiver.stop();
-  bell.close();
+  tail.close();
   await Promise.all(dispatchers.map((each) => each.drain(drainMs)));
   for (const forwarder of forwarders) forwarder.close();
 }

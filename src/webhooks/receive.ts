@@ -1,6 +1,6 @@
 // The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { EventStore, ReceivedEvent } from '../store/event-store.js';
+import type { EventStore, ReceivedEvent, StoredEvent } from '../store/event-store.js';
 import { createGate } from './gate.js';
 import { readPayload } from './events.js';
 import { placeOf } from './order.js';
@@ -51,8 +51,8 @@ export interface ReceiverOptions {
   readonly consumers: readonly string[];
   readonly limits?: ReceiverLimits;
   readonly now: () => number;
-  /** Some events are on disk and acknowledged. */
-  readonly onStored: () => void;
+  /** These events are on disk and acknowledged; told in the order of their ids. */
+  readonly onStored: (events: readonly StoredEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
   /** Events could not be written; their senders were asked to try again. */
   readonly onUnwritten: (error: unknown) => void;
@@ -64,6 +64,9 @@ export interface Receiver {
   /** Takes no more connections, and answers what is under way. */
   stop(): Promise<void>;
 }
+
+/** Groups of events on their way to the disk: one is gathered while another is written. */
+const writesAtOnce = 2;
 
 /** Node looks this often for connections that are over their time. */
 const checkMs = 500;
@@ -173,28 +176,43 @@ interface Waiting {
   readonly response: ServerResponse;
 }
 
-/** Group commit: the events that arrive in one turn of the loop share one transaction, and are answered after it. */
+/** Group commit: the events that arrive while others are being written share the next transaction. */
 function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   let waiting: Waiting[] = [];
+  let writing = 0;
+  let isScheduled = false;
 
-  const flush = (): void => {
+  const write = async (): Promise<void> => {
     const group = waiting;
     waiting = [];
     try {
-      options.store.append(group.map(({ event }) => event), options.consumers, placeOf);
+      const stored = await options.store.append(group.map(({ event }) => event), options.consumers, placeOf);
+      counts.received += group.length;
+      for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
+      options.onStored(stored);
     } catch (error) {
       counts.unwritten += group.length;
       for (const { response } of group) response.writeHead(503, { 'content-length': 0, 'retry-after': '5' }).end();
-      return options.onUnwritten(error);
+      options.onUnwritten(error);
     }
-    counts.received += group.length;
-    for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
-    options.onStored();
+  };
+
+  const schedule = (): void => {
+    if (isScheduled || writing >= writesAtOnce || waiting.length === 0) return;
+    isScheduled = true;
+    // Not before all that came in this turn of the loop is there.
+    setImmediate(() => {
+      isScheduled = false;
+      writing += 1;
+      void write().finally(() => {
+        writing -= 1;
+        schedule();
+      });
+    });
   };
 
   return (body: Buffer, signature: string, response: ServerResponse): void => {
     const payload = readPayload(body);
-    if (waiting.length === 0) setImmediate(flush);
     waiting.push({
       event: {
         receivedAt: options.now(),
@@ -206,5 +224,6 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
       },
       response,
     });
+    schedule();
   };
 }

@@ -1,53 +1,56 @@
-// Follows the log of events: hands out what is there and then what comes, in the order of arrival.
+// Hands out events as they are stored, in the order of arrival; a slow reader costs no memory, the rest is on disk.
 import type { EventStore, StoredEvent } from '../store/event-store.js';
 
-const rowsAtOnce = 256;
-
-/** Says that something came; each waiter looks for itself. */
-export interface Bell {
-  ring(): void;
-  /** Resolves at the next ring, at once after {@link close}. */
-  heard(): Promise<void>;
+export interface Tail {
+  /** Some are stored, the next ones after all that were pushed before. */
+  push(events: readonly StoredEvent[]): void;
   /** Nothing comes any more. */
   close(): void;
-  readonly closed: boolean;
+  /** All that is pushed, until {@link close}. To be read once. */
+  events(): AsyncGenerator<StoredEvent>;
 }
 
-export function createBell(): Bell {
-  let waiters: (() => void)[] = [];
-  let closed = false;
-  const ring = (): void => {
-    const woken = waiters;
-    waiters = [];
-    for (const wake of woken) wake();
-  };
-  return {
-    ring,
-    heard: () => (closed ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
-    close() {
-      closed = true;
-      ring();
-    },
-    get closed() {
-      return closed;
-    },
-  };
-}
+/** Held in memory for the reader; beyond, it reads from the store. */
+const mostHeld = 1_000;
+const rowsAtOnce = 256;
 
-/** Events after an id, until the bell is closed and all are handed out. */
-export async function* tail(store: Pick<EventStore, 'after'>, afterId: number, bell: Bell): AsyncGenerator<StoredEvent> {
-  let last = afterId;
-  for (;;) {
-    const isLast = bell.closed;
-    // Asked for before looking: what is written in between rings already.
-    const heard = bell.heard();
-    const events = store.after(last, rowsAtOnce);
-    for (const event of events) {
-      last = event.id;
-      yield event;
-    }
-    if (events.length > 0) continue;
-    if (isLast) return;
-    await heard;
+export function createTail(store: Pick<EventStore, 'after' | 'lastId'>): Tail {
+  let fresh: StoredEvent[] = [];
+  /** Whether events were pushed that are not held. */
+  let isBehind = false;
+  let isClosed = false;
+  let last = store.lastId();
+  let wake = (): void => undefined;
+
+  function take(): readonly StoredEvent[] {
+    // What was read from the store may be pushed only now.
+    const taken = isBehind ? store.after(last, rowsAtOnce) : fresh.filter(({ id }) => id > last);
+    if (!isBehind) fresh = [];
+    else if (taken.length < rowsAtOnce) isBehind = false;
+    last = taken.at(-1)?.id ?? last;
+    return taken;
   }
+
+  return {
+    push(events) {
+      if (isBehind || fresh.length + events.length > mostHeld) {
+        isBehind = true;
+        fresh = [];
+      } else fresh.push(...events);
+      wake();
+    },
+    close() {
+      isClosed = true;
+      wake();
+    },
+    async *events() {
+      for (;;) {
+        const taken = take();
+        yield* taken;
+        if (taken.length > 0 || isBehind) continue;
+        if (isClosed) return;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
 }

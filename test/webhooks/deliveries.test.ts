@@ -1,0 +1,121 @@
+// What leaves again: to another address as the same bytes, to a command as stdin and environment, to a reader in order.
+import { createServer } from 'node:http';
+import { describe, expect, onTestFinished } from 'vitest';
+import type { StoredEvent } from '../../src/store/event-store.js';
+import { environmentOf, runFor } from '../../src/webhooks/exec.js';
+import { forwardTo, openForwarder, parseTarget } from '../../src/webhooks/forward.js';
+import { createTail } from '../../src/webhooks/tail.js';
+import { nowhere, payload, received, test } from './support.js';
+
+const stored = (body: string): StoredEvent => ({
+  ...received(payload('t1')), ...nowhere, id: 7, body: Buffer.from(body),
+});
+const never = new AbortController().signal;
+
+async function target(answer: number | 'none'): Promise<{ url: URL; seen: { headers: object; body: Buffer }[] }> {
+  const seen: { headers: object; body: Buffer }[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      seen.push({ headers: request.headers, body: Buffer.concat(chunks) });
+      if (answer === 'none') request.socket.destroy();
+      else response.writeHead(answer).end('whatever');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { url: new URL(`http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/in`), seen };
+}
+
+describe('forwarding', () => {
+  test('sends the same bytes with the same signature', async () => {
+    const { url, seen } = await target(204);
+    const forwarder = openForwarder({ target: url, maker: 'acme', connections: 2 });
+    onTestFinished(() => forwarder.close());
+    const event = stored('{"txnId": "t1" , "odd":"\u00fc"}\r\n');
+    expect(await forwardTo(forwarder)(event, never)).toEqual({ kind: 'delivered' });
+    expect(seen[0]?.body).toEqual(event.body);
+    expect(seen[0]?.headers).toMatchObject({ 'x-acmepay-signature': event.signature, 'content-type': 'application/json' });
+  });
+
+  test.for([
+    [400, 'transaction'],
+    [404, 'transaction'],
+    [429, 'consumer'],
+    [500, 'consumer'],
+    [302, 'consumer'],
+    ['none', 'consumer'],
+  ] as const)('tries again after %s, for the %s', async ([answer, scope]) => {
+    const { url } = await target(answer);
+    const forwarder = openForwarder({ target: url, maker: 'service', connections: 2 });
+    onTestFinished(() => forwarder.close());
+    expect(await forwardTo(forwarder)(stored('{}'), never)).toMatchObject({ kind: 'again', scope });
+  });
+
+  test.for(['ftp://x', 'localhost:3000', 'nonsense', ''])('refuses "%s" as an address', (text) => {
+    expect(() => parseTarget(text)).toThrow(/is not an address/);
+  });
+});
+
+describe('a command', () => {
+  const run = (command: string, event = stored('{"txnId":"t1","txnState":"completed","updatedAt":5}')) => {
+    const chunks: Buffer[] = [];
+    const verdict = runFor({ command, env: { PATH: process.env['PATH'] }, onOutput: (chunk) => chunks.push(chunk) })(event, never);
+    return verdict.then((each) => ({ verdict: each, output: Buffer.concat(chunks).toString() }));
+  };
+
+  test('gets the body on stdin and the event in its environment', async () => {
+    const { verdict, output } = await run('cat; echo " $SVCPAY_TXN_ID $SVCPAY_TXN_STATE $SVCPAY_EVENT_ID"');
+    expect(output).toBe('{"txnId":"t1","txnState":"completed","updatedAt":5} t1 completed 7\n');
+    expect(verdict).toEqual({ kind: 'delivered' });
+  });
+
+  test.for([
+    ['exit 3', { kind: 'given-up', reason: 'exit code 3' }],
+    ['exit 75', { kind: 'again', scope: 'transaction' }],
+    ['kill -9 $$', { kind: 'given-up', reason: 'ended by SIGKILL' }],
+  ] as const)('that ends by "%s" is judged by it', async ([command, verdict]) => {
+    expect((await run(command)).verdict).toMatchObject(verdict);
+  });
+
+  test('never gets what an event says as a part of its line, nor the webhook secret', async () => {
+    const hostile = stored(JSON.stringify({ txnId: '$(echo never)', txnState: '`id`', msg: 'a\0b', updatedAt: 1 }));
+    const { output } = await run('echo "$SVCPAY_TXN_ID $SVCPAY_TXN_STATE $SVCPAY_MSG"', hostile);
+    expect(output).toBe('$(echo never) `id` ab\n');
+    const env = environmentOf(hostile, { SVCPAY_WEBHOOK_SECRET: 's', SVCPAY_HOME: 'h' });
+    expect(env).toMatchObject({ SVCPAY_HOME: 'h' });
+    expect(env).not.toHaveProperty('SVCPAY_WEBHOOK_SECRET');
+  });
+});
+
+describe('the tail', () => {
+  test('hands out everything once and in order, also when its reader is slower than the events', async ({ store }) => {
+    const tail = createTail(store);
+    const seen: number[] = [];
+    const reading = (async () => {
+      for await (const { id } of tail.events()) {
+        seen.push(id);
+        if (id % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    })();
+    for (let part = 0; part < 20; part += 1) {
+      const events = Array.from({ length: 150 }, (_, n) => received(payload(`t${part}-${n}`)));
+      tail.push(await store.append(events, [], () => nowhere));
+    }
+    tail.close();
+    await reading;
+    expect(seen).toEqual(Array.from({ length: 3_000 }, (_, n) => n + 1));
+  });
+
+  test('begins after what was there before', async ({ store }) => {
+    await store.append([received(payload('old'))], [], () => nowhere);
+    const tail = createTail(store);
+    tail.push(await store.append([received(payload('new'))], [], () => nowhere));
+    tail.close();
+    const seen: (string | null)[] = [];
+    for await (const { txnId } of tail.events()) seen.push(txnId);
+    expect(seen).toEqual(['new']);
+  });
+});

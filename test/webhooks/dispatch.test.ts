@@ -1,0 +1,103 @@
+// The way from the backlog to a consumer: everything arrives, in order per transaction, whatever fails in between.
+import { describe, expect } from 'vitest';
+import type { EventStore, StoredEvent } from '../../src/store/event-store.js';
+import { startDispatcher, type Deliver, type Dispatcher, type DispatchOptions } from '../../src/webhooks/dispatch.js';
+import { nowhere, payload, received, test } from './support.js';
+
+const consumer = 'http://target/';
+
+const append = (store: EventStore, ids: readonly string[]): Promise<StoredEvent[]> =>
+  store.append(ids.map((id, at) => received(payload(id, 'quoted', at))), [consumer], () => nowhere);
+
+/** Numbers that look random and are the same each time. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+const start = (store: EventStore, deliver: Deliver, change: Partial<DispatchOptions> = {}): Dispatcher =>
+  startDispatcher({
+    consumer, store, deliver, concurrency: 8, now: () => Date.now(), random: () => 0,
+    onGivenUp: () => undefined, onTrouble: () => undefined, ...change,
+  });
+
+describe('a dispatcher', () => {
+  test('delivers all, each transaction in order, through failures of every kind and restarts', async ({ store }) => {
+    const ids = Array.from({ length: 300 }, (_, n) => `t${n % 40}`);
+    await append(store, ids);
+    const random = seeded(7);
+    const arrived = new Map<string, number[]>();
+    const deliver: Deliver = async ({ id, txnId }) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      const chance = random();
+      if (chance < 0.05) return { kind: 'again', scope: 'consumer', reason: 'down' };
+      if (chance < 0.1) return { kind: 'again', scope: 'transaction', reason: 'not now' };
+      arrived.set(txnId ?? '', [...(arrived.get(txnId ?? '') ?? []), id]);
+      return { kind: 'delivered' };
+    };
+    while (store.backlog().length > 0) await start(store, deliver).drain(200);
+    expect([...arrived.values()].flat().toSorted((a, b) => a - b)).toEqual(ids.map((_, n) => n + 1));
+    for (const each of arrived.values()) expect(each).toEqual(each.toSorted((a, b) => a - b));
+  });
+
+  test('does not let one refused event hold up other transactions', async ({ store }) => {
+    await append(store, ['bad', 'good', 'bad', 'better']);
+    const arrived: string[] = [];
+    const dispatcher = start(store, ({ txnId }) => {
+      if (txnId === 'bad') return Promise.resolve({ kind: 'again', scope: 'transaction', reason: '400' });
+      arrived.push(txnId ?? '');
+      return Promise.resolve({ kind: 'delivered' });
+    });
+    await dispatcher.drain(50);
+    expect(arrived).toEqual(['good', 'better']);
+    expect(store.backlog()).toEqual([{ consumer, count: 2 }]);
+  });
+
+  test('leaves a consumer that is down alone, says so once, and says when it is back', async ({ store }) => {
+    await append(store, Array.from({ length: 50 }, (_, n) => `t${n}`));
+    let attempts = 0;
+    const said: (string | undefined)[] = [];
+    let back = (): void => undefined;
+    const isBack = new Promise<void>((resolve) => (back = resolve));
+    const deliver: Deliver = () => {
+      attempts += 1;
+      return Promise.resolve(attempts < 10 ? { kind: 'again', scope: 'consumer', reason: 'refused' } : { kind: 'delivered' });
+    };
+    const dispatcher = start(store, deliver, {
+      onTrouble: (reason) => {
+        said.push(reason);
+        if (reason === undefined) back();
+      },
+    });
+    await isBack;
+    await dispatcher.drain(1_000);
+    expect(said).toEqual(['refused', undefined]);
+    expect(store.backlog()).toEqual([]);
+    expect(attempts).toBe(50 + 9);
+  });
+
+  test('takes what was given up off the backlog and tells of it', async ({ store }) => {
+    await append(store, ['a']);
+    const told: string[] = [];
+    const dispatcher = start(store, () => Promise.resolve({ kind: 'given-up', reason: 'exit code 1' }), {
+      onGivenUp: ({ id }, reason) => told.push(`${id} ${reason}`),
+    });
+    await dispatcher.drain(100);
+    expect([told, dispatcher.counts, store.backlog()]).toEqual([['1 exit code 1'], { delivered: 0, givenUp: 1 }, []]);
+  });
+
+  test('goes on with what comes while it is idle', async ({ store }) => {
+    const arrived: number[] = [];
+    const dispatcher = start(store, ({ id }) => {
+      arrived.push(id);
+      return Promise.resolve({ kind: 'delivered' });
+    });
+    await append(store, ['a', 'b']);
+    dispatcher.wake();
+    await dispatcher.drain(1_000);
+    expect(arrived).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,182 @@
+// The receiver against real sockets: what is taken, what is refused, and that nothing is acknowledged before it is stored.
+import { connect, type Socket } from 'node:net';
+import { describe, expect, onTestFinished } from 'vitest';
+import { createGate } from '../../src/webhooks/gate.js';
+import { receiverLimits, startReceiver, type Receiver, type ReceiverOptions } from '../../src/webhooks/receive.js';
+import { signBody } from '../../src/webhooks/sign.js';
+import { payload, secret, test } from './support.js';
+
+async function start(store: ReceiverOptions['store'], change: Partial<ReceiverOptions> = {}): Promise<Receiver> {
+  const receiver = await startReceiver({
+    host: '127.0.0.1', port: 0, secret, maker: 'acme', store, consumers: [], now: () => Date.now(),
+    onStored: () => undefined, onWrongSignature: () => undefined, onUnwritten: () => undefined, ...change,
+  });
+  onTestFinished(() => receiver.stop());
+  return receiver;
+}
+
+const quick = { ...receiverLimits, headersMs: 200, requestMs: 300 };
+
+const post = (url: string, body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${url}/any/path`, {
+    method: 'POST',
+    body: new Uint8Array(Buffer.from(body)),
+    headers: { 'X-Acmepay-Signature': signBody(Buffer.from(body), secret), ...headers },
+  });
+
+/** Sends raw text, and resolves with all that comes back until the other side closes. */
+function speak(url: string, text: string, onOpen?: (socket: Socket) => void): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => {
+      socket.write(text);
+      onOpen?.(socket);
+    });
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk.toString()));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+const event = JSON.stringify(payload('t1'));
+const anySignature = `X-Acmepay-Signature: ${'0'.repeat(64)}`;
+
+describe('the receiver', () => {
+  test('answers 200 once the event is stored, with the bytes as they came', async ({ store }) => {
+    const { url, counts } = await start(store);
+    const spaced = `${event}\n `;
+    expect((await post(url, spaced)).status).toBe(200);
+    expect(Buffer.from(store.read(1)?.body ?? []).toString()).toBe(spaced);
+    expect(store.read(1)).toMatchObject({ txnId: 't1', signature: signBody(Buffer.from(spaced), secret) });
+    expect(counts).toMatchObject({ received: 1, wrongSignatures: 0 });
+  });
+
+  test('does not answer before the event is on disk', async ({ store }) => {
+    const order: string[] = [];
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const slow: ReceiverOptions['store'] = {
+      append: async (...events) => {
+        await held;
+        order.push('stored');
+        return store.append(...events);
+      },
+    };
+    const { url } = await start(slow);
+    const answered = post(url, event).then(() => order.push('answered'));
+    await post(url, event, { 'X-Acmepay-Signature': 'f'.repeat(64) });
+    order.push('another was refused meanwhile');
+    letGo();
+    await answered;
+    expect(order).toEqual(['another was refused meanwhile', 'stored', 'answered']);
+  });
+
+  test('marks what was said before', async ({ store }) => {
+    const { url } = await start(store);
+    for (const _ of [1, 2]) await post(url, event);
+    expect(store.read(2)).toMatchObject({ duplicateOf: 1 });
+  });
+
+  test('keeps what is signed but is no payload of the specification', async ({ store }) => {
+    const { url } = await start(store);
+    expect((await post(url, '[1]')).status).toBe(200);
+    expect(store.read(1)).toMatchObject({ txnId: null, txnState: null });
+  });
+
+  test.for([
+    ['of another secret', { 'X-Acmepay-Signature': signBody(Buffer.from(event), 'other') }],
+    ['of no form', { 'X-Acmepay-Signature': 'nonsense' }],
+    ['in capitals', { 'X-Acmepay-Signature': signBody(Buffer.from(event), secret).toUpperCase() }],
+    ['under another name', { 'X-Acmepay-Signature': '', 'X-Servicepay-Signature': signBody(Buffer.from(event), secret) }],
+  ] as const)('answers 401 to a signature %s, and counts it', async ([, headers], { store }) => {
+    const remotes: string[] = [];
+    const { url, counts } = await start(store, { onWrongSignature: (remote) => remotes.push(remote) });
+    expect((await post(url, event, headers)).status).toBe(401);
+    expect([counts.wrongSignatures, counts.received, store.lastId()]).toEqual([1, 0, 0]);
+    expect(remotes).toEqual(['127.0.0.1']);
+  });
+
+  test('takes nothing but POST', async ({ store }) => {
+    const { url } = await start(store);
+    expect((await fetch(url)).status).toBe(405);
+  });
+
+  test('answers 503 when the event cannot be written, so that it comes again', async () => {
+    const errors: unknown[] = [];
+    const full = { append: () => Promise.reject(new Error('disk full')) };
+    const { url, counts } = await start(full, { onUnwritten: (error) => errors.push(error) });
+    const answer = await post(url, event);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(counts).toMatchObject({ received: 0, unwritten: 1 });
+    expect(errors).toHaveLength(1);
+  });
+
+  test('refuses a body beyond the limit at its announcement', async ({ store }) => {
+    const { url } = await start(store);
+    const answer = await speak(url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 1048577\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  test('stops reading a body that announces nothing and goes beyond the limit', async ({ store }) => {
+    const { url, counts } = await start(store);
+    let sent = 0;
+    const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
+    await speak(url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nTransfer-Encoding: chunked\r\n\r\n`, (socket) => {
+      const pour = (): void => {
+        if (socket.destroyed || sent >= 2_000) return;
+        sent += 1;
+        socket.write(chunk, pour);
+      };
+      pour();
+    });
+    expect(counts.refused).toBe(1);
+    expect(sent).toBeLessThan(2_000);
+  });
+
+  test.for([
+    ['says nothing at all', ''],
+    ['drips its headers', 'POST / HTTP/1.1\r\nHost: h\r\nX-A'],
+    ['never ends its body', `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`],
+  ] as const)('lets go of a sender that %s', async ([, text], { store }) => {
+    const { url } = await start(store, { limits: quick });
+    const answer = await speak(url, text);
+    expect(answer === '' || answer.startsWith('HTTP/1.1 408')).toBe(true);
+    expect((await post(url, event)).status).toBe(200);
+  });
+
+  test('takes events after strangers held as many connections as they may', async ({ store }) => {
+    const { url } = await start(store, { limits: { ...quick, connections: 8 } });
+    await Promise.all(Array.from({ length: 20 }, () => speak(url, 'POST / HTTP/1.1\r\n')));
+    expect((await post(url, event)).status).toBe(200);
+  });
+
+  test('ends although a sender is in the middle of a body', async ({ store }) => {
+    const receiver = await start(store);
+    const cut = speak(receiver.url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`);
+    await post(receiver.url, event);
+    await receiver.stop();
+    expect(await cut).toBe('');
+  });
+});
+
+describe('the gate', () => {
+  const small = 300;
+  const large = 100_000;
+
+  test('refuses large bodies while many are wrong, and never a small one', () => {
+    let now = 0;
+    const gate = createGate(receiverLimits, () => now);
+    for (let wrong = 0; wrong < receiverLimits.wrongPerSecond; wrong += 1) gate.noteWrong();
+    expect([gate.refusal(small), gate.refusal(large), gate.refusal(Infinity)]).toEqual([undefined, 429, 429]);
+    now = 1_000;
+    expect(gate.refusal(large)).toBeUndefined();
+  });
+
+  test('holds no more bodies in memory than it may, and lets in again what was let go', () => {
+    const gate = createGate({ ...receiverLimits, heldBytes: 1_000 }, () => 0);
+    gate.hold(1_001);
+    expect([gate.refusal(small), gate.overflow(small)]).toEqual([503, 503]);
+    gate.release(1_001);
+    expect([gate.refusal(small), gate.overflow(small)]).toEqual([undefined, undefined]);
+  });
+});

@@ -65,7 +65,8 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
   const stopping = new AbortController();
   // As many deliveries as are under way may wait on one signal.
   setMaxListeners(0, stopping.signal);
-  let whenIdle = (): void => undefined;
+  /** Nothing more can be done for now: all is delivered, or nothing gets through. */
+  let whenStuck = (): void => undefined;
 
   const later = (ms: number, action: () => void): void => {
     const timer = setTimeout(() => {
@@ -89,7 +90,7 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
       });
       running.add(attempted);
     }
-    if (running.size === 0 && lanes.isEmpty()) whenIdle();
+    if (running.size === 0 && lanes.isEmpty()) whenStuck();
   }
 
   async function attempt(lane: Lane): Promise<void> {
@@ -112,6 +113,7 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
       lanes.putBack(lane);
       const pause = trouble.note(reason, startedAt);
       if (pause !== undefined) later(pause, pump);
+      whenStuck();
       return;
     }
     trouble.end();
@@ -129,7 +131,7 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
     wake: pump,
     async drain(ms) {
       await new Promise<void>((resolve) => {
-        whenIdle = resolve;
+        whenStuck = resolve;
         later(ms, resolve);
         if (trouble.exists()) resolve();
         else pump();

@@ -21,7 +21,7 @@ export const triggerWebhook = defineCommand({
   options: {
     to: word('URL', parseTarget).optional().describe('send an event made here to this address, such as that of webhook listen'),
     txn: text('ID').optional().describe('the transaction that it speaks of'),
-    ref: text('REF').optional().describe('the extRefId that it carries (with --to)'),
+    ref: text('REF').optional().describe('the extRefId that it carries'),
     ...secretFromStdin,
   },
   examples: [
@@ -29,10 +29,9 @@ export const triggerWebhook = defineCommand({
     ['svcpay webhook trigger failed --to http://127.0.0.1:4712', 'signed with the webhook secret, to a listener'],
   ],
   async run({ state, to, txn, ref, secretStdin }, context) {
-    if (to === undefined && ref !== undefined) throw new Failure('usage', '--ref is for an event made here: give --to URL as well.');
     const triggered =
       to === undefined
-        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, ...(txn !== undefined && { txnId: txn }) })
+        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, txnId: txn, extRefId: ref })
         : await send(to, { state, txn, ref, secretStdin }, context);
     await context.out.record(triggered, {
       screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],

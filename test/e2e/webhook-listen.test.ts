@@ -1,0 +1,121 @@
+// svcpay webhook listen and replay, as integrators run them.
+import { existsSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { deliver, startApplication, startListening, until, webhookSecret } from '../support/webhooks.js';
+
+const event = (txnId: string, txnState: string, updatedAt: number) => ({ txnId, txnState, msg: '', updatedAt });
+
+const rows = (stdout: string): unknown[] => stdout.trim().split('\n').map((line): unknown => JSON.parse(line));
+
+describe('svcpay webhook listen', () => {
+  test('prints pure JSON lines, marks what is special, refuses strangers and sums up', async ({ home }) => {
+    const listener = await startListening(['--json'], { home });
+    expect(await deliver(listener.url, event('t1', 'quoted', 1))).toBe(200);
+    expect(await deliver(listener.url, event('t1', 'quoted', 1))).toBe(200);
+    expect(await deliver(listener.url, event('t1', 'destsent', 3))).toBe(200);
+    expect(await deliver(listener.url, event('t2', 'completed', 9))).toBe(200);
+    expect(await deliver(listener.url, event('t2', 'srccreated', 8))).toBe(200);
+    expect(await deliver(listener.url, event('t3', 'completed', 1), 'another secret')).toBe(401);
+    listener.child.kill('SIGINT');
+    const run = await listener.ended;
+    expect(run.exitCode).toBe(0);
+    expect(rows(run.stdout)).toMatchObject([
+      { txnId: 't1', txnState: 'quoted', updatedAt: 1, eventId: 1, duplicateOf: null, outOfOrder: false, missing: [] },
+      { eventId: 2, duplicateOf: 1 },
+      { txnState: 'destsent', missing: ['srccreated'] },
+      { txnId: 't2', txnState: 'completed' },
+      { txnId: 't2', txnState: 'srccreated', outOfOrder: true },
+    ]);
+    expect(run.stderr).toContain('5 events · 1 duplicate · 1 out of order · 1 wrong signature');
+    expect(run.stderr).toContain('Gap: no event of srccreated for t1');
+    expect(existsSync(listener.readyFile)).toBe(false);
+  });
+
+  test('forwards to every target and runs the command, each with what came', async ({ home }) => {
+    const [first, second] = [await startApplication(() => 200), await startApplication(() => 200)];
+    const command = 'echo "got $SVCPAY_TXN_STATE: $(cat)"';
+    const targets = ['--forward-to', first.url, '--forward-to', second.url, '--exec', command];
+    const listener = await startListening([...targets, '-o', 'jsonl'], { home });
+    await deliver(listener.url, event('t1', 'completed', 1));
+    await until(() => first.bodies.length + second.bodies.length === 2 && listener.stderr().includes('got completed'));
+    listener.child.kill('SIGINT');
+    const run = await listener.ended;
+    expect(first.bodies).toEqual([JSON.stringify(event('t1', 'completed', 1))]);
+    expect(second).toMatchObject({ bodies: first.bodies, signatures: first.signatures });
+    expect(run.stderr).toContain(`got completed: ${first.bodies[0]}`);
+    expect(rows(run.stdout)).toHaveLength(1);
+  });
+
+  test('goes on with the backlog of the last time', async ({ home }) => {
+    let isUp = false;
+    const application = await startApplication(() => (isUp ? 200 : 503));
+    const before = await startListening(['--forward-to', application.url], { home });
+    await deliver(before.url, event('t1', 'completed', 1));
+    before.child.kill('SIGINT');
+    expect((await before.ended).stderr).toContain('1 waiting');
+    isUp = true;
+    const after = await startListening(['--forward-to', application.url], { home });
+    await until(() => application.bodies.length === 1);
+    after.child.kill('SIGINT');
+    expect((await after.ended).stderr).toContain('1 delivered');
+  });
+
+  test('asks the service what holds now, with --enrich', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const paid = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
+    const txnId = paid.stdout.trim();
+    const listener = await startListening(['--enrich', '-o', 'jsonl'], around);
+    await deliver(listener.url, event(txnId, 'destsent', 5));
+    await until(() => listener.stdout().includes('\n'));
+    listener.child.kill('SIGINT');
+    expect(rows((await listener.ended).stdout)).toMatchObject([
+      { txnId, txnState: 'destsent', transaction: { txnId, txnState: 'completed' } },
+    ]);
+  });
+
+  test('shows a calm line per event on a terminal, where text from outside steers nothing', async ({ home }) => {
+    const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
+    const tty = svcpayTty(['webhook', 'listen', '--port', '0'], { home, env });
+    await tty.waitFor(/Listening on http:\/\/127\.0\.0\.1:\d+/);
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(tty.text())?.[0] ?? '';
+    await deliver(url, { ...event('t1', 'completed', 1), extRefId: 'order-\u001B[2J118' });
+    await tty.waitFor(/\d\d:\d\d:\d\d {3}completed +t1 +order-\\x1b\[2J118/);
+    tty.type('\u0003');
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('1 event');
+  });
+
+  test('names what is missing where no secret can be asked for', async ({ home }) => {
+    const run = await svcpay(['webhook', 'listen'], { home });
+    expect(run).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(run.stderr).toContain('SVCPAY_WEBHOOK_SECRET');
+  });
+});
+
+describe('svcpay webhook replay', () => {
+  test('sends stored events again, with the same bytes and signature', async ({ home }) => {
+    const application = await startApplication(() => 200);
+    const listener = await startListening(['--forward-to', application.url], { home });
+    for (const txnState of ['quoted', 'completed']) await deliver(listener.url, event('t1', txnState, 1));
+    await until(() => application.bodies.length === 2);
+    listener.child.kill('SIGINT');
+    await listener.ended;
+    const byTime = await svcpay(['webhook', 'replay', '--since', '10m', '--to', application.url, '--json'], { home });
+    expect([byTime.exitCode, rows(byTime.stdout)]).toMatchObject([0, [{ eventId: 1, status: 200 }, { eventId: 2, status: 200 }]]);
+    const byId = await svcpay(['webhook', 'replay', '2', '--to', application.url, '-q'], { home });
+    expect(byId).toMatchObject({ exitCode: 0, stdout: 't1\n' });
+    expect(application.bodies.slice(2)).toEqual([...application.bodies.slice(0, 2), application.bodies[1]]);
+    expect(application.signatures.slice(2, 4)).toEqual(application.signatures.slice(0, 2));
+  });
+
+  test('ends with 75 when nobody takes them, with 5 when there is no such event', async ({ home }) => {
+    const listener = await startListening([], { home });
+    await deliver(listener.url, event('t1', 'completed', 1));
+    listener.child.kill('SIGINT');
+    await listener.ended;
+    expect(await svcpay(['webhook', 'replay', 't1', '--to', listener.url], { home })).toMatchObject({ exitCode: 75 });
+    expect(await svcpay(['webhook', 'replay', 't9', '--to', listener.url], { home })).toMatchObject({ exitCode: 5 });
+    expect(await svcpay(['webhook', 'replay'], { home })).toMatchObject({ exitCode: 2 });
+  });
+});

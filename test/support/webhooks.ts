@@ -1,0 +1,72 @@
+// A service that delivers webhooks, and an application that takes them, as processes of a test meet them.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { signBody } from '../../src/webhooks/sign.js';
+import { startSvcpay, type Surroundings } from './svcpay.js';
+
+export const webhookSecret = 'whsec_test';
+
+export interface Payload {
+  readonly txnId: string;
+  readonly extRefId?: string;
+  readonly txnState: string;
+  readonly updatedAt: number;
+}
+
+/** Delivers an event as the service does; resolves with the status, 0 when no answer came. */
+export async function deliver(url: string, event: Payload, secret = webhookSecret): Promise<number> {
+  const body = JSON.stringify(event);
+  const headers = { 'Content-Type': 'application/json', 'X-Servicepay-Signature': signBody(Buffer.from(body), secret) };
+  return fetch(url, { method: 'POST', body, headers }).then(({ status }) => status, () => 0);
+}
+
+/** Starts `webhook listen` on a free port and waits until it takes deliveries. */
+export async function startListening(args: readonly string[], around: Surroundings) {
+  const ready = join(around.home, 'ready.json');
+  // One that was killed has left its own.
+  rmSync(ready, { force: true });
+  const env = { ...around.env, SVCPAY_WEBHOOK_SECRET: webhookSecret };
+  const program = startSvcpay(['webhook', 'listen', '--port', '0', '--ready-file', ready, ...args], { ...around, env });
+  let ended = false;
+  void program.ended.then(() => (ended = true));
+  while (!existsSync(ready)) {
+    if (ended) throw new Error(`webhook listen ended: ${program.stderr()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  const { url, pid }: { url: string; pid: number } = JSON.parse(readFileSync(ready, 'utf8'));
+  return { ...program, url, pid, readyFile: ready };
+}
+
+/** An application on this machine; `answer` decides what it says to each event. */
+export async function startApplication(answer: (body: string) => number) {
+  const bodies: string[] = [];
+  const signatures: unknown[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const status = answer(body);
+      if (status === 200) {
+        bodies.push(body);
+        signatures.push(request.headers['x-servicepay-signature']);
+      }
+      response.writeHead(status, { 'content-length': 0 }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}/hooks`, bodies, signatures };
+}
+
+/** Looks again until it holds. The test's own time limit ends what never will. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}

@@ -13,16 +13,16 @@ _svcpay() {
     --time) COMPREPLY=($(compgen -W '1d 7d 30d 3m 6m 1y' -- "$current")); return ;;
     --state) COMPREPLY=($(compgen -W 'quoted srcintent srccreated destsent completed expired failed usercanceled rejected error' -- "$current")); return ;;
     --format) COMPREPLY=($(compgen -W 'csv jsonl hledger beancount' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--recipient|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--port|--file|--api-secret|--auto-pay|--description|--expiry) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--recipient|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--description|--expiry) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
-    '') words='login logout whoami wallets account rates decode receive send swap payout recipients limits tx sandbox demo completion help' flags='' ;;
+    '') words='login logout whoami wallets account rates decode receive send swap payout recipients limits tx webhook sandbox demo completion help' flags='' ;;
     'login') words='' flags='--api-key --api-secret-stdin --network' ;;
     'logout') words='' flags='' ;;
     'whoami') words='' flags='' ;;
@@ -60,6 +60,16 @@ _svcpay() {
     'tx confirm') words='' flags='--max-fee --wait --no-wait --wait-timeout' ;;
     'tx cancel') words='' flags='' ;;
     'tx export') words='' flags='--format --time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method' ;;
+    'webhook') words='list set update remove listen verify sign replay trigger' flags='' ;;
+    'webhook list') words='' flags='' ;;
+    'webhook set') words='' flags='--secret-stdin --generate-secret' ;;
+    'webhook update') words='' flags='--callback --secret-stdin --generate-secret' ;;
+    'webhook remove') words='' flags='' ;;
+    'webhook listen') words='' flags='--port --host --forward-to --exec --ready-file --enrich --print-secret --secret-stdin' ;;
+    'webhook verify') words='' flags='--signature --secret-stdin' ;;
+    'webhook sign') words='' flags='--secret-stdin' ;;
+    'webhook replay') words='' flags='--since --to' ;;
+    'webhook trigger') words='quoted srcintent srccreated destsent completed expired failed usercanceled rejected error' flags='--to --txn --ref --secret-stdin' ;;
     'sandbox') words='start fund pay invoice reset' flags='' ;;
     'sandbox start') words='' flags='--port --file --api-key --api-secret --auto-pay --allow-signature-reuse' ;;
     'sandbox fund') words='' flags='' ;;

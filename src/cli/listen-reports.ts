@@ -20,7 +20,7 @@ export function listenReports(context: Context) {
     onTrouble: (consumer: string, reason: string | undefined): void =>
       out.say(reason === undefined ? `${consumer} takes events again.` : `${consumer}: ${reason}. Events wait and are tried again.`),
     onGivenUp: (consumer: string, { id }: StoredEvent, reason: string): void =>
-      out.warn(`${consumer} failed for event ${id}: ${reason}. Again: svcpay webhook replay ${id}`),
+      out.warn(`${consumer} failed for event #${id}: ${reason}.`),
     onOutput: (chunk: Buffer): void => void terminal.stderr.write(chunk),
     /** Says what was not said yet. */
     close(): void {

@@ -46,7 +46,7 @@ export const eventStream: StreamView<EventRow> = {
 };
 
 const margin = '  ';
-const gap = '   ';
+const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
 /** Parts that have no room on the line go on the next, under the state; an id is never cut. */
@@ -61,7 +61,7 @@ function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
     ...(now === undefined || now === state ? [] : [`now ${sanitize(now)}`]),
     ...remarks(row).map((remark) => style.dim(remark)),
   ];
-  const head = `${margin}${style.dim(clockTime(row.receivedAt))}${gap}`;
+  const head = `${margin}${style.dim(`${clockTime(row.receivedAt)} #${row.eventId}`)}${gap}`;
   const indent = ' '.repeat(Math.min(widthOf(head), Math.max(0, columns - 36)));
   const lines = [head];
   for (const part of parts) {
@@ -76,7 +76,7 @@ function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
 
 function remarks({ duplicateOf, outOfOrder, missing, body, status, error }: EventRow): string[] {
   return [
-    ...(duplicateOf === null ? [] : [`duplicate of ${duplicateOf}`]),
+    ...(duplicateOf === null ? [] : [`duplicate of #${duplicateOf}`]),
     ...(outOfOrder ? ['out of order'] : []),
     ...(missing.length === 0 ? [] : [`no event of ${missing.map(sanitize).join(', ')}`]),
     ...(body === undefined ? [] : ['signed, but no payload of the specification']),

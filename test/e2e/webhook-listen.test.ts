@@ -80,7 +80,7 @@ describe('svcpay webhook listen', () => {
     await tty.waitFor(/Listening on http:\/\/127\.0\.0\.1:\d+/);
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(tty.text())?.[0] ?? '';
     await deliver(url, { ...event('t1', 'completed', 1), extRefId: 'order-\u001B[2J118' });
-    await tty.waitFor(/\d\d:\d\d:\d\d {3}completed +t1 +order-\\x1b\[2J118/);
+    await tty.waitFor(/\d\d:\d\d:\d\d #1 {2}completed +t1 +order-\\x1b\[2J118/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain('1 event');

@@ -1,4 +1,5 @@
 // Removes a webhook and forgets its secret. Specification: endpoint 14.
+import { sanitize } from '../../terminal/sanitize.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 import { forgetWebhookSecret } from '../webhook-secret.js';
@@ -10,6 +11,13 @@ export const removeWebhook = defineCommand({
   async run({ id }, context) {
     await (await context.client()).removeWebhook(id);
     await forgetWebhookSecret(context);
-    context.out.say(`Removed the webhook ${id}. Events already on their way may still arrive.`);
+    await context.out.record(
+      { id, removed: true },
+      {
+        screen: () => [`  Removed the webhook ${sanitize(id)}. Events already on their way may still arrive.`],
+        columns: [{ title: 'ID', value: (row) => row.id }],
+        quiet: (row) => row.id,
+      },
+    );
   },
 });

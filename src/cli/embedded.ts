@@ -27,14 +27,24 @@ export async function openEmbedded(home: Home, maker: string): Promise<EmbeddedS
   };
 }
 
+/** Without an answer in this time a request is given up, unless it allows itself less. */
+const longestMs = 30_000;
+
 function embeddedTransport(handle: EmbeddedService['handle']): Transport {
-  return async ({ method, url, headers, body, signal }) => {
+  return async ({ method, url, headers, body, signal, timeoutMs = longestMs }) => {
     if (signal?.aborted) throw new NetworkError('the request was interrupted', { requestSent: false });
-    const response = await handle(new Request(url, { method, headers, ...(body !== undefined && { body }) }));
-    return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      body: await response.text(),
-    };
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), timeoutMs);
+    const either = signal === undefined ? patience.signal : AbortSignal.any([patience.signal, signal]);
+    try {
+      const request = new Request(url, { method, headers, signal: either, ...(body !== undefined && { body }) });
+      const answer = await handle(request);
+      return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
+    } catch (cause) {
+      const reason = patience.signal.aborted ? 'there was no answer in time' : 'the connection broke off';
+      throw new NetworkError(reason, { requestSent: true, cause });
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }

@@ -40,8 +40,8 @@ export function createAccount(ctx: Context, displayName: string, parentId: strin
 export function reachAccount(store: Store, caller: Account, id: string): Account {
   if (!/^ne01-[0-9a-z]+$/i.test(id)) throw new Refusal(400, { error: 'failed to get account' });
   const account = findAccount(store, id);
-  assertReach(caller, id, account?.parentId);
   if (account === undefined) throw notFound();
+  assertReach(caller, id, account.parentId);
   return account;
 }
 

@@ -1,25 +1,23 @@
 // The `/_sandbox/` endpoints: what a test or a person may do to the sandbox that no client of a real service can.
 import Big from 'big.js';
 import * as v from 'valibot';
-import { parseDuration } from '../formats/duration.js';
 import { createAccount, findAccount, listAccounts, walletsOf } from './accounts.js';
 import { readAutoPay, writeAutoPay } from './auto-pay.js';
 import { advanceClock, freezeClock, readClock, thawClock } from './clock.js';
 import type { Context } from './context.js';
+import { route, wholeNumber } from './control-route.js';
 import { countByState } from './counting.js';
 import { readBody, type Call, type Route } from './http.js';
 import { createInvoice } from './lightning.js';
 import { mine } from './mining.js';
 import { payFromOutside } from './outside.js';
-import { badRequest, notFound, orRefuse } from './refusal.js';
+import { badRequest, notFound } from './refusal.js';
 import { clearLog, readLog } from './request-log.js';
 import { carryOut, type DueAction } from './schedule.js';
 import { fund, issueCredentials, reset } from './seed.js';
 import { requireSetting } from './settings.js';
 import { durations } from './unspecified.js';
-import { currency, readAmount } from './values.js';
-
-export const controlPrefix = '/_sandbox/';
+import { currency, duration, readAmount } from './values.js';
 
 const endOfTime = Date.UTC(2200, 0);
 
@@ -28,12 +26,6 @@ export interface ControlOptions {
   readonly machineTime: () => number;
   readonly dueActions: ReadonlyMap<string, DueAction>;
 }
-
-/** Milliseconds as a number, or a duration such as `2h`. */
-const duration = v.union([
-  v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(0), v.maxValue(3.2e12)),
-  v.pipe(v.string(), v.transform((text) => orRefuse(() => parseDuration(text)))),
-]);
 
 const blocks = v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(1), v.maxValue(1000));
 
@@ -60,8 +52,6 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
     carryOut({ ...ctx, now: state.now }, dueActions);
     return state;
   };
-  const route = (method: Route['method'], path: string, answer: (call: Call) => unknown): Route =>
-    ({ method, path: controlPrefix + path, access: 'open', answer });
   return [
     route('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
     route('POST', 'fund', fundWallet),
@@ -148,11 +138,9 @@ function showAutoPay({ ctx }: Call): unknown {
 }
 
 function logFilter(query: URLSearchParams) {
-  const limit = query.get('limit');
-  if (limit !== null && !/^\d{1,6}$/.test(limit)) throw badRequest('limit: a whole number is needed');
   return {
     method: query.get('method')?.toUpperCase(),
     path: query.get('path') ?? undefined,
-    limit: limit === null ? undefined : Number(limit),
+    limit: wholeNumber(query, 'limit'),
   };
 }

@@ -1,4 +1,6 @@
 // The sandbox without a port: requests go straight to its handler. Several processes may share its file.
+import { ReadableStream } from 'node:stream/web';
+import { setTimeout as pause } from 'node:timers/promises';
 import { maxBodyLength, type Outgoing } from './http.js';
 import { openService, type ServiceOptions } from './service.js';
 
@@ -9,8 +11,12 @@ export interface EmbeddedSandbox {
   readonly apiKey: string;
   readonly apiSecret: string;
   readonly accountId: string;
-  /** Answers a request to `embeddedUrl` once all that it did is on disk. */
+  /**
+   * Answers a request to `embeddedUrl` once all that it did is on disk. Rejects where a fault cuts the connection; where
+   * it leaves the request without an answer, that is when the request's own signal is aborted.
+   */
   handle(request: Request): Promise<Response>;
+  /** Waits a moment for webhooks that are being posted; what is left then is posted after the next request of anyone. */
   close(): Promise<void>;
 }
 
@@ -22,17 +28,33 @@ export function openSandbox(options: ServiceOptions): EmbeddedSandbox {
     async handle(request) {
       const { pathname, search } = new URL(request.url);
       const body = new Uint8Array(await request.arrayBuffer());
-      return toResponse(await service.handle({
+      return respond(await service.handle({
         method: request.method,
         target: pathname + search,
         headers: Object.fromEntries(request.headers),
         body: body.length > maxBodyLength ? undefined : body,
-      }));
+      }), request.signal);
     },
     close: () => service.close(),
   };
 }
 
-function toResponse({ status, headers, body }: Outgoing): Response {
-  return new Response(body, { status, headers: { ...headers } });
+async function respond({ status, headers, body, delay = 0, mishap }: Outgoing, signal: AbortSignal): Promise<Response> {
+  if (delay > 0) await pause(delay, undefined, { signal });
+  if (mishap === 'silence') await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  if (mishap === 'silence' || mishap === 'cut-before') throw new Error('a fault of the sandbox cut the connection');
+  return new Response(mishap === 'cut-within' ? brokenOff(body) : body, { status, headers: { ...headers } });
+}
+
+/** The first half of a body, and then the end of the connection. */
+function brokenOff(body: string): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(body);
+  const parts = [bytes.subarray(0, Math.ceil(bytes.length / 2))];
+  return new ReadableStream({
+    pull(controller) {
+      const part = parts.shift();
+      if (part === undefined) controller.error(new Error('a fault of the sandbox cut the connection'));
+      else controller.enqueue(part);
+    },
+  });
 }

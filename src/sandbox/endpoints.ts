@@ -12,6 +12,7 @@ import { rateTable } from './rates.js';
 import { alreadyFinal, badRequest, notFound } from './refusal.js';
 import { findTransaction, type Transaction } from './transactions.js';
 import { cancelSuffix, type AccountRecord } from './unspecified.js';
+import { webhookEndpoints } from './webhook-endpoints.js';
 import { showListItem, showTransaction } from './wire.js';
 
 export interface EndpointOptions {
@@ -36,6 +37,7 @@ export function endpoints(options: EndpointOptions): Route[] {
     { method: 'GET', path: `${base}/transaction/:txnId`, access: 'token', answer: getTransaction },
     { method: 'GET', path: `${base}/transaction`, access: 'token', answer: getTransactions },
     { method: 'GET', path: `${institutions}/:countryCode`, access: 'token', answer: getInstitutions },
+    ...webhookEndpoints(base),
     { method: 'GET', path: `${base}/rate`, access: 'token', answer: () => ({ data: rateTable() }) },
   ];
 }

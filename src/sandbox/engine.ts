@@ -2,6 +2,7 @@
 import type Big from 'big.js';
 import { openWallet } from './accounts.js';
 import type { Context } from './context.js';
+import { announce } from './deliveries.js';
 import { houseLeg, InsufficientFunds, post, reserved, wallet, type Leg } from './ledger.js';
 import { schedule, unschedule } from './schedule.js';
 import type { Ending } from './fates.js';
@@ -30,9 +31,11 @@ export function move(
   return moved;
 }
 
-/** Writes down that a transaction has come into its present state. */
-export function recordState({ store, now }: Context, txn: Transaction, msg = ''): void {
+/** Writes down that a transaction has come into its present state, and tells its webhook. */
+export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
+  const { store, now } = ctx;
   store.run('INSERT INTO state_change (txn_id, state, msg, at) VALUES (?, ?, ?, ?)', txn.id, txn.state, msg, now);
+  announce(ctx, txn, msg);
 }
 
 /** Lets the quote, the invoice or the address lapse at its `expiresAt`. */

@@ -21,6 +21,10 @@ export interface Outgoing {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Milliseconds that the answer is held back. */
+  readonly delay?: number | undefined;
+  /** What becomes of the answer on its way: the connection is cut before it or within it, or nothing ever comes. */
+  readonly mishap?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
 
 /** What an endpoint is handed. */

@@ -1,10 +1,16 @@
 // The sandbox as a test fixture: the whole service on a free port, with every control as a typed function.
 import * as v from 'valibot';
+import { listDeliveries, type Delivery, type DeliveryFilter } from './deliveries.js';
+import { listFaults, type Fault, type NewFault } from './faults.js';
 import type { Outgoing } from './http.js';
 import { readLog, type LoggedRequest } from './request-log.js';
 import { startServer, type ServerOptions } from './server.js';
+import type { Credentials } from './seed.js';
 import type { Service } from './service.js';
+import type { State } from './transitions.js';
 
+export type { Attempt, Delivery } from './deliveries.js';
+export type { Fault, NewFault } from './faults.js';
 export type { LoggedRequest } from './request-log.js';
 
 export type SandboxOptions = ServerOptions;
@@ -16,6 +22,35 @@ export interface SandboxClock {
   advance(by: string | number): Promise<number>;
   freeze(): Promise<number>;
   thaw(): Promise<number>;
+}
+
+export interface SandboxFaults {
+  /** `add({ kind: 'drop-after-commit', method: 'PUT' })`: strikes the next such request, once. */
+  add(fault: NewFault): Promise<Fault>;
+  /** All that were added, with how often each has struck. */
+  list(): Fault[];
+  /** Takes back one, or all. */
+  clear(id?: number): Promise<void>;
+}
+
+export interface TestEvent {
+  readonly state: State;
+  /** A transaction of the service; without one the event is about a transaction that does not exist. */
+  readonly txnId?: string;
+  readonly extRefId?: string;
+  readonly msg?: string;
+  readonly accountId?: string;
+}
+
+export interface SandboxWebhooks {
+  /** What was, is or will be posted, oldest first, each with its attempts. */
+  deliveries(filter?: DeliveryFilter): Delivery[];
+  /** Resolves once everything that is due has been posted. */
+  settled(): Promise<void>;
+  /** Posts a delivery once more. */
+  replay(id: number): Promise<void>;
+  /** Sends an event for testing; no transaction changes. Gives the delivery's id. */
+  trigger(event: TestEvent): Promise<number>;
 }
 
 export interface Sandbox {
@@ -38,6 +73,10 @@ export interface Sandbox {
   invoice(amount: string, terms?: { description?: string; expiry?: string | number }): Promise<string>;
   /** How long after its creation a payment request is paid by itself. */
   autoPay(after: string | number | 'off'): Promise<void>;
+  readonly faults: SandboxFaults;
+  readonly webhooks: SandboxWebhooks;
+  /** Opens a subaccount of the main account, or of another one; null opens one that is related to none. */
+  account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
   /** The requests that the service has answered, oldest first; `path` with or without its query. */
   requests(method?: string, path?: string): LoggedRequest[];
   /** Back to a fresh sandbox with the same credentials. */
@@ -51,6 +90,8 @@ const paid = v.union([
   v.pipe(v.object({ depositId: v.string() }), v.transform(({ depositId }) => depositId)),
 ]);
 const made = v.object({ invoice: v.string() });
+const numbered = v.object({ id: v.number() });
+const opened = v.object({ apiKey: v.string(), apiSecret: v.string(), accountId: v.string() });
 
 /** Starts the sandbox on the loopback interface. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -78,6 +119,28 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     async autoPay(after) {
       await control('PUT', 'auto-pay', { after });
     },
+    faults: {
+      async add(fault) {
+        const { id } = v.parse(numbered, await control('POST', 'faults', fault));
+        const added = listFaults(server.service.store).find((each) => each.id === id);
+        if (added === undefined) throw new Error('The fault has been cleared already.');
+        return added;
+      },
+      list: () => listFaults(server.service.store),
+      async clear(id) {
+        await control('DELETE', id === undefined ? 'faults' : `faults/${id}`);
+      },
+    },
+    webhooks: {
+      deliveries: (filter) => listDeliveries(server.service.store, filter),
+      settled: () => server.service.courier.settled(),
+      async replay(id) {
+        await control('POST', `deliveries/${id}/replay`);
+      },
+      trigger: async (event) => v.parse(numbered, await control('POST', 'trigger', event)).id,
+    },
+    account: async (displayName, parentAccountId) =>
+      v.parse(opened, await control('POST', 'accounts', { displayName, parentAccountId })),
     requests: (method, path) => readLog(server.service.store, { method, path }),
     async reset() {
       await control('POST', 'reset');

@@ -15,6 +15,8 @@ const logRow = v.object({
   status: v.number(),
   requestBody: v.string(),
   responseBody: v.string(),
+  /** Kind of the fault that struck the request; what was answered may then not be what arrived. */
+  fault: v.nullable(v.string()),
 });
 
 export type LoggedRequest = v.InferOutput<typeof logRow>;
@@ -26,15 +28,18 @@ export interface LogFilter {
   readonly limit?: number | undefined;
 }
 
-export function logRequest({ store, now }: Context, incoming: Incoming, outgoing: Outgoing): void {
+export function logRequest(ctx: Context, incoming: Incoming, outgoing: Outgoing, fault: string | undefined): void {
+  const { store, now } = ctx;
   const { lastId } = store.run(
-    'INSERT INTO request_log (at, method, path, status, request_body, response_body) VALUES (?, ?, ?, ?, ?, ?)',
+    `INSERT INTO request_log (at, method, path, status, request_body, response_body, fault)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
     now,
     incoming.method,
     incoming.target,
     outgoing.status,
     Buffer.from(incoming.body ?? '').toString().slice(0, maxLoggedBody),
     outgoing.body.slice(0, maxLoggedBody),
+    fault ?? null,
   );
   if (lastId % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', lastId - kept);
 }
@@ -43,7 +48,7 @@ export function logRequest({ store, now }: Context, incoming: Incoming, outgoing
 export function readLog(store: Store, { method, path, limit = kept }: LogFilter = {}): LoggedRequest[] {
   return store.all(
     logRow,
-    `SELECT at, method, path, status, request_body AS requestBody, response_body AS responseBody FROM (
+    `SELECT at, method, path, status, request_body AS requestBody, response_body AS responseBody, fault FROM (
        SELECT * FROM request_log
        WHERE (?1 IS NULL OR method = ?1)
          AND (?2 IS NULL OR path = ?2 OR substr(path, 1, length(?2) + 1) = ?2 || '?')

@@ -135,6 +135,54 @@ CREATE TABLE state_change (
 ) STRICT;
 CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
 
+-- While a process posts what is ready for a webhook, it holds a claim on it, until a moment of the machine's clock.
+CREATE TABLE webhook (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL UNIQUE REFERENCES account (id),
+  callback TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  claim TEXT,
+  claimed_until INTEGER
+) STRICT;
+
+-- One event for one webhook, kept as the raw text that is signed and posted.
+CREATE TABLE delivery (
+  id INTEGER PRIMARY KEY,
+  webhook_id TEXT NOT NULL,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  txn_id TEXT NOT NULL,
+  txn_state TEXT NOT NULL,
+  body TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('scheduled', 'sending', 'delivered', 'failed', 'canceled')),
+  tries INTEGER NOT NULL DEFAULT 0,
+  due_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX delivery_sending ON delivery (webhook_id, due_at, id) WHERE status = 'sending';
+
+CREATE TABLE attempt (
+  id INTEGER PRIMARY KEY,
+  delivery_id INTEGER NOT NULL REFERENCES delivery (id),
+  at INTEGER NOT NULL,
+  callback TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  status INTEGER,
+  error TEXT,
+  duration INTEGER NOT NULL
+) STRICT;
+CREATE INDEX attempt_by_delivery ON attempt (delivery_id, id);
+
+-- What shall go wrong on demand; spent once it has been applied as often as it was to be.
+CREATE TABLE fault (
+  id INTEGER PRIMARY KEY,
+  rule TEXT NOT NULL,
+  seen INTEGER NOT NULL DEFAULT 0,
+  applied INTEGER NOT NULL DEFAULT 0,
+  spent INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX fault_waiting ON fault (id) WHERE spent = 0;
+
 -- What happens later, carried out in the order of (at, id) once its time has come.
 CREATE TABLE due (
   id INTEGER PRIMARY KEY,
@@ -189,6 +237,7 @@ CREATE TABLE request_log (
   path TEXT NOT NULL,
   status INTEGER NOT NULL,
   request_body TEXT NOT NULL,
-  response_body TEXT NOT NULL
+  response_body TEXT NOT NULL,
+  fault TEXT
 ) STRICT;
 `;

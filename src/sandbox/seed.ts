@@ -21,7 +21,8 @@ export interface Credentials {
 
 /** What a reset empties, apart from what the main account keeps. */
 const forgotten = [
-  'entry', 'posting', 'book', 'due', 'transfer', 'deposit', 'state_change', 'invoice', 'wallet', 'request_log',
+  'attempt', 'delivery', 'webhook', 'fault', 'entry', 'posting', 'book', 'due', 'transfer', 'deposit', 'state_change',
+  'invoice', 'wallet', 'request_log',
 ];
 
 /** Fills a new file; leaves one that was filled before as it is. */
@@ -37,7 +38,10 @@ export function plant(ctx: Context, seed: Seed): void {
   endow(ctx, account.id);
 }
 
-/** Begins anew: forgets all transactions, money, time travel and further accounts. The main account keeps its key. */
+/**
+ * Begins anew: forgets all transactions, money, webhooks, faults, time travel and further accounts. The main account
+ * keeps its key.
+ */
 export function reset(ctx: Context, machine: number): void {
   const { store } = ctx;
   const main = requireSetting(store, 'mainAccount');

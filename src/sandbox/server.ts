@@ -1,5 +1,6 @@
 // The sandbox as an HTTP server on the loopback interface, with a timer for what is due between requests.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { maxBodyLength, type Outgoing } from './http.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
 
@@ -24,7 +25,20 @@ const longestWaitMs = 250;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   let url = `http://${host}`;
   const service = openService(options, () => url);
-  const server = createServer((request, response) => void serve(service, request, response));
+  const stopping = new AbortController();
+  const underWay = new Set<ServerResponse>();
+  /** Not only the idle ones: a client may hold a connection on which it has asked nothing yet. */
+  const hangUp = (): void => {
+    if (stopping.signal.aborted && underWay.size === 0) server.closeAllConnections();
+  };
+  const server = createServer((request, response) => {
+    underWay.add(response);
+    response.once('close', () => {
+      underWay.delete(response);
+      hangUp();
+    });
+    void serve(service, request, response, stopping.signal);
+  });
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -42,33 +56,51 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     service,
     async stop() {
       await timer.stop();
+      stopping.abort();
       await new Promise((resolve) => {
         server.close(resolve);
-        server.closeIdleConnections();
+        hangUp();
       });
       await service.close();
     },
   };
 }
 
-async function serve(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  service: Service, request: IncomingMessage, response: ServerResponse, stopping: AbortSignal,
+): Promise<void> {
   try {
     const body = await readAll(request);
-    send(response, await service.handle({
+    await send(response, await service.handle({
       method: request.method ?? 'GET',
       target: request.url ?? '/',
       headers: singleHeaders(request),
       body,
-    }));
+    }), stopping);
   } catch {
-    // The client went away in the middle of its request: there is nobody left to answer.
+    // The client went away in the middle of its request, or a fault or the end of the server cut its answer off.
     response.destroy();
   }
 }
 
-function send(response: ServerResponse, { status, headers, body }: Outgoing): void {
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
-  response.end(body);
+/** Sends the answer, or what a fault leaves of it. Throws where the connection is to be cut. */
+async function send(response: ServerResponse, outgoing: Outgoing, stopping: AbortSignal): Promise<void> {
+  const { status, headers, body, delay = 0, mishap } = outgoing;
+  if (delay > 0) await pause(delay, undefined, { signal: stopping });
+  if (mishap === 'silence') await untilGone(response, stopping);
+  if (mishap === 'silence' || mishap === 'cut-before') throw new Error('The connection is cut.');
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...headers, 'content-length': bytes.length });
+  if (mishap === undefined) response.end(bytes);
+  else response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
+}
+
+/** Resolves when the client has given up or the server stops. */
+function untilGone(response: ServerResponse, stopping: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('close', resolve);
+    stopping.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 /** Reads to the end, so that the client may finish sending, but keeps no more than the service takes. */
@@ -104,6 +136,7 @@ function keepTime(service: Service, onError: ((error: unknown) => void) | undefi
   const tick = async (): Promise<void> => {
     try {
       if (service.nextDueIn() === 0) await service.catchUp();
+      else service.courier.kick();
     } catch (error) {
       onError?.(error);
     }

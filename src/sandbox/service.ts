@@ -4,17 +4,26 @@ import { writeAutoPay } from './auto-pay.js';
 import { authenticate } from './auth.js';
 import { readClock } from './clock.js';
 import type { Context, Random } from './context.js';
-import { controlPrefix, controls } from './control.js';
+import { controlPrefix } from './control-route.js';
+import { controls } from './control.js';
+import { createCourier, type Courier } from './courier.js';
 import { openStore, type Store } from './database.js';
+import { deliveryActions } from './deliveries.js';
+import { disturb } from './disturb.js';
 import { endpoints } from './endpoints.js';
+import { faultControls } from './fault-controls.js';
+import { takeRequestFault } from './faults.js';
 import { assertContentType, jsonAnswer, router, type Incoming, type Outgoing } from './http.js';
 import { dueActions } from './kinds/index.js';
 import { verifyBooks } from './ledger.js';
 import { makerNames } from './maker.js';
 import { chainActions } from './mining.js';
+import type { Poster } from './post.js';
 import { Refusal } from './refusal.js';
 import { logRequest } from './request-log.js';
 import { carryOut, nextDue } from './schedule.js';
+import { webhookControls } from './webhook-controls.js';
+import { changeWebhookOptions } from './webhook-options.js';
 import { plant, readCredentials, setCredentials, type Credentials, type Seed } from './seed.js';
 import { webPrefix, webRoutes } from './web/routes.js';
 
@@ -33,9 +42,13 @@ export interface ServiceOptions {
   readonly autoPay?: number | 'off' | undefined;
   /** What a new file begins with, `demo` unless given. */
   readonly seed?: Seed | undefined;
+  /** Certificate authority (PEM) that webhooks trust besides the well-known ones. Kept in the file. */
+  readonly webhookCa?: string | undefined;
+  /** Takes webhook callbacks of plain http to this machine, for receivers without a certificate. Kept in the file. */
+  readonly allowHttpCallbacks?: boolean | undefined;
   /** Takes the same signature at the token endpoint more than once. */
   readonly allowSignatureReuse?: boolean | undefined;
-  /** Told of every answer before it goes out, for tests that look at them all. */
+  /** Told of every answer of the service's own, not of those of faults, for tests that look at them all. */
   readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
   /** Told of every failure of the service itself, answered as 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -46,6 +59,8 @@ export interface Service {
   readonly store: Store;
   /** Answers once all that the request did is on disk. Never rejects. */
   handle(incoming: Incoming): Promise<Outgoing>;
+  /** Posts to webhooks what is ready, besides everything else. */
+  readonly courier: Pick<Courier, 'kick' | 'settled'>;
   /** Carries out what is due by now. */
   catchUp(): Promise<void>;
   /** Milliseconds until something is due, 0 when it already is, undefined when nothing will be. */
@@ -62,12 +77,22 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl() });
   const store = openStore({ file, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
 
-  const actions = new Map([...dueActions(), ...chainActions]);
+  const actions = new Map([...dueActions(), ...chainActions, ...deliveryActions]);
   const find = router([
     ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
     ...controls({ machineTime, dueActions: actions }),
+    ...webhookControls(),
+    ...faultControls(),
     ...webRoutes(),
   ]);
+  const poster = lazyPoster();
+  const courier = createCourier({
+    write: (job) => store.write(() => job(contextOn(store))),
+    read: (job) => job(contextOn(store)),
+    machineTime,
+    post: poster.post,
+    onError,
+  });
 
   function answer(ctx: Context, incoming: Incoming): Outgoing {
     try {
@@ -90,12 +115,14 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     }
   }
 
-  function perform(incoming: Incoming): Outgoing {
+  function perform(incoming: Incoming): { readonly outgoing: Outgoing; readonly isGenuine: boolean } {
     const ctx = contextOn(store);
     carryOut(ctx, actions);
-    const outgoing = dated(answer(ctx, incoming), ctx.now);
-    if (isLogged(incoming)) logRequest(ctx, incoming, outgoing);
-    return outgoing;
+    const carried = (): Outgoing => answer(ctx, incoming);
+    const fault = isControl(incoming) ? undefined : takeRequestFault(store, incoming);
+    const outgoing = dated(fault === undefined ? carried() : disturb(fault, carried), ctx.now);
+    if (isLogged(incoming)) logRequest(ctx, incoming, outgoing, fault?.kind);
+    return { outgoing, isGenuine: fault === undefined };
   }
 
   return {
@@ -103,22 +130,31 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     store,
     async handle(incoming) {
       try {
-        const outgoing = await store.write(() => perform(incoming));
-        onAnswer?.(incoming, outgoing);
+        const { outgoing, isGenuine } = await store.write(() => perform(incoming));
+        courier.kick();
+        if (isGenuine) onAnswer?.(incoming, outgoing);
         return outgoing;
       } catch (error) {
         onError(error);
         return dated(serverError, machineTime());
       }
     },
-    catchUp: () => store.write(() => carryOut(contextOn(store), actions)),
+    courier,
+    async catchUp() {
+      await store.write(() => carryOut(contextOn(store), actions));
+      courier.kick();
+    },
     nextDueIn() {
       const at = nextDue(store);
       const clock = readClock(store, machineTime());
       if (at === undefined || (clock.frozen && at > clock.now)) return undefined;
       return Math.max(0, at - clock.now);
     },
-    close: () => store.close(),
+    async close() {
+      await courier.close();
+      poster.close();
+      await store.close();
+    },
   };
 }
 
@@ -126,10 +162,13 @@ const serverError = jsonAnswer(500, { error: 'internal server error' });
 
 /** The log is of what clients ask of the service, not of its controls and pages. */
 const unlogged = new RegExp(`^(?:${controlPrefix}|${webPrefix})`);
+const isControl = ({ target }: Incoming): boolean => target.startsWith(controlPrefix);
 const isLogged = ({ target }: Incoming): boolean => !unlogged.test(target);
 
-function initialise(ctx: Context, { apiKey, apiSecret, autoPay, seed }: ServiceOptions): void {
+function initialise(ctx: Context, options: ServiceOptions): void {
+  const { apiKey, apiSecret, autoPay, seed, webhookCa, allowHttpCallbacks } = options;
   plant(ctx, seed ?? 'demo');
+  changeWebhookOptions(ctx.store, { ca: webhookCa, allowHttpLoopback: allowHttpCallbacks });
   if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);
   if (apiKey !== undefined && apiSecret !== undefined) {
     setCredentials(ctx.store, readCredentials(ctx.store).accountId, apiKey, apiSecret);
@@ -139,4 +178,16 @@ function initialise(ctx: Context, { apiKey, apiSecret, autoPay, seed }: ServiceO
 /** The Date header tells the service's own clock, by which its clients count. */
 function dated(outgoing: Outgoing, now: number): Outgoing {
   return { ...outgoing, headers: { ...outgoing.headers, date: new Date(now).toUTCString() } };
+}
+
+/** The parts of Node that post to webhooks are loaded with the first delivery. */
+function lazyPoster(): Poster {
+  let made: Promise<Poster> | undefined;
+  return {
+    async post(request) {
+      made ??= import('./post.js').then(({ createPoster }) => createPoster());
+      return (await made).post(request);
+    },
+    close: () => void made?.then((poster) => poster.close()),
+  };
 }

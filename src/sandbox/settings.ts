@@ -1,9 +1,9 @@
-// Small named values kept in the database: keys, the main account, the clock, the automatic payer.
+// Small named values kept in the database: keys, the main account, the clock, the automatic payer, how webhooks go out.
 import * as v from 'valibot';
 import type { Store } from './database.js';
 
 type SettingName =
-  | 'mainAccount' | 'seed' | 'clock' | 'autoPay'
+  | 'mainAccount' | 'seed' | 'clock' | 'autoPay' | 'webhookOptions'
   | 'tokenKey' | 'nodeKey' | 'nodeId' | 'outsideNodeKey' | 'outsideNodeId';
 
 const row = v.object({ value: v.string() });

@@ -41,6 +41,19 @@ export function bitcoinConfirmations(amount: Big): number {
   return amount.lt('0.1') ? 3 : 6;
 }
 
+/**
+ * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." Every one does, the quote too.
+ * An answer other than 2xx, or none in time, is followed by further attempts, each so long after the one before.
+ */
+export const deliveries = {
+  /** On the machine's clock, since it waits for a receiver outside. */
+  timeout: 10 * second,
+  /** On the service's clock, so that moving it brings the attempts about. */
+  retries: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day],
+  /** How long an event is held back that shall arrive out of order. */
+  heldBack: 10 * second,
+} as const;
+
 /** Windows of the list's `time` parameter. The specification names them; months and years are taken as days. */
 export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1d', day],
@@ -60,7 +73,7 @@ export function listValues(values: readonly string[]): string[] {
 }
 
 /** Longest texts taken. */
-export const maxTextLength = { extRefId: 255, note: 1000 } as const;
+export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret: 1000 } as const;
 
 /** "Maximum transaction amounts: not shown." Per currency's smallest unit, so that every sum stays an exact number. */
 export const maxAmountUnits = 1e13;
@@ -153,6 +166,15 @@ export const duplicateExtRefId = {
   status: 400, error: 'bad request', message: 'extRefId has already been used',
 } as const;
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
+
+/** Error texts of the statuses whose bodies are not shown. */
+export const otherErrors: Readonly<Record<number, string>> = {
+  429: 'too many requests',
+  500: 'internal server error',
+  502: 'bad gateway',
+  503: 'service unavailable',
+  504: 'gateway timeout',
+};
 
 /** A signature that was used before is answered as one that does not match. */
 export const reusedSignature = 'invalid api signature';

@@ -1,7 +1,8 @@
-// Shapes of single values that several boundaries check: decimals, amounts, currencies.
+// Shapes of single values that several boundaries check: decimals, amounts, currencies, durations.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf, money, parseAmount } from '../formats/amount.js';
+import { parseDuration } from '../formats/duration.js';
 import { badRequest, orRefuse } from './refusal.js';
 import { maxAmountUnits, unitsPerDollar } from './unspecified.js';
 
@@ -10,6 +11,12 @@ export const decimal = v.pipe(v.string(), v.regex(/^-?\d+(\.\d+)?$/), v.transfor
 
 /** A currency of the service. */
 export const currency = v.picklist(Object.keys(unitsPerDollar));
+
+/** Milliseconds as a number, or a duration such as `2h`. */
+export const duration = v.union([
+  v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(0), v.maxValue(3.2e12)),
+  v.pipe(v.string(), v.transform((text) => orRefuse(() => parseDuration(text)))),
+]);
 
 /** An amount that can be moved: above zero, no more decimals than its currency has, not absurdly large. */
 export function isMovable(ccy: string, amount: Big): boolean {

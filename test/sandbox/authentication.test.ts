@@ -159,7 +159,7 @@ describe('an account', () => {
   });
 
   test.for([
-    { id: 'ne01-ffffffff', status: 401, error: 'you are not authorized to view this account' },
+    { id: 'ne01-ffffffff', status: 404, error: 'not found' },
     { id: 'nobody', status: 400, error: 'failed to get account' },
     { id: '%00', status: 400, error: 'failed to get account' },
     { id: '%', status: 400, error: 'bad request' },

@@ -1,0 +1,52 @@
+// A webhook receiver for tests: keeps what arrives, answers what it is told.
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  /** As it came. */
+  readonly raw: string;
+  readonly event: { txnId: string; extRefId?: string; txnState: string; msg: string; updatedAt: number };
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** States in the order in which they arrived. */
+  states(): string[];
+  /** Statuses of the next answers; after them it is 200. A null is never answered. */
+  answer(...statuses: (number | null)[]): void;
+  close(): Promise<void>;
+}
+
+export const hmac = (secret: string, raw: string): string => createHmac('sha256', secret).update(raw).digest('hex');
+
+/** Listens with plain http, or with https where a certificate is given. */
+export async function startReceiver(tls?: { key: string; cert: string }): Promise<Receiver> {
+  const received: Received[] = [];
+  const statuses: (number | null)[] = [];
+  const take: RequestListener = (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
+      const raw = Buffer.concat(chunks).toString();
+      received.push({ headers: request.headers, raw, event: JSON.parse(raw) });
+      const status = statuses.length === 0 ? 200 : statuses.shift();
+      if (status != null) response.writeHead(status).end('ok');
+    });
+  };
+  const server = tls === undefined ? createServer(take) : createSecureServer(tls, take);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://localhost:${address.port}/hook`,
+    received,
+    states: () => received.map(({ event }) => event.txnState),
+    answer: (...next) => void statuses.push(...next),
+    close: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+}

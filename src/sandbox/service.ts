@@ -119,9 +119,10 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     const ctx = contextOn(store);
     carryOut(ctx, actions);
     const carried = (): Outgoing => answer(ctx, incoming);
-    const fault = isControl(incoming) ? undefined : takeRequestFault(store, incoming);
+    if (!isForClients(incoming)) return { outgoing: dated(carried(), ctx.now), isGenuine: true };
+    const fault = takeRequestFault(store, incoming);
     const outgoing = dated(fault === undefined ? carried() : disturb(fault, carried), ctx.now);
-    if (isLogged(incoming)) logRequest(ctx, incoming, outgoing, fault?.kind);
+    logRequest(ctx, incoming, outgoing, fault?.kind);
     return { outgoing, isGenuine: fault === undefined };
   }
 
@@ -160,10 +161,9 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
 
 const serverError = jsonAnswer(500, { error: 'internal server error' });
 
-/** The log is of what clients ask of the service, not of its controls and pages. */
-const unlogged = new RegExp(`^(?:${controlPrefix}|${webPrefix})`);
-const isControl = ({ target }: Incoming): boolean => target.startsWith(controlPrefix);
-const isLogged = ({ target }: Incoming): boolean => !unlogged.test(target);
+/** The log is of what clients ask of the service, and faults strike that alone: not its controls and pages. */
+const apart = new RegExp(`^(?:${controlPrefix}|${webPrefix})`);
+const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
 
 function initialise(ctx: Context, options: ServiceOptions): void {
   const { apiKey, apiSecret, autoPay, seed, webhookCa, allowHttpCallbacks } = options;

@@ -62,11 +62,11 @@ export async function authenticate(
   });
 }
 
-/** A client with a fresh token. */
-export async function connect(send: Send, url: string, credentials: Credentials): Promise<Client> {
+/** A client with a fresh token, whose answers are held against the description unless another check is given. */
+export async function connect(send: Send, url: string, credentials: Credentials, own?: Check): Promise<Client> {
   const login = async (): Promise<string> => (await authenticate(send, url, credentials)).body.accessToken;
   let token = await login();
-  const check = await checkFor(url, send);
+  const check = own ?? await checkFor(url, send);
   const request = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
     exchange(send, check, url + path, {
       method,

@@ -62,7 +62,10 @@ function institution(type: 'bank' | 'mobile'): Schema {
   return record({ institutionCode: text, institutionType: oneOf(type), institutionName: text });
 }
 
-const callback: Schema = { type: 'string', pattern: '^https://' };
+const callback = described(
+  { type: 'string', pattern: '^https?://' },
+  'An HTTPS URL; http to this machine only where the sandbox was told to allow it.',
+);
 const webhookSchemas: Record<string, Schema> = {
   Webhook: record({ id: text, callback, createdAt: epochMs('Creation.') }),
   Webhooks: record({ data: { type: 'array', items: ref('Webhook'), maxItems: 1 } }),

@@ -98,6 +98,7 @@ async function send(response: ServerResponse, outgoing: Outgoing, stopping: Abor
 /** Resolves when the client has given up or the server stops. */
 function untilGone(response: ServerResponse, stopping: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (response.closed || stopping.aborted) return resolve();
     response.once('close', resolve);
     stopping.addEventListener('abort', () => resolve(), { once: true });
   });

@@ -4,6 +4,7 @@ import { staticAddress } from './addresses.js';
 import { issueToken } from './auth.js';
 import { createTransaction, creationBody } from './creation.js';
 import { move } from './engine.js';
+import { plan } from './fates.js';
 import { bodyText, readBody, type AccountCall, type Call, type Route } from './http.js';
 import { institutionsOf } from './institutions.js';
 import { kindOf } from './kinds/index.js';
@@ -99,7 +100,7 @@ function postTransaction({ ctx, account, incoming }: AccountCall): unknown {
 
 function confirm(call: AccountCall): unknown {
   const txn = quotedTransaction(call);
-  return showTransaction(call.ctx, kindOf(txn).confirm(call.ctx, txn));
+  return showTransaction(call.ctx, kindOf(txn).confirm(call.ctx, plan(call.ctx, txn)));
 }
 
 function cancel(call: AccountCall): unknown {

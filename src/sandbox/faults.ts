@@ -81,6 +81,7 @@ type Plain<T> = T extends Big ? number : T extends object ? { [K in keyof T]: Pl
 
 export type RequestFault = Exclude<FaultRule, { kind: 'payment' | 'webhook-duplicate' | 'webhook-out-of-order' }>;
 type PaymentFault = Extract<FaultRule, { kind: 'payment' }>;
+export type PaymentOutcome = PaymentFault['outcome'];
 type EventFault = Extract<FaultRule, { kind: 'webhook-duplicate' | 'webhook-out-of-order' }>;
 
 /** A fault with how many matches it has met and how often it has struck. */
@@ -127,9 +128,10 @@ export function takeRequestFault(store: Store, { method, target }: Incoming): Re
 }
 
 /** How a payment to this destination shall end, if a fault says so. */
-export function takePaymentFault(store: Store, destination: string): PaymentFault['outcome'] | undefined {
-  const concerns = (rule: FaultRule): rule is PaymentFault => isPaymentFault(rule) && fits(rule.destination, destination);
-  return strike(store, concerns)?.outcome;
+export function takePaymentFault(store: Store, destination: string): PaymentOutcome | undefined {
+  const struck = strike(store, (rule): rule is PaymentFault =>
+    isPaymentFault(rule) && fits(rule.destination, destination));
+  return struck?.outcome;
 }
 
 /** How often and how much later (ms) a state change shall reach the webhook. */

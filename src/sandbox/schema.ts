@@ -1,7 +1,7 @@
 // The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi, cent, dong).
 
 /** Raised with every change of the tables; a file of another version is refused. */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 /** Transactions to a block: the small blocks are read, the large ones skipped. */
 export const blockSizes = { small: 64, large: 8192 } as const;

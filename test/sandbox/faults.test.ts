@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { NewFault, Sandbox } from '../../src/sandbox/index.js';
 import { startReceiver } from './receiver.js';
-import { connect, fresh, lightningSend, serve, swap, type Client } from './support.js';
+import {
+  connect, fresh, lightningReceive, lightningSend, onchainSend, payout, serve, swap, type Client,
+} from './support.js';
 
 const transaction = '/api/v2/transaction';
 const cleanups: (() => Promise<void>)[] = [];
@@ -213,6 +215,52 @@ describe('in the embedded sandbox', () => {
     expect((await one.create(swap(1, 'USDT', 'USD'))).status).toBe(200);
     await one.close();
     await other.close();
+  });
+});
+
+describe('a payment', () => {
+  const ends = async (body: object): Promise<unknown[]> => {
+    const { txnId } = await client.run(body);
+    await sandbox.clock.advance('1m');
+    const { txnState } = (await client.get(txnId)).body;
+    const { amount, availableBalance } = await client.wallet('BTC');
+    return [txnState, amount, availableBalance];
+  };
+
+  test.for<[outcome: 'no-route' | 'rejected' | 'error', state: string]>([
+    ['no-route', 'failed'], ['rejected', 'rejected'], ['error', 'error'],
+  ])('with the outcome %s ends in %s and costs nothing', async ([outcome, state]) => {
+    await sandbox.faults.add({ kind: 'payment', outcome });
+    expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual([state, 1, 1]);
+    expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual(['completed', 0.99998997, 0.99998997]);
+  });
+
+  test('fails for its destination alone', async () => {
+    const [bad, good] = [await sandbox.invoice('1000sat'), await sandbox.invoice('1000sat')];
+    await sandbox.faults.add({ kind: 'payment', outcome: 'no-route', destination: bad, times: 'always' });
+    expect(await ends(lightningSend(good))).toContain('completed');
+    expect(await ends(lightningSend(bad))).toContain('failed');
+    expect(await ends(lightningSend(bad))).toContain('failed');
+  });
+
+  test('is struck where it goes to an account or an address that fits', async () => {
+    await sandbox.faults.add({ kind: 'payment', outcome: 'rejected', destination: '01234*' });
+    await sandbox.faults.add({ kind: 'payment', outcome: 'error', destination: 'tb1q*' });
+    const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+    const paid = await client.run(payout(100_000));
+    const sent = await client.run(onchainSend(address, 0.001));
+    await sandbox.mine();
+    await sandbox.clock.advance('10m');
+    expect((await client.get(paid.txnId)).body.txnState).toBe('rejected');
+    expect((await client.get(sent.txnId)).body.txnState).toBe('error');
+  });
+
+  test('that comes in is struck by none', async () => {
+    await sandbox.faults.add({ kind: 'payment', outcome: 'rejected', times: 'always' });
+    const { txnId } = await client.run(lightningReceive(0.001));
+    await sandbox.pay(txnId);
+    expect((await client.get(txnId)).body.txnState).toBe('completed');
+    expect((await client.run(swap(1, 'USDT', 'USD'))).txnState).toBe('rejected');
   });
 });
 

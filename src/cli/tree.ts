@@ -5,6 +5,7 @@ import { payoutBranches } from './branches/payouts.js';
 import { receiveBranches } from './branches/receive.js';
 import { sandboxBranches } from './branches/sandbox.js';
 import { sendBranches } from './branches/send.js';
+import { settingBranches } from './branches/settings.js';
 import { toolBranches } from './branches/tools.js';
 import { transactionBranches } from './branches/transactions.js';
 import { webhookBranches } from './branches/webhooks.js';
@@ -25,6 +26,7 @@ export const tree: Branch = {
     ...transactionBranches,
     ...webhookBranches,
     ...sandboxBranches,
+    ...settingBranches,
     ...toolBranches,
   ],
 };

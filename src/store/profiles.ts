@@ -69,6 +69,13 @@ export function changeProfile(config: Document<Config>, name: string, change: (b
   config.write({ ...before, profiles });
 }
 
+/** Throws Failure `not-found` for a profile that is not set up. */
+export function findProfile({ profiles }: Config, name: string): Profile {
+  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (found !== undefined) return found;
+  throw new Failure('not-found', `There is no profile "${name}".`, { hint: 'svcpay profiles list' });
+}
+
 function checkName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name)) return name;
   throw new Failure('usage', `"${name}" cannot be a profile's name: use letters, digits, dots and dashes.`);

@@ -18,11 +18,11 @@ _svcpay() {
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
-    '') words='login logout whoami wallets account rates decode receive send swap payout recipients limits tx webhook sandbox demo completion help' flags='' ;;
+    '') words='login logout whoami wallets account rates decode receive send swap payout recipients limits tx webhook sandbox profiles config demo completion help' flags='' ;;
     'login') words='' flags='--api-key --api-secret-stdin --network' ;;
     'logout') words='' flags='' ;;
     'whoami') words='' flags='' ;;
@@ -76,6 +76,15 @@ _svcpay() {
     'sandbox pay') words='' flags='' ;;
     'sandbox invoice') words='' flags='--description --expiry' ;;
     'sandbox reset') words='' flags='' ;;
+    'profiles') words='list use remove' flags='' ;;
+    'profiles list') words='' flags='' ;;
+    'profiles use') words='' flags='' ;;
+    'profiles remove') words='' flags='' ;;
+    'config') words='list get set path' flags='' ;;
+    'config list') words='' flags='' ;;
+    'config get') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='' ;;
+    'config set') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='--unset' ;;
+    'config path') words='' flags='' ;;
     'demo') words='' flags='' ;;
     'completion') words='bash zsh fish powershell' flags='' ;;
     'help') words='' flags='' ;;

@@ -21,11 +21,11 @@ _svcpay() {
   for word in "${(@)words[2,CURRENT-1]}"; do
     [[ $word == -* ]] && continue
     case "${path_:+$path_ }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'demo'|'completion'|'help') path_="${path_:+$path_ }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path_="${path_:+$path_ }$word" ;;
     esac
   done
   case "$path_" in
-    '') words_=('login:connect to the service and keep the credentials' 'logout:forget the token and the secret of a profile' 'whoami:show account, profile, service and where secrets are kept' 'wallets:show what is available, reserved and in total' 'account:show the account record' 'rates:show exchange rates' 'decode:read an invoice, an address or an LNURL offline' 'receive:ask for money' 'send:pay an invoice, an address, an LNURL or a Lightning Address' 'swap:exchange between two of your own wallets' 'payout:pay out to a bank account or a mobile wallet' 'recipients:the address book for payouts' 'limits:what may be spent from here\: per payment, per day, and where to' 'tx:look at transactions and carry them on' 'webhook:receive, check, forward and replay events' 'sandbox:the whole service, locally' 'demo:a tour of the main job on a sandbox of its own' 'completion:print the completion script of a shell' 'help:help on a command, or on exit-codes') flags=() ;;
+    '') words_=('login:connect to the service and keep the credentials' 'logout:forget the token and the secret of a profile' 'whoami:show account, profile, service and where secrets are kept' 'wallets:show what is available, reserved and in total' 'account:show the account record' 'rates:show exchange rates' 'decode:read an invoice, an address or an LNURL offline' 'receive:ask for money' 'send:pay an invoice, an address, an LNURL or a Lightning Address' 'swap:exchange between two of your own wallets' 'payout:pay out to a bank account or a mobile wallet' 'recipients:the address book for payouts' 'limits:what may be spent from here\: per payment, per day, and where to' 'tx:look at transactions and carry them on' 'webhook:receive, check, forward and replay events' 'sandbox:the whole service, locally' 'profiles:the services and accounts that are set up' 'config:the settings of a profile' 'demo:a tour of the main job on a sandbox of its own' 'completion:print the completion script of a shell' 'help:help on a command, or on exit-codes') flags=() ;;
     'login') words_=() flags=('--api-key:the API key; asked for when missing' '--api-secret-stdin:read the API secret from stdin' '--network:network of the service\: mainnet, testnet, any') ;;
     'logout') words_=() flags=() ;;
     'whoami') words_=() flags=() ;;
@@ -79,6 +79,15 @@ _svcpay() {
     'sandbox pay') words_=() flags=() ;;
     'sandbox invoice') words_=() flags=('--description:what the invoice says it is for' '--expiry:how long it can be paid (default 1h)') ;;
     'sandbox reset') words_=() flags=() ;;
+    'profiles') words_=('list:all of them' 'use:choose the one that is used' 'remove:forget one with its secret') flags=() ;;
+    'profiles list') words_=() flags=() ;;
+    'profiles use') words_=() flags=() ;;
+    'profiles remove') words_=() flags=() ;;
+    'config') words_=('list:all settings and what decides them' 'get:print one setting' 'set:change one setting' 'path:print where they are kept') flags=() ;;
+    'config list') words_=() flags=() ;;
+    'config get') words_=('base-url:' 'account:' 'network:' 'maker:' 'sandbox:' 'sender.type:' 'sender.name:' 'sender.country:' 'sender.phone:' 'sender.address:') flags=() ;;
+    'config set') words_=('base-url:' 'account:' 'network:' 'maker:' 'sandbox:' 'sender.type:' 'sender.name:' 'sender.country:' 'sender.phone:' 'sender.address:') flags=('--unset:take it away instead') ;;
+    'config path') words_=() flags=() ;;
     'demo') words_=() flags=() ;;
     'completion') words_=('bash:' 'zsh:' 'fish:' 'powershell:') flags=() ;;
     'help') words_=() flags=() ;;

@@ -1,6 +1,6 @@
 // Entries in the language of beancount: accounts are opened where they first appear, texts are quoted.
-import { fixed, type Money } from '../formats/amount.js';
-import { accountName, dayOf, plainLine, type Entry, type Posting } from './ledger-entry.js';
+import { fixed } from '../formats/amount.js';
+import { costText, dayOf, plainLine, type Entry } from './ledger-entry.js';
 
 /** Before every transaction: beancount refuses an account that is used before it is open. */
 const opened = '1970-01-01';
@@ -9,7 +9,7 @@ const opened = '1970-01-01';
 export function beancountWriter(): { readonly head: string; readonly write: (entry: Entry) => string } {
   const known = new Set<string>();
   const openings = (entry: Entry): string => {
-    const names = new Set(entry.postings.map(({ account }) => accountName(account)));
+    const names = new Set(entry.postings.map(({ account }) => account));
     const fresh = [...names].filter((name) => !known.has(name));
     fresh.forEach((name) => known.add(name));
     return fresh.length === 0 ? '' : `\n${fresh.map((name) => `${opened} open ${name}\n`).join('')}`;
@@ -17,22 +17,16 @@ export function beancountWriter(): { readonly head: string; readonly write: (ent
   return { head: '; Written by svcpay. Dates are in UTC.\n', write: (entry) => openings(entry) + transaction(entry) };
 }
 
-function transaction({ at, title, note, txnId, reference, rate, postings }: Entry): string {
+function transaction({ time, title, note, txnId, reference, rate, postings }: Entry): string {
   const described = note === undefined ? quoted(title) : `${quoted(title)} ${quoted(note)}`;
   const metadata = [
-    `time: ${quoted(new Date(at).toISOString())}`,
+    `time: ${quoted(time)}`,
     `txn-id: ${quoted(txnId)}`,
     ...(reference === undefined ? [] : [`ref: ${quoted(reference)}`]),
     ...(rate === undefined ? [] : [`rate: ${fixed(rate)}`]),
   ];
-  const lines = [`${dayOf(at)} * ${described}`, ...metadata.map((line) => `  ${line}`), ...postings.map(posting)];
-  return `\n${lines.join('\n')}\n`;
+  const lines = postings.map((posting) => `${posting.account}  ${costText(posting)}`);
+  return `\n${[`${dayOf(time)} * ${described}`, ...metadata, ...lines].join('\n  ')}\n`;
 }
-
-function posting({ account, amount, cost }: Posting): string {
-  return `  ${accountName(account)}  ${amountText(amount)}${cost === undefined ? '' : ` @@ ${amountText(cost)}`}`;
-}
-
-const amountText = ({ ccy, value }: Money): string => `${fixed(value)} ${ccy}`;
 
 const quoted = (text: string): string => `"${plainLine(text).replaceAll(/["\\]/g, (character) => `\\${character}`)}"`;

@@ -1,19 +1,19 @@
 // A transaction as double-entry book-keeping sees it: postings that sum to zero, fees apart, the price of what was exchanged.
 import Big from 'big.js';
 import type { ListedTransaction } from '../api/types.js';
-import { fromWire, money, type Money } from '../formats/amount.js';
+import { fixed, fromWire, money, type Money } from '../formats/amount.js';
 
 export interface Posting {
-  /** From the root down: `['Assets', 'Svcpay', 'BTC']`. */
-  readonly account: readonly string[];
+  /** From the root down, in the form that both hledger and beancount take: `Assets:Svcpay:BTC`. */
+  readonly account: string;
   readonly amount: Money;
   /** What the whole amount cost, where it was exchanged for another currency. */
   readonly cost?: Money;
 }
 
 export interface Entry {
-  /** Epoch ms. */
-  readonly at: number;
+  /** In UTC, as in `2026-03-01T14:02:31.000Z`. */
+  readonly time: string;
   readonly title: string;
   readonly note: string | undefined;
   readonly txnId: string;
@@ -33,7 +33,7 @@ export function entryOf(txn: ListedTransaction): Entry | undefined {
   if (txn.txnState !== 'completed' || typeof createdAt !== 'number' || from === undefined || to === undefined) return undefined;
   const isExchange = from.ccy !== to.ccy;
   return {
-    at: createdAt,
+    time: new Date(createdAt).toISOString(),
     title: titleOf(sourceReq.method ?? '', destReq.method ?? ''),
     note: txn.note ?? undefined,
     txnId: txn.txnId,
@@ -63,7 +63,7 @@ const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
   amtRequested != null && amtSettled != null && amtSettled < amtRequested;
 
 function fee(amount: number | null | undefined, ccy: string, whose: string): Posting {
-  return { account: ['Expenses', 'Svcpay', 'Fees', whose], amount: money(ccy, fromWire(amount ?? 0)) };
+  return { account: `Expenses:Svcpay:Fees:${whose}`, amount: money(ccy, fromWire(amount ?? 0)) };
 }
 
 function amountOf({ ccy, amtSettled, amtRequested }: Side): Money | undefined {
@@ -72,11 +72,13 @@ function amountOf({ ccy, amtSettled, amtRequested }: Side): Money | undefined {
 }
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */
-function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string[] {
-  return method === 'servicepay' ? ['Assets', 'Svcpay', ccy ?? ''] : [outside, 'Svcpay', capital(method ?? 'unknown')];
+function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {
+  return method === 'servicepay' ? `Assets:Svcpay:${named(ccy ?? '')}` : `${outside}:Svcpay:${named(method ?? 'unknown')}`;
 }
 
-const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+/** A part of an account's name: letters, digits and dashes, a capital first. */
+const named = (name: string): string =>
+  (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll(/[^A-Za-z0-9-]/g, '-');
 
 function titleOf(source: string, dest: string): string {
   if (source !== 'servicepay') return `Receive ${source}`;
@@ -84,11 +86,18 @@ function titleOf(source: string, dest: string): string {
 }
 
 /** One line without control characters, which have a meaning to the programs that read it. */
-export const plainLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+export const plainLine = (text: string): string =>
+  steering.test(text) ? text.replaceAll(new RegExp(steering, 'g'), ' ').trim() : text;
 
-/** An account's name in the form that both hledger and beancount take. */
-export const accountName = (parts: readonly string[]): string =>
-  parts.map((part) => part.replaceAll(/[^\p{L}\p{N}-]/gu, '-')).join(':');
+/** Control characters and line breaks. */
+const steering = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 
-/** `2026-03-01`, in UTC. */
-export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+/** `2026-03-01` of a time. */
+export const dayOf = (time: string): string => time.slice(0, 10);
+
+/** As both programs write an amount: `-0.00002507 BTC`. */
+const amountText = ({ ccy, value }: Money): string => `${fixed(value)} ${ccy}`;
+
+/** The amount, and what it cost where it was exchanged: `0.00025 BTC @@ 25 USDT`. */
+export const costText = ({ amount, cost }: Posting): string =>
+  cost === undefined ? amountText(amount) : `${amountText(amount)} @@ ${amountText(cost)}`;

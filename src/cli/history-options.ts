@@ -14,7 +14,7 @@ const instant = () => word('TIME', parseInstant).optional();
 const methods = () =>
   word('METHOD', (given) => {
     if (/^[a-z][a-z0-9-]{0,39}$/.test(given)) return given;
-    throw new Failure('usage', `"${given}" is not a method. Write one such as lightning, on-chain, tron or servicepay.`);
+    throw new Failure('usage', `"${given}" is not a method. Write one such as lightning, on-chain or servicepay.`);
   }).repeated();
 
 export const historyOptions = {

@@ -64,7 +64,9 @@ export async function showPayment(
   }
 }
 
-function optionsOf({ wait, waitTimeout, retry, quoteOnly }: PaymentFlags): PaymentOptions {
+/** How long to wait, and the like, from the flags of a payment. */
+export function optionsOf(flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>): PaymentOptions {
+  const { wait, waitTimeout, retry, quoteOnly } = flags;
   return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, quoteOnly };
 }
 

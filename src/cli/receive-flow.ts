@@ -1,4 +1,4 @@
-// Being paid as a person or a script goes through it: the card with its QR code, then the wait until the money is there.
+// Being paid as a person or a script goes through it: the card with its QR code, the wait until the money is there.
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Transaction } from '../api/types.js';
@@ -124,10 +124,10 @@ async function follow(
 }
 
 function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {
-  const step = txn.txnState === 'srccreated' && txn.sourceReq.method === 'on-chain' ? 'Seen, waiting to be confirmed' : undefined;
-  const text = step ?? (isFinal(txn.txnState) ? stepWord(txn) : 'Waiting for the payment');
-  const left = expiresAt === undefined || step !== undefined ? '' : `   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
-  return `${text}${left}`;
+  const isSeen = txn.txnState === 'srccreated' && txn.sourceReq.method === 'on-chain';
+  if (isSeen) return 'Seen, waiting to be confirmed';
+  const text = isFinal(txn.txnState) ? stepWord(txn) : 'Waiting for the payment';
+  return expiresAt === undefined ? text : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
 }
 
 function notReceived({ txnId, txnState }: Transaction): Failure {

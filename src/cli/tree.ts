@@ -35,7 +35,8 @@ export const tree: Branch = {
 const globalFlags: ReadonlyMap<string, boolean> = new Map(
   Object.entries(globalOptions).flatMap(([name, value]): [string, boolean][] => {
     const { kind, short } = value.shape;
-    const spellings = [kind === 'off' ? negatedFlag(name) : flagName(name), ...(short === undefined ? [] : [`-${short}`])];
+    const long = kind === 'off' ? negatedFlag(name) : flagName(name);
+    const spellings = short === undefined ? [long] : [long, `-${short}`];
     return spellings.map((spelling) => [spelling, takesWord(value)]);
   }),
 );

@@ -2,13 +2,13 @@
 import { parseDuration } from './duration.js';
 import { Failure } from './failure.js';
 
-/** How long ago, or the first and the last millisecond (epoch ms) of what was written: a date alone is its whole day. */
+/** How long ago, or the first and the last millisecond (epoch ms) of what was written: a date is its whole day. */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /**
- * Reads `2h`, `7d`, `2026-03-01`, `2026-03-01T14:30` or `2026-03-01T14:30:00Z`; without a zone the machine's own is meant.
+ * Reads `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`; without a zone the machine's own is meant.
  * Throws `Failure` usage.
  */
 export function parseInstant(text: string): Instant {
@@ -31,10 +31,8 @@ function parseAgo(text: string): number {
   try {
     return parseDuration(text);
   } catch (cause) {
-    const clipped = text.slice(0, 32);
-    throw new Failure('usage', `"${clipped}" is not a time. Write 2h or 7d for so long ago, or a date such as 2026-03-01.`, {
-      cause,
-    });
+    const advice = 'Write 2h or 7d for so long ago, or a date such as 2026-03-01.';
+    throw new Failure('usage', `"${text.slice(0, 32)}" is not a time. ${advice}`, { cause });
   }
 }
 

@@ -1,4 +1,4 @@
-// Takes a quote back. Where the service has no such operation the quote lapses by itself, and the journal lets go of it.
+// Takes a quote back. Where the service has no such operation the quote lapses by itself; the journal lets go of it.
 import { CancelNotOffered, ServiceError } from '../api/errors.js';
 import type { Transaction } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
@@ -18,8 +18,8 @@ export interface CancelDeps {
 }
 
 /**
- * Resolves with the transaction, which is `usercanceled`, or had lapsed before. Throws Failure `refused` when it is past
- * the point of no return, or when the service cannot cancel.
+ * Resolves with the transaction, which is `usercanceled`, or had lapsed before. Throws Failure `refused` when it is
+ * past the point of no return, or when the service cannot cancel.
  */
 export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Transaction> {
   const txn = await deps.service.transaction(txnId);

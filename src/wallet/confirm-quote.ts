@@ -1,4 +1,4 @@
-// A quote that was made earlier, here or elsewhere, becomes a payment: by the same machine, limits and journal included.
+// A quote that was made earlier, here or elsewhere, becomes a payment: by the same machine, with limits and journal.
 import type { Transaction } from '../api/types.js';
 import { fromWire, money } from '../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../formats/bolt11.js';

@@ -23,8 +23,8 @@ export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: N
 /** Throws Failure `usage` for less than the service sends on-chain (rule 5). */
 export function checkOnchainAmount({ value }: Money): void {
   if (value.gte(smallestOnchain)) return;
-  const least = formatSats(smallestOnchain);
-  throw new Failure('usage', `Not sent: ${formatSats(value)} is too little, an on-chain payment is at least ${least}.`, {
+  const rule = `an on-chain payment is at least ${formatSats(smallestOnchain)}`;
+  throw new Failure('usage', `Not sent: ${formatSats(value)} is too little, ${rule}.`, {
     hint: 'Send at least 1000sat, or ask for a Lightning invoice.',
   });
 }
@@ -38,8 +38,8 @@ export function checkTronAddress(address: string): void {
 }
 
 /**
- * Throws Failure `usage` when the destination is the account's own deposit address: the money would only come back, less
- * the fees. A service that has no such address is not asked twice.
+ * Throws Failure `usage` when the destination is the account's own deposit address: the money would only come back,
+ * less the fees. A service that has no such address has nothing to refuse.
  */
 export async function refuseOwnAddress(
   address: string,

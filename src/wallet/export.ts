@@ -46,7 +46,10 @@ const pieceLength = 65_536;
 function writerOf(format: ExportFormat, json: (value: object) => string): Writer {
   switch (format) {
     case 'csv':
-      return { head: csvLine(csvColumns.map(([title]) => title)), write: (txn) => csvLine(csvColumns.map(([, cell]) => cell(txn))) };
+      return {
+        head: csvLine(csvColumns.map(([title]) => title)),
+        write: (txn) => csvLine(csvColumns.map(([, cell]) => cell(txn))),
+      };
     case 'jsonl':
       return { head: '', write: (txn) => `${json(txn)}\n` };
     case 'hledger':

@@ -1,4 +1,5 @@
-// A transaction as double-entry book-keeping sees it: postings that sum to zero, fees apart, the price of what was exchanged.
+// A transaction as double-entry book-keeping sees it: postings that sum to zero, fees apart, what was exchanged at its
+// price.
 import Big from 'big.js';
 import type { ListedTransaction } from '../api/types.js';
 import { fixed, fromWire, money, type Money } from '../formats/amount.js';
@@ -30,7 +31,7 @@ export function entryOf(txn: ListedTransaction): Entry | undefined {
   const { sourceReq, destReq, fxRate, createdAt } = txn;
   const from = amountOf(sourceReq);
   const to = amountOf(destReq);
-  if (txn.txnState !== 'completed' || typeof createdAt !== 'number' || from === undefined || to === undefined) return undefined;
+  if (txn.txnState !== 'completed' || createdAt == null || from === undefined || to === undefined) return undefined;
   const isExchange = from.ccy !== to.ccy;
   return {
     time: new Date(createdAt).toISOString(),
@@ -73,7 +74,8 @@ function amountOf({ ccy, amtSettled, amtRequested }: Side): Money | undefined {
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */
 function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {
-  return method === 'servicepay' ? `Assets:Svcpay:${named(ccy ?? '')}` : `${outside}:Svcpay:${named(method ?? 'unknown')}`;
+  if (method === 'servicepay') return `Assets:Svcpay:${named(ccy ?? '')}`;
+  return `${outside}:Svcpay:${named(method ?? 'unknown')}`;
 }
 
 /** A part of an account's name: letters, digits and dashes, a capital first. */

@@ -7,7 +7,7 @@ import { wordOrStdin } from '../stdin.js';
 import { text } from '../values.js';
 
 export const decode = defineCommand({
-  arguments: { text: text('TEXT').describe('an invoice, address, LNURL, Lightning Address or bitcoin: URI; - for stdin') },
+  arguments: { text: text('TEXT').describe('an invoice, address, LNURL or bitcoin: URI; - for stdin') },
   options: {},
   examples: [
     ['svcpay decode lnbc25u1…', 'who is paid, how much, until when'],

@@ -1,5 +1,4 @@
 // Shows a permanent deposit address, checked, with its QR code. Specification: endpoints 4 and 5.
-import type { UsdtChain } from '../../api/types.js';
 import { formatBip21 } from '../../formats/bip21.js';
 import { Failure } from '../../formats/failure.js';
 import { depositView, type Deposit } from '../../terminal/deposit-view.js';
@@ -10,6 +9,7 @@ import { qrFile, writeQr } from '../receive-flow.js';
 import { choice } from '../values.js';
 
 const chains = { tron: 'TRON', eth: 'ETH' } as const;
+type Chain = keyof typeof chains;
 
 export const receiveAddress = defineCommand({
   arguments: { ccy: choice(['btc', 'usdt']).describe('btc or usdt') },
@@ -23,8 +23,7 @@ export const receiveAddress = defineCommand({
   ],
   async run({ ccy, chain, qrFile }, context) {
     if (ccy === 'btc' && chain !== undefined) throw new Failure('usage', '--chain is for usdt. Leave it out.');
-    const { answer, deposit } =
-      ccy === 'btc' ? await bitcoinDeposit(context) : await usdtDeposit(chains[chain ?? (await askChain(context))], context);
+    const { answer, deposit } = ccy === 'btc' ? await bitcoinDeposit(context) : await usdtDeposit(chain, context);
     if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
     await context.out.record(answer, depositView(deposit));
   },
@@ -37,7 +36,7 @@ interface CheckedDeposit {
 }
 
 /** No default: what is sent over the wrong chain is lost. */
-async function askChain({ ask }: Context): Promise<keyof typeof chains> {
+async function askChain({ ask }: Context): Promise<Chain> {
   return ask.select({
     message: 'Over which chain will the USDT come?',
     flag: '--chain tron|eth',
@@ -54,8 +53,9 @@ async function bitcoinDeposit({ ownClient, settings }: Context): Promise<Checked
   return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21({ address }) } };
 }
 
-async function usdtDeposit(chain: UsdtChain, { ownClient }: Context): Promise<CheckedDeposit> {
-  const answer = await (await ownClient()).usdtAddress(chain);
+async function usdtDeposit(named: Chain | undefined, context: Context): Promise<CheckedDeposit> {
+  const chain = chains[named ?? (await askChain(context))];
+  const answer = await (await context.ownClient()).usdtAddress(chain);
   const address = checkedUsdtDeposit(answer, chain);
   return { answer, deposit: { ccy: 'USDT', chain: chain === 'TRON' ? 'TRON' : 'Ethereum', address, code: address } };
 }

@@ -1,4 +1,4 @@
-// Pays to a Bitcoin address: checksum, network, kind and smallest amount are checked here. Specification: endpoint 6, rule 5.
+// Pays to a Bitcoin address; checksum, network, kind and smallest amount are checked here. Endpoint 6, rule 5.
 import type { Money } from '../../formats/amount.js';
 import type { BitcoinAddress } from '../../formats/bitcoin-address.js';
 import type { Fact } from '../../terminal/card.js';
@@ -18,7 +18,11 @@ export const sendOnchain = defineCommand({
     address: text('ADDRESS').describe('a Bitcoin address, or - to read it from stdin'),
     amount: text('AMOUNT').describe('what the recipient gets, as in 0.01btc; at least 1000sat'),
   },
-  options: { from: currency().otherwise('BTC').describe('wallet to pay from'), deductFees: deductFees(), ...paymentOptions },
+  options: {
+    from: currency().otherwise('BTC').describe('wallet to pay from'),
+    deductFees: deductFees(),
+    ...paymentOptions,
+  },
   examples: [
     ['svcpay send onchain bc1q… 0.01btc', 'shows the full cost, then asks'],
     ['svcpay send onchain bc1q… 0.01btc --deduct-fees --yes --no-wait --json', 'in a script, without waiting'],

@@ -4,6 +4,7 @@ import type { BitcoinAddress } from '../../formats/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11.js';
 import { detectDestination, type Bip21Destination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
+import type { TronAddress } from '../../formats/tron-address.js';
 import type { Fact } from '../../terminal/card.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import type { Context } from '../context.js';
@@ -18,6 +19,7 @@ import { deductFees, payOnchain } from './send-onchain.js';
 import { notYetAvailable, payUsdt } from './send-usdt.js';
 
 const ways = ['lightning', 'onchain'] as const;
+type Way = (typeof ways)[number];
 
 const ownOptions = {
   from: currency().optional().describe('wallet to pay from (default BTC; for a TRON address USDT)'),
@@ -27,14 +29,14 @@ const ownOptions = {
 
 export const send = defineCommand({
   arguments: {
-    destination: text('DESTINATION').describe('an invoice, address, LNURL, Lightning Address or bitcoin: URI; - for stdin'),
+    destination: text('DESTINATION').describe('an invoice, any address, LNURL or bitcoin: URI; - for stdin'),
     amount: text('AMOUNT').optional().describe('what to send, where the destination does not say'),
   },
   options: { ...ownOptions, ...paymentOptions },
   examples: [
     ['svcpay send lnbc25u1…', 'an invoice says the amount itself'],
     ['svcpay send satoshi@example.com 50000sat', 'a Lightning Address'],
-    ["svcpay send 'bitcoin:bc1q…?amount=0.01&lightning=lnbc10m1…' --via lightning --yes", 'one of two ways, in a script'],
+    ["svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via lightning --yes", 'one of two ways, in a script'],
   ],
   async run({ destination, amount, from, via, deductFees, ...flags }, context) {
     const found = detectDestination(await wordOrStdin(destination, context));
@@ -49,7 +51,7 @@ export const send = defineCommand({
       case 'bitcoin-address':
         return payAddress(found.value, neededAmount(amount, 'BTC'), asked, context);
       case 'tron-address':
-        return payUsdt({ address: found.value, amount: neededAmount(amount, 'USDT'), from: from ?? 'USDT' }, flags, context);
+        return payTron(found.value, asked, context);
       case 'evm-address':
         throw notYetAvailable();
       case 'bip21':
@@ -71,13 +73,19 @@ function refuseIdleFlags(kind: string, { via, deductFees }: Asked): void {
   if (deductFees && kind !== 'bitcoin-address' && kind !== 'bip21') throw onlyOnchain();
 }
 
-const onlyOnchain = (): Failure => new Failure('usage', 'Not sent: --deduct-fees is for on-chain payments. Leave it out.');
+const onlyOnchain = (): Failure =>
+  new Failure('usage', 'Not sent: --deduct-fees is for on-chain payments. Leave it out.');
 
-async function payBolt11(invoice: Invoice, { amount, from, deductFees, flags }: Asked, context: Context): Promise<void> {
+async function payBolt11(invoice: Invoice, asked: Asked, context: Context): Promise<void> {
+  const { amount, from, deductFees, flags } = asked;
   if (deductFees) throw onlyOnchain();
   const named = invoiceAmount(invoice);
   if (named !== undefined) checkSameAmount(amount, named, 'this invoice');
   return payInvoice(invoice, from ?? 'BTC', flags, context);
+}
+
+async function payTron(address: TronAddress, { amount, from, flags }: Asked, context: Context): Promise<void> {
+  return payUsdt({ address, amount: neededAmount(amount, 'USDT'), from: from ?? 'USDT' }, flags, context);
 }
 
 async function payAddress(
@@ -107,7 +115,7 @@ async function payBip21(uri: Bip21Destination, asked: Asked, context: Context): 
 /** The service pays only invoices that name an amount; one that has expired leaves the address. */
 const isPayable = (invoice: Invoice, now: number): boolean => invoice.amountMsat !== null && invoice.expiresAt > now;
 
-async function chooseWay(offered: Record<(typeof ways)[number], boolean>, { ask }: Context): Promise<(typeof ways)[number]> {
+async function chooseWay(offered: Record<Way, boolean>, { ask }: Context): Promise<Way> {
   if (!offered.onchain) return 'lightning';
   if (!offered.lightning) return 'onchain';
   return ask.select({

@@ -37,7 +37,7 @@ export const swap = defineCommand({
 function readSwap(text: string, first: string, second: string | undefined, receive: boolean): Swap {
   if (second === undefined) {
     const value = parseAmount(text);
-    if (receive) throw new Failure('usage', 'With --receive name both wallets, as in: swap 100000sat USDT BTC --receive.');
+    if (receive) throw new Failure('usage', 'Name both wallets, as in: swap 100000sat USDT BTC --receive.');
     return different({ from: value.ccy, to: first, value });
   }
   return different({ from: first, to: second, value: parseAmount(text, receive ? second : first) });

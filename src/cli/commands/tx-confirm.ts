@@ -10,7 +10,7 @@ import { confirmOnce } from '../../wallet/confirm.js';
 import { confirmQuote } from '../../wallet/confirm-quote.js';
 import { isFinal, isQuoted } from '../../wallet/states.js';
 import { defineCommand } from '../define.js';
-import { showPayment } from '../payment-flow.js';
+import { optionsOf, showPayment } from '../payment-flow.js';
 import { paymentOptions } from '../payment-options.js';
 import { text } from '../values.js';
 import { aboutInvoice } from './send-lightning.js';
@@ -28,16 +28,18 @@ export const txConfirm = defineCommand({
     const { ask, globals, out } = context;
     const service = await context.ownClient();
     const txn = await service.transaction(id);
-    if (isFinal(txn.txnState)) refuseUnlessCompleted(txn);
-    const leavesWallet = txn.sourceReq.method === 'servicepay';
-    if (isFinal(txn.txnState) || !leavesWallet) {
-      if (isFinal(txn.txnState)) out.say('It is completed already: nothing was done.');
-      const result = isQuoted(txn.txnState) ? await confirmOnce(id, false, { ...context, service }) : txn;
-      return out.record(result, receiptView(result, service.serviceNow()));
+    if (isFinal(txn.txnState)) {
+      refuseUnlessCompleted(txn);
+      out.say('It is completed already: nothing was done.');
+      return out.record(txn, receiptView(txn, service.serviceNow()));
+    }
+    if (txn.sourceReq.method !== 'servicepay') {
+      const asked = isQuoted(txn.txnState) ? await confirmOnce(id, false, { ...context, service }) : txn;
+      return out.record(asked, receiptView(asked, service.serviceNow()));
     }
     if (!globals.yes) ask.demand(['--yes']);
     const given = { terms: { maxFee }, consent: globals.yes ? ('standing' as const) : ('none' as const) };
-    const options = { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry: false, quoteOnly: false } as const;
+    const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
     const isSwap = txn.destReq.method === 'servicepay';
     await showPayment(
       { about: aboutQuote(txn, context.now()), ...(isSwap && { getsLabel: 'You get' }) },

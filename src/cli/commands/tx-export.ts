@@ -1,4 +1,4 @@
-// Writes the history for a spreadsheet, a program or a book-keeping tool, page by page: however long it is, none is held.
+// Writes the history for a spreadsheet, a program or a book-keeping tool, page by page and never held whole.
 import { Failure } from '../../formats/failure.js';
 import { toJson } from '../../terminal/json.js';
 import { exportFormats, exportLines } from '../../wallet/export.js';
@@ -29,7 +29,8 @@ export const txExport = defineCommand({
     const left = { out: 0 };
     await out.pour(exportLines(service.eachTransaction(filter), format, toJson, () => (left.out += 1)));
     if (left.out > 0) {
-      out.say(`Left out: ${left.out} ${left.out === 1 ? 'transaction that has' : 'transactions that have'} not moved money.`);
+      const what = left.out === 1 ? 'transaction that has' : 'transactions that have';
+      out.say(`Left out: ${left.out} ${what} not moved money.`);
     }
   },
 });

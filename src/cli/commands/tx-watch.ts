@@ -30,8 +30,9 @@ export const txWatch = defineCommand({
     for (const id of new Set(ids)) observe(await service.transaction(id));
     live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
     try {
+      const options = { atMostMs: waitTimeout, onChange: observe };
       const ended = await Promise.all(
-        [...latest.values()].map((txn) => waitUntilFinal(txn, { atMostMs: waitTimeout, onChange: observe }, { ...context, service })),
+        [...latest.values()].map((txn) => waitUntilFinal(txn, options, { ...context, service })),
       );
       live.stop();
       // People see all of them; a script's stdout stays empty when its exit code tells of a failure.
@@ -65,8 +66,9 @@ async function printEnded(ended: readonly Transaction[], now: number, { out }: P
   // Under jsonl the changes were printed as they came, and the last of them is the result.
   if (out.format === 'jsonl') return;
   const view = transactionList(now);
-  const [only, ...others] = ended;
-  if (only !== undefined && others.length === 0 && out.format === 'json') await out.record(only, { ...view, screen: () => [] });
+  const [only] = ended;
+  const isAlone = only !== undefined && ended.length === 1;
+  if (isAlone && out.format === 'json') await out.record(only, { ...view, screen: () => [] });
   else await out.list(ended, view);
 }
 

@@ -1,4 +1,5 @@
 // The history and single transactions: lists with every filter, receipts, confirming, cancelling, watching, exporting.
+import * as v from 'valibot';
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty, test as base, type Run, type Surroundings } from '../support/svcpay.js';
 
@@ -77,6 +78,18 @@ describe('svcpay tx list', () => {
   });
 });
 
+test('svcpay tx get shows a receipt with the hash that proves a Lightning payment', async ({ around }) => {
+  const invoice = await around.sandbox.invoice('1000sat');
+  const paid = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
+  const decoded = await svcpay(['decode', invoice, '--json', '--fields', 'paymentHash'], around);
+  const { paymentHash } = v.parse(v.object({ paymentHash: v.string() }), decoded.json());
+  const tty = svcpayTty(['tx', 'get', paid.stdout.trim()], around);
+  await tty.waitFor(/Lightning send\s+completed/);
+  await tty.waitFor(/Service fee\s+0\.00000002 BTC/);
+  await tty.waitFor(paymentHash);
+  expect(await tty.ended).toBe(0);
+});
+
 describe('svcpay tx confirm', () => {
   const confirmed = (run: Run): unknown => run.json();
 
@@ -138,7 +151,7 @@ describe('svcpay tx watch', () => {
     const asked = await Promise.all(
       ['1000sat', '2000sat'].map(async (amount) => {
         const run = await svcpay(['receive', 'lightning', amount, '--json', '--fields', 'txnId'], around);
-        return JSON.parse(run.stdout) as { txnId: string };
+        return v.parse(v.object({ txnId: v.string() }), run.json());
       }),
     );
     const [first = '', second = ''] = asked.map(({ txnId }) => txnId);

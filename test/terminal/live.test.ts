@@ -113,6 +113,15 @@ describe('where nothing can be redrawn', () => {
     expect(clock.timers).toBe(0);
   });
 
+  test('of several lines only those that changed are said again', () => {
+    const { clock, live, stderr } = started({ tty: false });
+    clock.state = 'first quoted\nsecond quoted';
+    live.update();
+    clock.state = 'first quoted\nsecond sent';
+    live.update();
+    expect(stderr()).toBe('  quoted 0 s\n  first quoted\n  second quoted 0 s\n  second sent 0 s\n');
+  });
+
   test('quiet says nothing, whatever the end', () => {
     const { live, stderr } = started({ tty: false }, true);
     live.update();

@@ -19,6 +19,6 @@ export const txCancel = defineCommand({
       now: context.now,
     });
     if (txn.txnState !== 'usercanceled') context.out.say('This quote had lapsed already.');
-    await context.out.record(txn, receiptView(txn, service.serviceNow()));
+    await context.out.record(txn, receiptView(txn, { now: service.serviceNow() }));
   },
 });

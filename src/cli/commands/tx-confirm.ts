@@ -31,11 +31,11 @@ export const txConfirm = defineCommand({
     if (isFinal(txn.txnState)) {
       refuseUnlessCompleted(txn);
       out.say('It is completed already: nothing was done.');
-      return out.record(txn, receiptView(txn, service.serviceNow()));
+      return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
     }
     if (txn.sourceReq.method !== 'servicepay') {
       const asked = isQuoted(txn.txnState) ? await confirmOnce(id, false, { ...context, service }) : txn;
-      return out.record(asked, receiptView(asked, service.serviceNow()));
+      return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
     }
     if (!globals.yes) ask.demand(['--yes']);
     const given = { terms: { maxFee }, consent: globals.yes ? ('standing' as const) : ('none' as const) };

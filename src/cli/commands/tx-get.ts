@@ -1,4 +1,6 @@
 // Shows one transaction as a receipt. Specification: endpoint 9.
+import type { Transaction } from '../../api/types.js';
+import { decodeInvoice } from '../../formats/bolt11.js';
 import { receiptView } from '../../terminal/receipt.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
@@ -13,6 +15,16 @@ export const txGet = defineCommand({
   async run({ id }, context) {
     const client = await context.client();
     const txn = await client.transaction(id);
-    await context.out.record(txn, receiptView(txn, client.serviceNow()));
+    await context.out.record(txn, receiptView(txn, { now: client.serviceNow(), paymentHash: paymentHashOf(txn) }));
   },
 });
+
+/** What proves a Lightning payment; undefined for any other, and for an invoice that cannot be read. */
+function paymentHashOf({ sourceReq, destReq }: Transaction): string | undefined {
+  const invoice = sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
+  try {
+    return typeof invoice === 'string' ? decodeInvoice(invoice).paymentHash : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -124,10 +124,15 @@ function detail(key: string, value: unknown): Fact[] {
   return [{ label: detailLabels[key] ?? oneLine(key, 20), value: text, whole: !text.includes(' ') }];
 }
 
+/** A quote lapses, and so does a request that nobody has paid; what is on its way does not. */
+const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
+  ['quoted', 'srcintent', 'expired'].includes(txnState) ||
+  (txnState === 'srccreated' && sourceReq.method === 'lightning');
+
 function about(transaction: Transaction, { now, paymentHash, timeZone }: ReceiptOptions): Fact[] {
   const text = (label: string, value: string | null | undefined, whole = false): Fact[] =>
     value ? [{ label, value, whole }] : [];
-  const expires = transaction.txnState === 'completed' ? undefined : transaction.sourceReq.expiresAt;
+  const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
   return [
     ...text('Hash', paymentHash, true),
     ...(expires ? [{ label: 'Expires', value: relativeTime(expires, now, timeZone) }] : []),

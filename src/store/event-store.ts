@@ -294,5 +294,5 @@ function add(
   );
   const id = Number(lastInsertRowid);
   for (const consumer of consumers) statements.queue.run(consumer, id, event.txnId ?? '');
-  return { ...event, ...place, id };
+  return Object.assign({ id }, event, place);
 }

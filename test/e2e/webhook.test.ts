@@ -1,0 +1,106 @@
+// The webhook of an account and its signatures, as people and scripts handle them.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { deliver, startListening, webhookSecret } from '../support/webhooks.js';
+import { signBody } from '../../src/webhooks/sign.js';
+
+const callback = 'https://shop.example/hooks';
+const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
+
+describe('svcpay webhook set, list, update, remove', () => {
+  test('manage the one webhook of the account, and keep its secret for listen', async ({ around }) => {
+    const set = await svcpay(['webhook', 'set', callback, '--generate-secret', '--json'], around);
+    expect(set.json()).toMatchObject({ callback, secret: expect.stringMatching(/^whsec_[\w-]{43}$/) });
+    const { id, secret } = set.json() as { id: string; secret: string };
+    const printed = await svcpay(['webhook', 'listen', '--print-secret', '-q'], around);
+    expect(printed.stdout).toBe(`${secret}\n`);
+
+    const listed = await svcpay(['webhook', 'list', '--json'], around);
+    expect(listed.json()).toEqual([{ id, callback, createdAt: expect.any(Number) }]);
+
+    const input = 'another secret\n';
+    const updated = await svcpay(['webhook', 'update', id, '--secret-stdin', '--callback', `${callback}/2`, '--json'], { ...around, input });
+    expect(updated.json()).toMatchObject({ id, callback: `${callback}/2` });
+    expect(updated.stdout).not.toContain('another secret');
+    expect((await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).stdout).toBe(input);
+
+    expect(await svcpay(['webhook', 'remove', id], around)).toMatchObject({ exitCode: 0, stdout: `${id}\n` });
+    expect((await svcpay(['webhook', 'list', '--json'], around)).json()).toEqual([]);
+    expect(await svcpay(['webhook', 'remove', id], around)).toMatchObject({ exitCode: 5 });
+  });
+
+  test('replace nothing without a yes, and say what would be replaced', async ({ around }) => {
+    await svcpay(['webhook', 'set', callback], { ...around, env });
+    const run = await svcpay(['webhook', 'set', 'https://other.example/'], { ...around, env });
+    expect(run).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(run.stderr).toContain(callback);
+    expect(around.sandbox.requests('POST', '/api/v2/webhook')).toHaveLength(1);
+
+    const tty = svcpayTty(['webhook', 'set', 'https://other.example/'], around);
+    await tty.waitFor(callback);
+    await tty.waitFor(/Replace it/);
+    tty.type('y\r');
+    await tty.waitFor('Webhook secret');
+    tty.type('typed-secret\r');
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).not.toContain('typed-secret');
+  });
+
+  test.for([
+    ['http://shop.example/hooks'],
+    ['http://127.0.0.1/hooks', 'https://api.example'],
+    ['ftp://shop.example'],
+    ['shop.example'],
+    ['https://user:word@shop.example'],
+  ])('refuse %s before anything is sent', async ([url = '', base], { around }) => {
+    const args = ['webhook', 'set', url, '--generate-secret', ...(base === undefined ? [] : ['--base-url', base])];
+    expect(await svcpay(args, around)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(around.sandbox.requests()).toHaveLength(0);
+  });
+});
+
+describe('svcpay webhook sign and verify', () => {
+  const body = '{"txnId":"t1","txnState":"completed","updatedAt":1}\r\n';
+
+  test('agree with each other and with the specification', async ({ home }) => {
+    const signed = await svcpay(['webhook', 'sign', '-'], { home, env, input: body });
+    expect(signed.stdout.trim()).toBe(signBody(Buffer.from(body), webhookSecret));
+    const file = join(home, 'body.json');
+    writeFileSync(file, body);
+    const args = ['webhook', 'verify', '--signature', signed.stdout.trim(), file];
+    expect(await svcpay(args, { home, env })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay([...args, '--secret-stdin'], { home, input: `${webhookSecret}\n` })).toMatchObject({ exitCode: 0 });
+  });
+
+  test('end with 3 and say why a signature is wrong', async ({ home }) => {
+    const signature = signBody(Buffer.from(body.trimEnd()), webhookSecret);
+    const run = await svcpay(['webhook', 'verify', '--signature', signature, '--json'], { home, env, input: body });
+    expect(run).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(run.error()).toMatchObject({ kind: 'refused', code: 'wrong-body', message: expect.stringContaining('white space') });
+  });
+
+  test('take body and secret from stdin, but not both', async ({ home }) => {
+    const run = await svcpay(['webhook', 'sign', '--secret-stdin'], { home, input: 'x' });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+});
+
+describe('svcpay webhook trigger', () => {
+  test('delivers a signed event to a listener', async ({ home }) => {
+    const listener = await startListening(['-o', 'jsonl'], { home });
+    const run = await svcpay(['webhook', 'trigger', 'completed', '--to', listener.url, '--ref', 'order-1'], { home, env });
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(await deliver(listener.url, { txnId: 't', txnState: 'quoted', updatedAt: 1 })).toBe(200);
+    listener.child.kill('SIGINT');
+    expect((await listener.ended).stdout).toMatch(/"extRefId":"order-1","txnState":"completed"/);
+  });
+
+  test('lets the sandbox deliver one to the webhook that is set there', async ({ around }) => {
+    await svcpay(['webhook', 'set', callback, '--yes'], { ...around, env });
+    const run = await svcpay(['webhook', 'trigger', 'rejected', '--json'], around);
+    expect(run.json()).toMatchObject({ txnState: 'rejected' });
+    expect(around.sandbox.webhooks.deliveries()).toMatchObject([{ txnState: 'rejected' }]);
+  });
+});

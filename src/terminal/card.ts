@@ -70,19 +70,21 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
   const { style } = canvas;
   const cells = cellsOf(lines);
   const layout = fit(cells, canvas.columns - margin.length, labelWidth);
-  return cells.flatMap(({ label, amount, sats, note, total }) => {
+  return cells.flatMap(({ label, amount, isMoney, sats, note, total }) => {
+    const indent = `${margin}${' '.repeat(layout.label)}${gap}`;
+    const [start = '', ...rest] = isMoney ? [amount] : wrap(amount, canvas.columns - indent.length);
     const strong = total ? style.bold : (text: string) => text;
     const shown = [
       total ? strong(padRight(label, layout.label)) : style.dim(padRight(label, layout.label)),
-      strong(padRight(amount, layout.amount)),
+      strong(padRight(start, layout.amount)),
       ...(layout.sats > 0 && sats + note !== '' ? [style.dim(padLeft(sats, layout.sats))] : []),
       ...(layout.inlineNotes && note !== '' ? [style.dim(note)] : []),
     ];
-    const indent = `${margin}${' '.repeat(layout.label)}${gap}`;
     const notes = layout.inlineNotes || note === '' ? [] : wrap(note, canvas.columns - indent.length);
     return [
       ...(total ? [margin + style.dim('─'.repeat(layout.rule))] : []),
       margin + shown.join(gap).trimEnd(),
+      ...rest.map((line) => indent + line),
       ...notes.map((line) => indent + style.dim(line)),
     ];
   });

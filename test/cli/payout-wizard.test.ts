@@ -5,6 +5,7 @@ import { parseRecipientName, type Recipient } from '../../src/store/profiles.js'
 import { back } from '../../src/terminal/ask.js';
 import { readDraft, type Draft } from '../../src/cli/payout-draft.js';
 import { missingFlags, payoutOptions } from '../../src/cli/payout-options.js';
+import { askChange } from '../../src/cli/payout-change.js';
 import { askPayout } from '../../src/cli/payout-wizard.js';
 import { readAll, type RawValues } from '../../src/cli/define.js';
 import { actor, type Script } from '../support/actor.js';
@@ -186,6 +187,32 @@ describe('the wizard', () => {
   test('asks everything for somebody who is not in the address book', async () => {
     const { draft } = await played(['recipient Somebody new', ...whole, ...keepNothing], {}, { 'Le Van A': leVanA });
     expect(draft).toMatchObject({ chosen: '' });
+  });
+});
+
+describe('after a no', () => {
+  const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
+  const changed = async (script: Script) => {
+    const { ask, left } = actor(script);
+    const deps = { ask, institutions: async () => institutions, recipients: {}, parseName: parseRecipientName, mayKeep: false };
+    const draft = await askChange(draftOf(complete), deps);
+    expect(left()).toEqual([]);
+    return draft;
+  };
+
+  test('one answer is given again and the others stay', async () => {
+    const draft = await changed(['yes amount', 'amount 70000']);
+    expect(draft).toMatchObject({ acctNum: '0123456789', senderName: 'Jane Roe', purpose: 1 });
+    expect(draft?.amount?.value.toFixed()).toBe('70000');
+  });
+
+  test('another account means another amount, and the way back leads to the choice', async () => {
+    const draft = await changed(['yes account', 'country <', 'yes account', ...account, 'amount 5']);
+    expect(draft).toMatchObject({ acctName: 'LE VAN A', recipientName: 'Le Van A' });
+  });
+
+  test('it can be left', async () => {
+    expect(await changed(['yes <'])).toBeUndefined();
   });
 });
 

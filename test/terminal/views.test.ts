@@ -149,6 +149,10 @@ test('the last card before a payout has everything on it, and nothing in it stee
   ]);
 });
 
+test('the same card fits a window of 40 columns', () => {
+  expect(payoutCard(bankAccount, payout, plain(40)).every((line) => widthOf(line) <= 40)).toBe(true);
+});
+
 const invoice: InvoiceCard = {
   title: `Receive ${amountWithSats(btc('0.0005'))} over Lightning`,
   code: `lnbc500u1${'q'.repeat(291)}`,

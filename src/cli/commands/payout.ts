@@ -9,10 +9,11 @@ import { readPayoutFile } from '../../wallet/payout-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { reference } from '../payment-options.js';
+import { askChange } from '../payout-change.js';
 import { readDraft, type Draft } from '../payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from '../payout-flow.js';
 import { answerOptions, givenFlags, missingFlags, payoutOptions, type PayoutFlags } from '../payout-options.js';
-import { askPayout } from '../payout-wizard.js';
+import { askPayout, type WizardDeps } from '../payout-wizard.js';
 import { readStdin } from '../stdin.js';
 
 export const payout = defineCommand({
@@ -27,28 +28,43 @@ export const payout = defineCommand({
   async run(flags, context) {
     if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
     const { config, settings, ask, globals } = context;
-    const { recipients } = config.read();
-    const start = readDraft(flags, recipients, settings.profile.sender);
+    const start = readDraft(flags, config.read().recipients, settings.profile.sender);
     const missing = missingFlags(start);
     const needsYes = !globals.yes && !flags.quoteOnly;
     if (missing.length > 0 || needsYes) ask.demand([...missing, ...(needsYes ? ['--yes'] : [])]);
     const lookUp = await openLookUp(context);
-    const draft = missing.length === 0 ? start : await askForRest(start, lookUp, context);
-    const answers = await completePayout(draft, flags.from ?? 'BTC', lookUp);
-    await runPayout(answers, draft, flags, context);
+    if (missing.length === 0) return payNow(start, flags, lookUp, context);
+    const wizard = openWizard(lookUp, context);
+    const draft = await askPayout(start, wizard);
+    if (draft === back) throw new Failure('declined', 'Not sent: you went back from the first question.');
+    await payOrChange(draft, flags, wizard, context);
   },
 });
 
-async function askForRest(start: Draft, institutions: LookUp, { config, ask, globals }: Context): Promise<Draft> {
-  const draft = await askPayout(start, {
-    ask: ask.steps,
-    institutions,
-    recipients: config.read().recipients,
-    parseName: parseRecipientName,
-    mayKeep: !globals.yes,
-  });
-  if (draft === back) throw new Failure('declined', 'Not sent: you went back from the first question.');
-  return draft;
+const openWizard = (institutions: LookUp, { config, ask, globals }: Context): WizardDeps => ({
+  ask: ask.steps,
+  institutions,
+  recipients: config.read().recipients,
+  parseName: parseRecipientName,
+  mayKeep: !globals.yes,
+});
+
+async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: Context): Promise<void> {
+  await runPayout(await completePayout(draft, flags.from ?? 'BTC', lookUp), draft, flags, context);
+}
+
+/** So many answers are not thrown away with one no. A reference stands for one payment, so with it there is no other. */
+async function payOrChange(answers: Draft, flags: PayoutFlags, wizard: WizardDeps, context: Context): Promise<void> {
+  for (let draft = answers; ; ) {
+    try {
+      return await payNow(draft, flags, wizard.institutions, context);
+    } catch (error) {
+      const saidNo = error instanceof Failure && error.kind === 'declined' && flags.ref === undefined;
+      const changed = saidNo ? await askChange(draft, wizard) : undefined;
+      if (changed === undefined) throw error;
+      draft = changed;
+    }
+  }
 }
 
 async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {

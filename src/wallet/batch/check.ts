@@ -1,0 +1,162 @@
+// The first of two passes over a batch: every row read and checked before any is paid, and what all of them come to.
+import Big from 'big.js';
+import { formatAmount, type Money } from '../../formats/amount.js';
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import type { Intent, Journal, Spend } from '../../store/journal.js';
+import type { Limits } from '../../store/profiles.js';
+import { checkDestination, checkSpend, knownAmounts, limitWindowMs } from '../limits.js';
+import { fingerprint } from '../order-record.js';
+import { differentPayment } from '../references.js';
+import { isLetGo } from '../run.js';
+import type { PlannedRow } from './plan.js';
+import { isProblem, problemOf, type BatchRow, type Problem } from './rows.js';
+
+/** What rows paid from one wallet come to in one currency. */
+export interface BatchTotal {
+  readonly from: string;
+  readonly ccy: string;
+  readonly rows: number;
+  readonly amount: Big;
+}
+
+export interface BatchCheck {
+  readonly rows: number;
+  /** Of those: paid, or on their way, by an earlier run. */
+  readonly settled: number;
+  readonly problems: readonly Problem[];
+  /** What is still to be paid, without fees. */
+  readonly totals: readonly BatchTotal[];
+  /** References of rows that may be new to the journal: to be looked for at the service. */
+  readonly refs: ReadonlySet<string>;
+}
+
+export interface CheckDeps {
+  readonly plan: (row: BatchRow) => Promise<PlannedRow>;
+  /** Throws Failure for a destination that must not be paid, such as the own address; asked for rows still to be paid. */
+  readonly vet: (row: PlannedRow) => Promise<void>;
+  readonly journal: Pick<Journal, 'find' | 'spent'>;
+  readonly scope: string;
+  readonly limits: Limits;
+  readonly now: () => number;
+}
+
+/** Never throws for what is wrong with a row: all of it is in `problems`, in the order of the lines. */
+export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: CheckDeps): Promise<BatchCheck> {
+  const problems: Problem[] = [];
+  const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
+  const totals = new Map<string, BatchTotal>();
+  let [count, settled] = [0, 0];
+  for await (const row of rows) {
+    count += 1;
+    if (isProblem(row)) {
+      problems.push(row);
+      continue;
+    }
+    try {
+      const planned = await deps.plan(row);
+      checkNew(planned, seen);
+      if (await isSettled(planned, deps)) settled += 1;
+      else {
+        await checkPayable(planned, deps);
+        add(totals, planned);
+      }
+    } catch (error) {
+      problems.push(problemOf(row.line, error));
+    }
+  }
+  const all = [...totals.values()];
+  if (problems.length === 0) problems.push(...(await problemsOfDay(all, deps)));
+  if (count === 0) problems.push({ line: 0, kind: 'usage', message: 'There is no row to pay.' });
+  return { rows: count, settled, problems, totals: all, refs: new Set(seen.lineOfRef.keys()) };
+}
+
+interface Seen {
+  readonly lineOfRef: Map<string, number>;
+  readonly lineOfInvoice: Map<string, number>;
+}
+
+/** Throws Failure `usage` for a row that says what an earlier one has said. */
+function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfInvoice }: Seen): void {
+  const { onceKey } = order;
+  const sameRef = lineOfRef.get(ref);
+  const sameInvoice = onceKey === null ? undefined : lineOfInvoice.get(onceKey);
+  if (sameInvoice !== undefined) throw usage(`It is the same invoice as on line ${sameInvoice}.`);
+  if (sameRef !== undefined) {
+    throw usage(
+      named
+        ? `The reference ${ref} is used on line ${sameRef} already.`
+        : `It pays the same as line ${sameRef}: if both are meant, give each a ref of its own.`,
+    );
+  }
+  lineOfRef.set(ref, line);
+  if (onceKey !== null) lineOfInvoice.set(onceKey, line);
+}
+
+const usage = (message: string): Failure => new Failure('usage', message);
+
+/** Paid, or let go, by an earlier run. Throws Failure `usage` for a reference that belongs to a different payment. */
+async function isSettled({ ref, order }: PlannedRow, { journal, scope }: CheckDeps): Promise<boolean> {
+  const intent = await journal.find(scope, ref);
+  if (intent === undefined || intent.ref !== ref) return false;
+  const paid = isPaid(intent) || isLetGo(intent);
+  const mayChange = intent.closed && intent.step === 'intent';
+  if (intent.fingerprint !== fingerprint(order) && !mayChange) throw differentPayment(ref, intent.txnId);
+  return paid;
+}
+
+export const isPaid = ({ step, txnState }: Intent): boolean => step === 'final' && txnState === 'completed';
+
+async function checkPayable(row: PlannedRow, { vet, limits, now }: CheckDeps): Promise<void> {
+  const { expiresAt, order } = row;
+  if (expiresAt !== undefined && expiresAt <= now()) {
+    throw usage(`The invoice expired ${describeDuration(now() - expiresAt)} ago. Ask for a new one.`);
+  }
+  checkDestination(limits, order);
+  checkSpend(limits, knownAmounts(order), []);
+  await vet(row);
+}
+
+function add(totals: Map<string, BatchTotal>, { order }: PlannedRow): void {
+  const from = order.body.sourceReq.ccy;
+  const [first] = knownAmounts(order);
+  const { ccy, value } = first ?? { ccy: from, value: new Big(0) };
+  const key = `${from} ${ccy}`;
+  const before = totals.get(key) ?? { from, ccy, rows: 0, amount: new Big(0) };
+  totals.set(key, { ...before, rows: before.rows + 1, amount: before.amount.plus(value) });
+}
+
+/** All rows together against what is left of the day. */
+async function problemsOfDay(totals: readonly BatchTotal[], { limits, journal, scope, now }: CheckDeps): Promise<Problem[]> {
+  if (Object.keys(limits.perDay).length === 0) return [];
+  const spent = await journal.spent(scope, now() - limitWindowMs);
+  return inEachCurrency(totals).flatMap((sum) => tooMuch(sum, { ...limits, perPayment: {} }, spent));
+}
+
+function tooMuch(sum: Money, limits: Limits, spent: readonly Spend[]): Problem[] {
+  try {
+    checkSpend(limits, [sum], spent);
+    return [];
+  } catch (error) {
+    return [problemOf(0, error)];
+  }
+}
+
+function inEachCurrency(totals: readonly BatchTotal[]): Money[] {
+  const sums = new Map<string, Big>();
+  for (const { ccy, amount } of totals) sums.set(ccy, (sums.get(ccy) ?? new Big(0)).plus(amount));
+  return [...sums].map(([ccy, value]) => ({ ccy, value }));
+}
+
+/** The wallets that cannot pay for what is known of the rows, in words. */
+export function shortOf(totals: readonly BatchTotal[], available: (ccy: string) => Money | undefined): string[] {
+  const wallets = [...new Set(totals.map(({ from }) => from))];
+  return wallets.flatMap((ccy) => {
+    const have = available(ccy);
+    const value = totals.find((total) => total.from === ccy && total.ccy === ccy)?.amount ?? new Big(0);
+    if (have === undefined) return [`You have no ${ccy} wallet.`];
+    if (have.value.gt(0) && have.value.gte(value)) return [];
+    const needed = value.eq(0) ? 'Something is' : `${formatAmount({ ccy, value })} and the fees are`;
+    return [`${needed} needed from the ${ccy} wallet, and you have ${formatAmount(have)}.`];
+  });
+}

@@ -1,0 +1,35 @@
+// A row of a batch as a payment to be made, and the reference under which it is made once.
+import { createHash } from 'node:crypto';
+import Big from 'big.js';
+import { fixed } from '../../formats/amount.js';
+import type { Order } from '../orders.js';
+
+export interface PlannedRow {
+  readonly line: number;
+  readonly ref: string;
+  /** Whether the file names the reference, or it was derived from what is paid. */
+  readonly named: boolean;
+  readonly order: Order;
+  /** As the file has them. */
+  readonly to: string;
+  readonly amount: string;
+  /** Epoch ms after which it cannot be paid any more. */
+  readonly expiresAt: number | undefined;
+  /** It settles within hours or days, so that nobody waits for it. */
+  readonly slow: boolean;
+}
+
+/**
+ * The reference of a row that names none: what is paid and how much, under the name of the batch. It does not depend on
+ * the file, its place, or the order of its rows, so that a file that was moved, sorted, mended or piped in again pays
+ * nothing twice. A note, another wallet to pay from, or how an amount is spelled makes no other payment of it.
+ */
+export function derivedRef(order: Order, name: string): string {
+  const { sourceReq, destReq } = order.body;
+  const amounts = [sourceReq, destReq].flatMap(({ ccy, amtRequested }) =>
+    amtRequested === undefined ? [] : [ccy, fixed(new Big(amtRequested))],
+  );
+  const what = order.onceKey ?? [destReq.method, order.destination, ...amounts];
+  const digest = createHash('sha256').update(JSON.stringify([name, what])).digest('hex');
+  return `batch-${digest.slice(0, 32)}`;
+}

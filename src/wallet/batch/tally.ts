@@ -1,0 +1,66 @@
+// How a batch went, in numbers, and what that means for the exit code.
+import Big from 'big.js';
+import { Failure, type FailureKind } from '../../formats/failure.js';
+import type { Fate, RowOutcome } from './run.js';
+
+export interface Tally {
+  readonly fates: Readonly<Record<Fate, number>>;
+  /** Rows among the paid ones that an earlier run had paid. */
+  readonly before: number;
+  /** What left the wallets in this run, fees included, by currency. */
+  readonly spent: ReadonlyMap<string, Big>;
+  /** Why rows failed. */
+  readonly kinds: ReadonlySet<FailureKind>;
+}
+
+export const emptyTally: Tally = {
+  fates: { paid: 0, sent: 0, unknown: 0, failed: 0 },
+  before: 0,
+  spent: new Map(),
+  kinds: new Set(),
+};
+
+export function counted({ fates, before, spent, kinds }: Tally, outcome: RowOutcome): Tally {
+  const { fate, total, failure } = outcome;
+  const leaves = !outcome.before && fate !== 'failed' ? total : undefined;
+  return {
+    fates: { ...fates, [fate]: fates[fate] + 1 },
+    before: before + (outcome.before ? 1 : 0),
+    spent: leaves === undefined ? spent : new Map(spent).set(leaves.ccy, leaves.value.plus(spent.get(leaves.ccy) ?? 0)),
+    kinds: failure === undefined ? kinds : new Set(kinds).add(failure.kind),
+  };
+}
+
+export const doneRows = ({ fates }: Tally): number => fates.paid + fates.sent + fates.unknown + fates.failed;
+
+/** Whether this run let any money go. */
+const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fates.sent + fates.unknown > before;
+
+/**
+ * What a batch that is not all well ends with: `pending` where a payment goes on unheard of, or a batch was interrupted
+ * halfway; `interrupted` where nothing had moved; otherwise the one reason that all failed rows share, or
+ * `payment-failed`. A reason that promises that nothing was sent is not given once something was.
+ *
+ * @param complete the end of the file was reached
+ */
+export function failureOf(tally: Tally, rows: number, complete: boolean, interrupted: boolean): Failure | undefined {
+  const { fates, kinds } = tally;
+  const again = { hint: 'Run the same command again: it goes on, and pays no row twice.' };
+  if (fates.unknown > 0) {
+    return new Failure('pending', `Not known yet: ${howMany(fates.unknown, 'row')} may have been paid and may not.`, again);
+  }
+  if (interrupted && (!complete || kinds.has('interrupted'))) {
+    const left = rows - doneRows(tally) + fates.failed;
+    return hasMoved(tally)
+      ? new Failure('pending', `Interrupted halfway: ${howMany(left, 'row')} of ${rows} not paid, all others are.`, again)
+      : new Failure('interrupted', 'Interrupted: nothing moved.', again);
+  }
+  if (fates.failed === 0) return undefined;
+  const [only, ...others] = kinds;
+  const promises = only === 'usage' || only === 'interrupted';
+  const kind = only === undefined || others.length > 0 || (promises && hasMoved(tally)) ? 'payment-failed' : only;
+  const stopped = complete ? '' : `, and ${howMany(rows - doneRows(tally), 'row')} after that not begun`;
+  return new Failure(kind, `Not paid: ${howMany(fates.failed, 'row')} of ${rows}${stopped}.`, again);
+}
+
+const howMany = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,6 @@
 // Reads the destination of a payment from what was given, and says what else it is where another kind was expected.
-import { formatAmount, parseAmount, type Money } from '../formats/amount.js';
+import { btcFromMsat, formatAmount, money, parseAmount, type Money } from '../formats/amount.js';
+import type { Invoice } from '../formats/bolt11.js';
 import { detectDestination, type Destination } from '../formats/destination.js';
 import { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
@@ -46,5 +47,17 @@ export function checkSameAmount(given: string | undefined, named: Money, where: 
   if (given === undefined || parseAmount(given, named.ccy).value.eq(named.value)) return;
   throw new Failure('usage', `Not sent: ${where} is for ${formatAmount(named)}, not for ${given}.`, {
     hint: 'Leave the amount out, or ask for a new one.',
+  });
+}
+
+/** The amount that an invoice names. */
+export function invoiceAmount({ amountMsat }: Invoice): Money | undefined {
+  return amountMsat === null ? undefined : money('BTC', btcFromMsat(amountMsat));
+}
+
+/** Specification: Payment methods, eth. */
+export function notYetAvailable(): Failure {
+  return new Failure('usage', 'Not sent: USDT on Ethereum is announced by the service, but not yet available.', {
+    hint: 'Ask the recipient for a TRON address, which begins with T.',
   });
 }

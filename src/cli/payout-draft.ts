@@ -5,7 +5,7 @@ import type { Party, Profile, Recipient } from '../store/profiles.js';
 import { parseAccountNumber } from '../wallet/payout.js';
 import { findCountry, findMethod, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../wallet/payout-methods.js';
 import type { ValuesOf } from './define.js';
-import { destinationOptions, givenFlags, type answerOptions, type DestinationFlags, type PayoutFlags } from './payout-options.js';
+import { destinationOptions, givenFlags, type answerOptions, type DestinationFlags, type PayoutAnswers } from './payout-options.js';
 
 /** What is known of a payout; undefined is not known yet, or left out where it may be. */
 export interface Draft extends Omit<ValuesOf<typeof answerOptions>, 'amount'> {
@@ -49,7 +49,7 @@ export function withMethod<D extends DestinationFlags>(draft: D, method: PayoutM
 
 /** What flags, address book and profile know together. Throws Failure `usage` where they contradict each other. */
 export function readDraft(
-  flags: PayoutFlags,
+  flags: PayoutAnswers,
   recipients: Readonly<Record<string, Recipient>>,
   keptSender: Profile['sender'],
 ): Draft {
@@ -77,7 +77,7 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
   throw new Failure('usage', `"${text.slice(0, 40)}" of what? Payouts are in ${currencies}: write it as in 500000vnd.`);
 }
 
-function fromBook(flags: PayoutFlags, name: string, recipients: Readonly<Record<string, Recipient>>): PayoutFlags {
+function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Record<string, Recipient>>): PayoutAnswers {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0) {
     throw new Failure('usage', `--recipient says where the money goes: leave out ${given.join(', ')}.`);
@@ -126,7 +126,7 @@ export function answersOf(kept: Recipient): DestinationFlags {
 type SenderAnswers = Pick<Draft, 'senderType' | 'senderName' | 'senderCountry' | 'senderPhone' | 'senderAddress'>;
 
 /** Another name is another person: what is kept of the own one then says nothing. */
-function readSender(flags: PayoutFlags, kept: Profile['sender']): SenderAnswers {
+function readSender(flags: PayoutAnswers, kept: Profile['sender']): SenderAnswers {
   const own = flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
   return {
     senderType: flags.senderType ?? own?.type,

@@ -61,6 +61,7 @@ export const payoutOptions = {
 };
 
 export type PayoutFlags = ValuesOf<typeof payoutOptions>;
+export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 
 type AnswerName = keyof typeof answerOptions;

@@ -23,34 +23,36 @@ export async function openAppendFile(path: string, head: string): Promise<Append
     throw error;
   });
   let waiting = '';
-  let flushed: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
-    // Whatever comes while a write is under way waits for the next.
-    await Promise.resolve();
     const text = waiting;
     waiting = '';
+    next = undefined;
     await file.appendFile(text);
     await file.datasync();
   };
-  let last: Promise<void> = Promise.resolve();
   return {
     before: () => (length === 0 ? emptyBytes() : file.createReadStream({ start: 0, end: length - 1, autoClose: false })),
     append(line) {
       waiting += `${line}\n`;
-      if (flushed !== undefined) return flushed;
-      flushed = last.catch(() => undefined).then(async () => {
-        flushed = undefined;
-        await flush();
-      });
-      last = flushed;
-      return flushed;
+      if (next === undefined) last = next = last.then(flush).catch((cause: unknown) => Promise.reject(lost(path, cause)));
+      return next;
     },
     close: async () => {
       await last.catch(() => undefined);
-      await file.close();
+      closing ??= file.close();
+      await closing;
     },
   };
 }
+
+const lost = (path: string, cause: unknown): Failure =>
+  new Failure('unexpected', `The results can no longer be written to ${path}. What was paid is in the journal.`, {
+    hint: 'Make room and run the same command again: it goes on, and pays no row twice.',
+    cause,
+  });
 
 async function* emptyBytes(): AsyncGenerator<Buffer> {
   yield* [];

@@ -3,6 +3,8 @@ import Big from 'big.js';
 import { ServiceError } from '../api/errors.js';
 import { formatSats, type Money } from '../formats/amount.js';
 import type { BitcoinAddress } from '../formats/bitcoin-address.js';
+import type { Invoice } from '../formats/bolt11.js';
+import { describeDuration } from '../formats/duration.js';
 import { Failure } from '../formats/failure.js';
 import { tronUsdtContract } from '../formats/tron-address.js';
 import type { Network } from '../store/profiles.js';
@@ -10,6 +12,22 @@ import { checkNetwork } from './network.js';
 
 /** BTC. Specification: Limits, minimum on-chain send. */
 const smallestOnchain = new Big('0.00001');
+
+/** Throws Failure `usage` for an invoice of another network, and for one that names no amount. */
+export function checkInvoice(invoice: Invoice, wanted: Network): void {
+  checkNetwork('invoice', invoice.network, wanted);
+  if (invoice.amountMsat !== null) return;
+  throw new Failure('usage', 'Not sent: this invoice has no amount, and the service pays only invoices that name one.', {
+    hint: 'Ask for an invoice with an amount.',
+  });
+}
+
+/** Throws Failure `usage` for an invoice that can no longer be paid. */
+export function checkNotExpired({ expiresAt }: Pick<Invoice, 'expiresAt'>, now: number): void {
+  if (expiresAt > now) return;
+  const ago = describeDuration(now - expiresAt);
+  throw new Failure('usage', `Not sent: the invoice expired ${ago} ago. Ask for a new one.`);
+}
 
 /** Throws Failure `usage` for another network and for a kind of address that the service does not pay to. */
 export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {

@@ -37,7 +37,7 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
   return drive(
     intent,
     {
-      reference: found !== 'new' ? 'given' : request.ref === undefined ? 'ours' : request.unseen === true ? 'unseen' : 'given',
+      reference: request.unseen === true ? 'unseen' : found === 'new' && request.ref === undefined ? 'ours' : 'given',
       renew: found === 'new' ? {} : { terms, consent },
       resumed: false,
       options,

@@ -55,15 +55,27 @@ const dayMs = 86_400_000;
  */
 export async function latestAttempt(ref: string, since: number, service: ListService): Promise<Attempt | undefined> {
   let latest: Attempt | undefined;
-  const filter: TransactionFilter = {
-    time: 'other',
-    startTime: new Date(Math.max(since, 0)).toISOString(),
-    endTime: new Date(service.serviceNow() + dayMs).toISOString(),
-    limit: 100,
-  };
-  for await (const txn of service.eachTransaction(filter)) {
+  for await (const txn of service.eachTransaction(allSince(since, service))) {
     const number = attemptOf(ref, txn.extRefId);
     if (number !== undefined && number > (latest?.number ?? 0)) latest = { number, txnId: txn.txnId };
   }
   return latest;
 }
+
+/** Those of many references that the service knows, in whatever attempt: its list is gone through once for all. */
+export async function knownReferences(refs: ReadonlySet<string>, service: ListService): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  if (refs.size === 0) return known;
+  for await (const { extRefId } of service.eachTransaction(allSince(0, service))) {
+    const first = extRefId?.replace(/~\d+$/, '');
+    for (const ref of [extRefId, first]) if (ref != null && refs.has(ref)) known.add(ref);
+  }
+  return known;
+}
+
+const allSince = (since: number, service: ListService): TransactionFilter => ({
+  time: 'other',
+  startTime: new Date(Math.max(since, 0)).toISOString(),
+  endTime: new Date(service.serviceNow() + dayMs).toISOString(),
+  limit: 100,
+});

@@ -10,7 +10,7 @@ import type { Quote } from './quote.js';
 import { readTransaction } from './reading.js';
 
 export interface RunOptions {
-  /** What the service can know under the reference of a new intent. */
+  /** What the service can know under the reference: nothing, or not before somebody else uses it, or anything. */
   readonly reference: 'ours' | 'unseen' | 'given';
   /** What a new run of the same payment says anew. */
   readonly renew: { readonly terms?: PaymentTerms; readonly consent?: Consent };
@@ -76,7 +76,7 @@ export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps
     renew: isLetGo(intent) ? start.renew : {},
     txn: undefined,
     ours: isFirst && start.reference === 'ours',
-    unseen: isFirst && start.reference !== 'given',
+    unseen: start.reference === 'unseen' ? start.followed !== true : isFirst && start.reference === 'ours',
     available: undefined,
     agreed: undefined,
     confirmedHere: false,

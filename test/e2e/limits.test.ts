@@ -61,10 +61,14 @@ describe('svcpay limits', () => {
     await set(around, '--per-day', '600000vnd');
     await svcpay(['limits', 'allow', '970436:0123456789'], around);
     const parties =
-      '--recipient-type individual --recipient-name Le --recipient-country VN --sender-type individual --sender-name Jane --sender-country CA --purpose 1 --source 1 --relationship 1 --amount 500000vnd --yes --no-wait'
+      '--recipient-type individual --recipient-name Le --recipient-country VN --sender-type individual --sender-name Jane'
+        .concat(' --sender-country CA --purpose 1 --source 1 --relationship 1 --amount 500000vnd --yes --no-wait')
         .split(' ');
     const payout = (account: string): Promise<Run> =>
-      svcpay([...`payout --country VN --institution 970436 --acct-num ${account} --acct-name Le`.split(' '), ...parties], around);
+      svcpay(
+        [...`payout --country VN --institution 970436 --acct-num ${account} --acct-name Le`.split(' '), ...parties],
+        around,
+      );
     expect(await payout('9876543210')).toMatchObject({ exitCode: 7 });
     expect(await payout('0123456789')).toMatchObject({ exitCode: 0 });
     const again = await payout('0123456789');

@@ -40,4 +40,10 @@ export const sendBranches: readonly Branch[] = [
     money: true,
     load: async () => (await import('../commands/swap.js')).swap,
   },
+  {
+    name: 'batch',
+    summary: 'pay the rows of a CSV file, each once',
+    money: true,
+    load: async () => (await import('../commands/batch.js')).batch,
+  },
 ];

@@ -2,11 +2,9 @@
 import { formatAmount, money, btcFromMsat } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11.js';
 import { describeDuration } from '../../formats/duration.js';
-import { Failure } from '../../formats/failure.js';
-import type { Network } from '../../store/profiles.js';
 import type { Fact } from '../../terminal/card.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { checkNetwork } from '../../wallet/network.js';
+import { checkInvoice, checkNotExpired } from '../../wallet/destinations.js';
 import { lightningOrder } from '../../wallet/orders.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -31,21 +29,9 @@ export const sendLightning = defineCommand({
 
 /** Pays an invoice that was decoded already. */
 export async function payInvoice(invoice: Invoice, from: string, flags: PaymentFlags, context: Context): Promise<void> {
-  checkPayable(invoice, context.settings.network, context.now());
+  checkInvoice(invoice, context.settings.network);
+  checkNotExpired(invoice, context.now());
   await runPayment(lightningOrder(invoice, from), flags, { about: aboutInvoice(invoice, context.now()) }, context);
-}
-
-function checkPayable(invoice: Invoice, network: Network, now: number): void {
-  checkNetwork('invoice', invoice.network, network);
-  if (invoice.amountMsat === null) {
-    throw new Failure('usage', 'Not sent: this invoice has no amount, and the service pays only invoices that name one.', {
-      hint: 'Ask for an invoice with an amount.',
-    });
-  }
-  if (invoice.expiresAt <= now) {
-    const ago = describeDuration(now - invoice.expiresAt);
-    throw new Failure('usage', `Not sent: the invoice expired ${ago} ago. Ask for a new one.`);
-  }
 }
 
 const payeeEnds = 8;

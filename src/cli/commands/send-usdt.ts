@@ -1,12 +1,11 @@
 // Pays USDT to a TRON address, checked here. Specification: endpoint 6, rule 6.
 import type { Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
 import type { TronAddress } from '../../formats/tron-address.js';
 import { checkTronAddress, refuseOwnAddress } from '../../wallet/destinations.js';
 import { usdtOrder } from '../../wallet/orders.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { neededAmount, readDestination } from '../destination.js';
+import { neededAmount, notYetAvailable, readDestination } from '../destination.js';
 import { runPayment } from '../payment-flow.js';
 import { paymentOptions, type PaymentFlags } from '../payment-options.js';
 import { choice, currency, text } from '../values.js';
@@ -48,11 +47,4 @@ export async function payUsdt(payment: UsdtPayment, flags: PaymentFlags, context
   await refuseOwnAddress(address, () => client.usdtAddress('TRON'));
   const about = [{ label: 'To', value: address, note: 'USDT on TRON', whole: true }];
   await runPayment(usdtOrder(address, amount, from), flags, { about }, context);
-}
-
-/** Specification: Payment methods, eth. */
-export function notYetAvailable(): Failure {
-  return new Failure('usage', 'Not sent: USDT on Ethereum is announced by the service, but not yet available.', {
-    hint: 'Ask the recipient for a TRON address, which begins with T.',
-  });
 }

@@ -1,5 +1,5 @@
 // Pays to whatever the destination is: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
-import { btcFromMsat, money, type Money } from '../../formats/amount.js';
+import { money, type Money } from '../../formats/amount.js';
 import type { BitcoinAddress } from '../../formats/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11.js';
 import { detectDestination, type Bip21Destination } from '../../formats/destination.js';
@@ -9,14 +9,14 @@ import type { Fact } from '../../terminal/card.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import type { Context } from '../context.js';
 import { defineCommand, type ValuesOf } from '../define.js';
-import { checkSameAmount, neededAmount } from '../destination.js';
+import { checkSameAmount, invoiceAmount, neededAmount, notYetAvailable } from '../destination.js';
 import { paymentOptions, type PaymentFlags } from '../payment-options.js';
 import { wordOrStdin } from '../stdin.js';
 import { choice, currency, text } from '../values.js';
 import { payInvoice } from './send-lightning.js';
 import { payLnurl } from './send-lnurl.js';
 import { deductFees, payOnchain } from './send-onchain.js';
-import { notYetAvailable, payUsdt } from './send-usdt.js';
+import { payUsdt } from './send-usdt.js';
 
 const ways = ['lightning', 'onchain'] as const;
 type Way = (typeof ways)[number];
@@ -126,10 +126,6 @@ async function chooseWay(offered: Record<Way, boolean>, { ask }: Context): Promi
       { value: 'onchain', name: 'On-chain', description: 'settles after confirmations, 10 to 60 minutes' },
     ],
   });
-}
-
-function invoiceAmount({ amountMsat }: Invoice): Money | undefined {
-  return amountMsat === null ? undefined : money('BTC', btcFromMsat(amountMsat));
 }
 
 function aboutUri({ label, message }: Bip21Destination): Fact[] {

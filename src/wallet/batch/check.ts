@@ -1,11 +1,11 @@
 // The first of two passes over a batch: every row read and checked before any is paid, and what all of them come to.
 import Big from 'big.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
-import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
-import type { Intent, Journal, Spend } from '../../store/journal.js';
+import type { Intent, Spend } from '../../store/journal.js';
 import type { Limits } from '../../store/profiles.js';
-import { checkDestination, checkSpend, knownAmounts, limitWindowMs } from '../limits.js';
+import { checkNotExpired } from '../destinations.js';
+import { checkDestination, checkSpend, knownAmounts } from '../limits.js';
 import { fingerprint } from '../order-record.js';
 import { differentPayment } from '../references.js';
 import { isLetGo } from '../run.js';
@@ -27,7 +27,7 @@ export interface BatchCheck {
   readonly problems: readonly Problem[];
   /** What is still to be paid, without fees. */
   readonly totals: readonly BatchTotal[];
-  /** References of rows that may be new to the journal: to be looked for at the service. */
+  /** References of the rows still to be paid. */
   readonly refs: ReadonlySet<string>;
 }
 
@@ -35,8 +35,10 @@ export interface CheckDeps {
   readonly plan: (row: BatchRow) => Promise<PlannedRow>;
   /** Throws Failure for a destination that must not be paid, such as the own address; asked for rows still to be paid. */
   readonly vet: (row: PlannedRow) => Promise<void>;
-  readonly journal: Pick<Journal, 'find' | 'spent'>;
-  readonly scope: string;
+  /** What the journal has under a reference. */
+  readonly find: (ref: string) => Promise<Intent | undefined>;
+  /** What the limits per day count at present. */
+  readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
   readonly now: () => number;
 }
@@ -45,6 +47,7 @@ export interface CheckDeps {
 export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: CheckDeps): Promise<BatchCheck> {
   const problems: Problem[] = [];
   const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
+  const refs = new Set<string>();
   const totals = new Map<string, BatchTotal>();
   let [count, settled] = [0, 0];
   for await (const row of rows) {
@@ -60,6 +63,7 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
       else {
         await checkPayable(planned, deps);
         add(totals, planned);
+        refs.add(planned.ref);
       }
     } catch (error) {
       problems.push(problemOf(row.line, error));
@@ -68,7 +72,7 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
   const all = [...totals.values()];
   if (problems.length === 0) problems.push(...(await problemsOfDay(all, deps)));
   if (count === 0) problems.push({ line: 0, kind: 'usage', message: 'There is no row to pay.' });
-  return { rows: count, settled, problems, totals: all, refs: new Set(seen.lineOfRef.keys()) };
+  return { rows: count, settled, problems, totals: all, refs };
 }
 
 interface Seen {
@@ -96,8 +100,8 @@ function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfIn
 const usage = (message: string): Failure => new Failure('usage', message);
 
 /** Paid, or let go, by an earlier run. Throws Failure `usage` for a reference that belongs to a different payment. */
-async function isSettled({ ref, order }: PlannedRow, { journal, scope }: CheckDeps): Promise<boolean> {
-  const intent = await journal.find(scope, ref);
+async function isSettled({ ref, order }: PlannedRow, { find }: CheckDeps): Promise<boolean> {
+  const intent = await find(ref);
   if (intent === undefined || intent.ref !== ref) return false;
   const paid = isPaid(intent) || isLetGo(intent);
   const mayChange = intent.closed && intent.step === 'intent';
@@ -109,9 +113,7 @@ export const isPaid = ({ step, txnState }: Intent): boolean => step === 'final' 
 
 async function checkPayable(row: PlannedRow, { vet, limits, now }: CheckDeps): Promise<void> {
   const { expiresAt, order } = row;
-  if (expiresAt !== undefined && expiresAt <= now()) {
-    throw usage(`The invoice expired ${describeDuration(now() - expiresAt)} ago. Ask for a new one.`);
-  }
+  if (expiresAt !== undefined) checkNotExpired({ expiresAt }, now());
   checkDestination(limits, order);
   checkSpend(limits, knownAmounts(order), []);
   await vet(row);
@@ -127,10 +129,10 @@ function add(totals: Map<string, BatchTotal>, { order }: PlannedRow): void {
 }
 
 /** All rows together against what is left of the day. */
-async function problemsOfDay(totals: readonly BatchTotal[], { limits, journal, scope, now }: CheckDeps): Promise<Problem[]> {
+async function problemsOfDay(totals: readonly BatchTotal[], { limits, spent }: CheckDeps): Promise<Problem[]> {
   if (Object.keys(limits.perDay).length === 0) return [];
-  const spent = await journal.spent(scope, now() - limitWindowMs);
-  return inEachCurrency(totals).flatMap((sum) => tooMuch(sum, { ...limits, perPayment: {} }, spent));
+  const before = await spent();
+  return inEachCurrency(totals).flatMap((sum) => tooMuch(sum, { ...limits, perPayment: {} }, before));
 }
 
 function tooMuch(sum: Money, limits: Limits, spent: readonly Spend[]): Problem[] {

@@ -21,7 +21,8 @@ const longestRow = 65_536;
 
 interface Read {
   readonly record: readonly string[];
-  readonly info: { readonly lines: number };
+  /** The first of its lines. */
+  readonly line: number;
 }
 
 /**
@@ -35,13 +36,13 @@ export async function* readRows(
 ): AsyncGenerator<BatchRow | Problem> {
   let head: readonly string[] | undefined;
   try {
-    for await (const { record, info } of records(source)) {
-      const line = info.lines - linesWithin(record);
+    for await (const { record, line } of records(source)) {
+      if (record.every((cell) => cell.trim() === '')) continue;
       if (head === undefined) {
         head = record.map((name) => name.trim().toLowerCase());
         const problem = problemOfHead(head, columns);
         if (problem !== undefined) return yield { line, kind: 'usage', message: problem };
-      } else if (record.some((cell) => cell.trim() !== '')) yield readRow(line, record, head);
+      } else yield readRow(line, record, head);
     }
   } catch (error) {
     return yield unreadable(error);
@@ -50,10 +51,14 @@ export async function* readRows(
 }
 
 async function* records(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
-  const parser = parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, max_record_size: longestRow });
+  const parser = parse({ bom: true, relax_column_count: true, max_record_size: longestRow });
   const fed = feed(source, parser);
   try {
-    for await (const read of parser) yield read as Read;
+    let line = 1;
+    for await (const record of parser as AsyncIterable<readonly string[]>) {
+      yield { record, line };
+      line += 1 + breaksWithin(record);
+    }
   } finally {
     parser.destroy();
     await fed;
@@ -73,8 +78,8 @@ async function feed(source: AsyncIterable<Buffer>, parser: ReturnType<typeof par
   }
 }
 
-const linesWithin = (record: readonly string[]): number =>
-  record.reduce((sum, cell) => sum + cell.split('\n').length - 1, 0);
+const breaksWithin = (record: readonly string[]): number =>
+  record.reduce((sum, cell) => sum + (cell.match(/\r\n|[\r\n]/g)?.length ?? 0), 0);
 
 function problemOfHead(head: readonly string[], columns: ReadonlySet<string>): string | undefined {
   const known = [...columns].join(', ');

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
-import { Failure, type FailureKind } from '../../formats/failure.js';
+import { Failure } from '../../formats/failure.js';
 import type { PaymentTerms } from '../../store/journal.js';
 import type { PaymentDeps, PaymentOptions } from '../contract.js';
 import { fingerprint } from '../order-record.js';
@@ -46,7 +46,7 @@ export interface BatchDeps {
   readonly known: ReadonlySet<string>;
   /** Aborted when no further row is to be begun; those in flight go on. */
   readonly stop: AbortSignal;
-  readonly on: (outcome: RowOutcome) => void | Promise<void>;
+  readonly on: (outcome: RowOutcome) => void;
   readonly warn: (failure: Failure) => void;
 }
 
@@ -59,12 +59,13 @@ export async function runBatch(
   const inFlight = new Set<Promise<void>>();
   const faults: unknown[] = [];
   let failed = false;
+  const finish = async (row: PlannedRow): Promise<void> => {
+    const outcome = await payRow(row, options, deps);
+    failed ||= outcome.failure !== undefined;
+    deps.on(outcome);
+  };
   const begin = (row: PlannedRow): void => {
-    const done: Promise<void> = payRow(row, options, deps)
-      .then(async (outcome) => {
-        failed ||= outcome.fate === 'failed' || outcome.fate === 'unknown';
-        await deps.on(outcome);
-      })
+    const done = finish(row)
       .catch((error: unknown) => void faults.push(error))
       .finally(() => inFlight.delete(done));
     inFlight.add(done);

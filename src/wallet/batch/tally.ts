@@ -1,5 +1,5 @@
 // How a batch went, in numbers, and what that means for the exit code.
-import Big from 'big.js';
+import type Big from 'big.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Fate, RowOutcome } from './run.js';
 

@@ -1,0 +1,198 @@
+// svcpay batch: checked whole before anything is sent, each row paid once whatever happens on the way.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { batchFile, lightningRows, outcomes, paidReferences } from '../support/batch.js';
+import { startSvcpay, svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const created = (sandbox: { requests(method: string, path: string): unknown[] }): number =>
+  sandbox.requests('POST', '/api/v2/transaction').length;
+
+/** Resolves when the service has been asked to confirm so often. */
+const confirmed = async (sandbox: { requests(method: string): unknown[] }, count: number): Promise<void> => {
+  while (sandbox.requests('PUT').length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+describe('svcpay batch', () => {
+  test('pays sends of every kind and a payout, and keeps the outcome of each row', async ({ around }) => {
+    const { home, sandbox } = around;
+    const parties = 'recipient_type,recipient_name,recipient_country,sender_type,sender_name,sender_country';
+    const head = `ref,to,amount,currency,note,method,institution,acct_num,acct_name,${parties},purpose,source,relationship`;
+    const none = ','.repeat(13);
+    const file = batchFile(
+      home,
+      [
+        `a,${await sandbox.invoice('1000sat')},,,${none}`,
+        `b,satoshi@example.com,0.00002,BTC,"for ""b"", twice"${none}`,
+        `c,bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq,0.0001btc,,${none}`,
+        `d,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,${none}`,
+        `e,,500000,VND,,vnd-instant,970436,0123456789,Le Van A,individual,Le Van A,VN,individual,Jane Doe,CA,1,1,1`,
+      ],
+      head,
+    );
+    const run = await svcpay(['batch', file, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ rows: 5, paid: 2, sent: 3, failed: 0, unknown: 0, notBegun: 0 });
+    expect(outcomes(file)).toEqual({ a: 'paid', b: 'paid', c: 'sent', d: 'sent', e: 'sent' });
+    expect(await paidReferences(around)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    const bodies = sandbox.requests('POST', '/api/v2/transaction').map(({ requestBody }) => requestBody);
+    expect(bodies).toContainEqual(expect.stringContaining(JSON.stringify('for "b", twice')));
+  });
+
+  test('says of every row what is wrong, with its line, and sends nothing', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const file = batchFile(around.home, [
+      `a,${invoice},,,`,
+      `b,${invoice.slice(0, -1)}${invoice.endsWith('q') ? 'p' : 'q'},,,`,
+      'a,satoshi@example.com,1000sat,,',
+      'c,satoshi@example.com,1000,,',
+      'd,satoshi@example.com,0.000000001btc,,',
+      ',satoshi@example.com,7sat,,',
+      ',satoshi@example.com,7,sat,the same again',
+      'e,,1000sat,,',
+      'f,satoshi@example.com,1000sat',
+      `g,${invoice},,,`,
+      'h~2,satoshi@example.com,1000sat,,',
+    ]);
+    const run = await svcpay(['batch', file, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr.split('\n').map((line) => line.split(':')[0])).toEqual(
+      [3, 4, 5, 6, 8, 9, 10, 11, 12].map((line) => `Line ${line}`).concat('{"error"', ''),
+    );
+    expect(run.stderr).toMatch(/Line 3: .*checksum/i);
+    expect(run.stderr).toMatch(/Line 4: .*used on line 2/);
+    expect(run.stderr).toMatch(/Line 8: .*same as line 7/);
+    expect(run.error().message).toContain('9 of 11 rows');
+    expect(created(around.sandbox)).toBe(0);
+  });
+
+  test('a dry run shows what it comes to and sends nothing', async ({ around }) => {
+    const file = batchFile(around.home, [...lightningRows(3), 'x,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,']);
+    const run = await svcpay(['batch', file, '--dry-run', '--json'], around);
+    expect(run.json()).toMatchObject({
+      dryRun: true,
+      rows: 4,
+      totals: [
+        { from: 'BTC', ccy: 'BTC', rows: 3, amount: 0.00003003, available: 1 },
+        { from: 'USDT', ccy: 'USDT', rows: 1, amount: 25, available: 10_000 },
+      ],
+    });
+    expect(created(around.sandbox)).toBe(0);
+  });
+
+  test.for([
+    { what: 'the wallet', rows: ['a,a@example.com,0.9btc,,', 'b,b@example.com,0.2btc,,'], limits: [], says: /1\.10000000 BTC/ },
+    { what: 'the limit per day', rows: lightningRows(3), limits: ['--per-day', '2500sat'], says: /All rows: .*limit per day/ },
+    { what: 'the limit per payment', rows: lightningRows(3), limits: ['--per-payment', '1001sat'], says: /^Line 4: .*limit per payment/ },
+  ])('stops before the first row what is too much for $what', async ({ rows, limits, says }, { around }) => {
+    if (limits.length > 0) await svcpay(['limits', 'set', ...limits], around);
+    const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(run.stderr).toMatch(says);
+    expect(created(around.sandbox)).toBe(0);
+  });
+
+  test('goes on after a row that failed, says why, and the next run tries only that one', async ({ around }) => {
+    const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,nobody@example.com,1000sat,,', 'c,c@example.com,1000sat,,']);
+    const run = await svcpay(['batch', file, '--yes', '-o', 'jsonl'], around);
+    expect(run).toMatchObject({ exitCode: 3 });
+    const lines = run.stdout.trimEnd().split('\n').map((line): unknown => JSON.parse(line));
+    expect(lines).toHaveLength(3);
+    expect(lines).toContainEqual(expect.objectContaining({ line: 3, ref: 'b', outcome: 'failed', error: 'refused' }));
+    const again = await svcpay(['batch', file, '--yes', '--json'], around);
+    expect(again).toMatchObject({ exitCode: 3 });
+    expect(again.json()).toMatchObject({ paid: 2, paidBefore: 2, failed: 1 });
+    expect(created(around.sandbox)).toBe(4);
+    expect(readFileSync(`${file}.result.csv`, 'utf8').match(/,paid,.*,completed,/g)).toHaveLength(2);
+  });
+
+  test('with --on-error stop begins no row after one that failed', async ({ around }) => {
+    const file = batchFile(around.home, ['a,nobody@example.com,1000sat,,', ...lightningRows(6)]);
+    const run = await svcpay(['batch', file, '--yes', '--json', '--on-error', 'stop', '--concurrency', '1'], around);
+    expect(run).toMatchObject({ exitCode: 3 });
+    expect(run.json()).toMatchObject({ paid: 0, failed: 1, notBegun: 6 });
+  });
+
+  test('from a pipe, moved, sorted or spelled otherwise, rows without a reference are paid once', async ({ around }) => {
+    const first = 'to,amount\na@example.com,1000sat\nb@example.com,2000sat\n';
+    const second = 'note,amount,currency,to\nlater,2000,sat,B@example.com\n,0.00001,btc,a@example.com\n';
+    const run = await svcpay(['batch', '-', '--yes', '--json'], { ...around, input: first });
+    expect(run.json()).toMatchObject({ paid: 2, paidBefore: 0, result: null });
+    const again = await svcpay(['batch', '-', '--yes', '--json'], { ...around, input: second });
+    expect(again.json()).toMatchObject({ paid: 2, paidBefore: 2 });
+    const named = await svcpay(['batch', '-', '--yes', '--json', '--name', 'december'], { ...around, input: second });
+    expect(named.json()).toMatchObject({ paid: 2, paidBefore: 0 });
+    expect(await paidReferences(around)).toHaveLength(4);
+  });
+
+  test('without a journal finds at the service what another machine has paid', async ({ around, home }) => {
+    const file = batchFile(home, lightningRows(2));
+    await svcpay(['batch', file, '--yes'], around);
+    const elsewhere = { ...around, home: `${home}/elsewhere` };
+    const run = await svcpay(['batch', file, '--yes', '--json'], elsewhere);
+    expect(run.json()).toMatchObject({ paid: 2, failed: 0 });
+    expect(created(around.sandbox)).toBe(2);
+  });
+
+  test('killed in the middle and run again, it has paid every row exactly once', async ({ around }) => {
+    const rows = lightningRows(40);
+    const file = batchFile(around.home, rows);
+    const args = ['batch', file, '--yes', '--json', '--concurrency', '16'];
+    for (const enough of [5, 25]) {
+      const running = startSvcpay(args, around);
+      await confirmed(around.sandbox, enough);
+      running.child.kill('SIGKILL');
+      await running.ended;
+    }
+    const run = await svcpay(args, around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ rows: 40, paid: 40, failed: 0, unknown: 0 });
+    const refs = rows.map((row) => row.split(',')[0] ?? '').toSorted();
+    expect(await paidReferences(around)).toEqual(refs);
+    expect(Object.keys(outcomes(file)).toSorted()).toEqual(refs);
+    expect(new Set(Object.values(outcomes(file)))).toEqual(new Set(['paid']));
+  });
+
+  test('interrupted, it finishes what is under way, says what is left, and goes on when run again', async ({ around }) => {
+    const file = batchFile(around.home, lightningRows(12));
+    const running = startSvcpay(['batch', file, '--yes', '--json', '--concurrency', '3'], around);
+    await confirmed(around.sandbox, 1);
+    running.child.kill('SIGINT');
+    const stopped = await running.ended;
+    expect(stopped).toMatchObject({ exitCode: 8 });
+    expect(stopped.json()).toMatchObject({ failed: 0, unknown: 0 });
+    expect(stopped.error().message).toMatch(/^Interrupted halfway: \d+ rows of 12/);
+    const run = await svcpay(['batch', file, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(await paidReferences(around)).toHaveLength(12);
+  });
+
+  test('a result file that is something else is not written over', async ({ around }) => {
+    const file = batchFile(around.home, lightningRows(1));
+    writeFileSync(`${file}.result.csv`, 'my own notes\n');
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(readFileSync(`${file}.result.csv`, 'utf8')).toBe('my own notes\n');
+    expect(created(around.sandbox)).toBe(0);
+  });
+
+  test('asks once at a terminal, after the totals, and shows one line while it pays', async ({ around }) => {
+    const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(6))], { ...around, columns: 60 });
+    await tty.waitFor(/6 rows to pay/);
+    await tty.waitFor(/From BTC\s+0\.00006015 BTC in 6 rows/);
+    await tty.waitFor(/Pay 0\.00006015 BTC in 6 rows/);
+    tty.type('y\r');
+    await tty.waitFor(/\d of 6/);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toMatch(/6 of 6 rows paid/);
+    expect(tty.text()).toMatch(/Spent\s+0\.0000\d+ BTC/);
+  });
+
+  test('moves nothing after a no, nor without a terminal and without --yes', async ({ around }) => {
+    const file = batchFile(around.home, lightningRows(2));
+    const tty = svcpayTty(['batch', file], around);
+    await tty.waitFor(/Pay 0\.00002001 BTC/);
+    tty.type('\r');
+    expect(await tty.ended).toBe(9);
+    expect(await svcpay(['batch', file], around)).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(created(around.sandbox)).toBe(0);
+  });
+});

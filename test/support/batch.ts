@@ -1,0 +1,35 @@
+// Batch files for tests, and what the service holds of them afterwards.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { svcpay, type Surroundings } from './svcpay.js';
+
+/** Writes a batch file into the home of the test. */
+export function batchFile(home: string, lines: readonly string[], head = 'ref,to,amount,currency,note'): string {
+  const file = join(home, 'rows.csv');
+  writeFileSync(file, [head, ...lines, ''].join('\n'));
+  return file;
+}
+
+export const lightningRows = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `row-${index + 1},user${index + 1}@example.com,${1000 + index}sat,,`);
+
+interface Listed {
+  readonly extRefId: string;
+  readonly txnState: string;
+}
+
+/** References of the completed transactions, in order. */
+export async function paidReferences(around: Surroundings): Promise<string[]> {
+  const run = await svcpay(['tx', 'list', '--all', '--time', '1y', '--json'], around);
+  expect(run).toMatchObject({ exitCode: 0 });
+  const all: Listed[] = JSON.parse(run.stdout);
+  const paid = all.filter(({ txnState }) => !['quoted', 'expired', 'usercanceled', 'failed'].includes(txnState));
+  return paid.map(({ extRefId }) => extRefId.replace(/~\d+$/, '')).toSorted();
+}
+
+/** The last outcome of each reference in a result file. */
+export function outcomes(file: string): Record<string, string> {
+  const lines = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n').slice(1);
+  return Object.fromEntries(lines.map((line) => [line.split(',')[1], line.split(',')[4]]));
+}

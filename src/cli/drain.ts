@@ -39,7 +39,7 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { stdin, stdout, stderr, env, pid, version, now, random, newId, sleep, every } = context;
   const proc = { stdin, stdout, stderr, env, pid, version, now, random, newId, sleep, every, signal };
-  const under = openContext(proc, context.globals, context.runLine);
+  const under = openContext(proc, context.globals, context);
   context.onClose(() => under.close());
   return under;
 }

@@ -6,6 +6,7 @@ _svcpay() {
     --network) COMPREPLY=($(compgen -W 'mainnet testnet any' -- "$current")); return ;;
     --chain) COMPREPLY=($(compgen -W 'tron eth' -- "$current")); return ;;
     --via) COMPREPLY=($(compgen -W 'lightning onchain' -- "$current")); return ;;
+    --on-error) COMPREPLY=($(compgen -W 'continue stop' -- "$current")); return ;;
     --country) COMPREPLY=($(compgen -W 'CA IN ID KE MY NG PH RW SG KR TH VN BJ CI GH SN TW KH' -- "$current")); return ;;
     --method) COMPREPLY=($(compgen -W 'cad-interac inr-bank idr-bank ke-kes-mobile myr-bank myr-mobile ng-ngn-bank ng-ngn-mobile ph-php-bank rw-rwf-mobile rw-rwf-bank sg-sgd-bank krw-bank thb-bank vnd-instant bj-xof-mobile ci-xof-mobile gh-ghs-mobile sn-xof-mobile tw-twd-mobile kh-usd-mobile' -- "$current")); return ;;
     --recipient-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
@@ -13,16 +14,16 @@ _svcpay() {
     --time) COMPREPLY=($(compgen -W '1d 7d 30d 3m 6m 1y' -- "$current")); return ;;
     --state) COMPREPLY=($(compgen -W 'quoted srcintent srccreated destsent completed expired failed usercanceled rejected error' -- "$current")); return ;;
     --format) COMPREPLY=($(compgen -W 'csv jsonl hledger beancount' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--recipient|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--description|--expiry) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--concurrency|--result|--name|--recipient|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--description|--expiry) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'batch'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
-    '') words='login logout whoami wallets account rates decode receive send swap payout recipients limits tx webhook sandbox profiles config demo completion help' flags='' ;;
+    '') words='login logout whoami wallets account rates decode receive send swap batch payout recipients limits tx webhook sandbox profiles config demo completion help' flags='' ;;
     'login') words='' flags='--api-key --api-secret-stdin --network' ;;
     'logout') words='' flags='' ;;
     'whoami') words='' flags='' ;;
@@ -40,6 +41,7 @@ _svcpay() {
     'send onchain') words='' flags='--from --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send usdt') words='' flags='--from --chain --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'swap') words='' flags='--receive --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
+    'batch') words='' flags='--dry-run --concurrency --on-error --result --name --from --max-fee --wait --no-wait --wait-timeout --retry' ;;
     'payout') words='methods institutions' flags='--recipient --country --method --institution --institution-name --acct-num --acct-name --recipient-type --recipient-name --recipient-country --recipient-phone --recipient-address --amount --purpose --source --relationship --sender-type --sender-name --sender-country --sender-phone --sender-address --from --from-file --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'payout methods') words='' flags='' ;;
     'payout institutions') words='' flags='' ;;

@@ -1,6 +1,6 @@
 # fish completion for svcpay. Generated from the command tree: npm run completions
 function __svcpay_path
-    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx export' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox reset' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'demo' 'completion' 'help'
+    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'batch' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx export' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox reset' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'demo' 'completion' 'help'
     set -l path
     for word in (commandline -opc)[2..]
         string match -q -- '-*' $word; and continue
@@ -21,6 +21,7 @@ complete -c svcpay -f -n '__svcpay_at' -a decode -d 'read an invoice, an address
 complete -c svcpay -f -n '__svcpay_at' -a receive -d 'ask for money'
 complete -c svcpay -f -n '__svcpay_at' -a send -d 'pay an invoice, an address, an LNURL or a Lightning Address'
 complete -c svcpay -f -n '__svcpay_at' -a swap -d 'exchange between two of your own wallets'
+complete -c svcpay -f -n '__svcpay_at' -a batch -d 'pay the rows of a CSV file, each once'
 complete -c svcpay -f -n '__svcpay_at' -a payout -d 'pay out to a bank account or a mobile wallet'
 complete -c svcpay -f -n '__svcpay_at' -a recipients -d 'the address book for payouts'
 complete -c svcpay -f -n '__svcpay_at' -a limits -d 'what may be spent from here: per payment, per day, and where to'
@@ -129,6 +130,17 @@ complete -c svcpay -n '__svcpay_at swap' -l no-wait -d 'wait until the payment i
 complete -c svcpay -n '__svcpay_at swap' -l wait-timeout -r -d 'longest wait for the settlement'
 complete -c svcpay -n '__svcpay_at swap' -l quote-only -d 'show what it would cost and stop'
 complete -c svcpay -n '__svcpay_at swap' -l retry -d 'try again under a reference whose payment failed'
+complete -c svcpay -n '__svcpay_at batch' -l dry-run -d 'check every row, show the totals, send nothing'
+complete -c svcpay -n '__svcpay_at batch' -l concurrency -r -d 'how many rows are paid at a time (default 4)'
+complete -c svcpay -n '__svcpay_at batch' -l on-error -x -a 'continue stop' -d 'after a row that failed (default continue)'
+complete -c svcpay -n '__svcpay_at batch' -l result -r -d 'where the outcome of every row is kept (default FILE.result.csv; with - none)'
+complete -c svcpay -n '__svcpay_at batch' -l name -r -d 'tells this batch from others whose rows without a ref are the same'
+complete -c svcpay -n '__svcpay_at batch' -l from -r -d 'wallet to pay from, for rows that do not say (default BTC; to TRON USDT)'
+complete -c svcpay -n '__svcpay_at batch' -l max-fee -r -d 'highest fee of each row, as in 100sat or 1%'
+complete -c svcpay -n '__svcpay_at batch' -l wait -d 'wait until every row is settled; otherwise only for Lightning'
+complete -c svcpay -n '__svcpay_at batch' -l no-wait -d 'wait until every row is settled; otherwise only for Lightning'
+complete -c svcpay -n '__svcpay_at batch' -l wait-timeout -r -d 'longest wait for a row to settle (default 2m)'
+complete -c svcpay -n '__svcpay_at batch' -l retry -d 'try rows again whose payment failed'
 complete -c svcpay -f -n '__svcpay_at payout' -a methods -d 'the countries and methods of payouts'
 complete -c svcpay -f -n '__svcpay_at payout' -a institutions -d 'the banks and mobile wallets of a country'
 complete -c svcpay -n '__svcpay_at payout' -l recipient -r -d 'a recipient from your address book'

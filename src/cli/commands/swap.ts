@@ -40,7 +40,19 @@ function readSwap(text: string, first: string, second: string | undefined, recei
     if (receive) throw new Failure('usage', 'Name both wallets, as in: swap 100000sat USDT BTC --receive.');
     return different({ from: value.ccy, to: first, value });
   }
-  return different({ from: first, to: second, value: parseAmount(text, receive ? second : first) });
+  const [named, other] = receive ? [second, first] : [first, second];
+  if (first !== second) refuseOtherSide(text, other, receive);
+  return different({ from: first, to: second, value: parseAmount(text, named) });
+}
+
+/** An amount of the other wallet was meant for the other side. */
+function refuseOtherSide(text: string, other: string, receive: boolean): void {
+  const unit = /[a-z]+$/i.exec(text)?.[0].toUpperCase();
+  if (unit !== other && !(other === 'BTC' && /^SATS?$/.test(unit ?? ''))) return;
+  const [what, advice] = receive ? ['what leaves', 'Leave --receive out'] : ['what arrives in', 'Add --receive'];
+  throw new Failure('usage', `Not sent: ${text} is ${what} the ${other} wallet.`, {
+    hint: `${advice} if that is what you mean.`,
+  });
 }
 
 interface Swap {

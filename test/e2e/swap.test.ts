@@ -1,0 +1,51 @@
+// Swaps between own wallets, from either side, as people and scripts make them.
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const wallet = (ccy: string, amtRequested?: number) => ({
+  ccy,
+  method: 'servicepay',
+  reqDetails: {},
+  ...(amtRequested !== undefined && { amtRequested }),
+});
+
+describe('svcpay swap', () => {
+  test.for([
+    { line: '25 USDT BTC', from: wallet('USDT', 25), to: wallet('BTC') },
+    { line: '25usdt btc', from: wallet('USDT', 25), to: wallet('BTC') },
+    { line: '100000sat USDT BTC --receive', from: wallet('USDT'), to: wallet('BTC', 0.001) },
+    { line: '50 USD VND', from: wallet('USD', 50), to: wallet('VND') },
+  ])('of $line sends exactly the body of rule 8', async ({ line, from, to }, { around }) => {
+    const run = await svcpay(['swap', ...line.split(' '), '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'completed' });
+    const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
+    expect(JSON.parse(request?.requestBody ?? '')).toEqual({
+      sourceReq: from,
+      destReq: to,
+      extRefId: expect.any(String),
+    });
+  });
+
+  test('shows the rate both ways at a terminal, and what arrives', async ({ around }) => {
+    const tty = svcpayTty(['swap', '25', 'USDT', 'BTC'], around);
+    await tty.waitFor(/1 USDT = 0\.00001000 BTC\s+1 BTC ≈ 100 000\.00 USDT/);
+    await tty.waitFor(/You get\s+0\.00025000 BTC/);
+    await tty.waitFor(/You pay\s+25\.0625 USDT/);
+    await tty.waitFor(/Pay .*\? /);
+    tty.type('y\r');
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('✓ Paid 25.0625 USDT');
+  });
+
+  test.for([
+    ['an amount of what arrives', ['100000sat', 'USDT', 'BTC'], /what arrives in the BTC wallet\.\s+Add --receive/],
+    ['an amount of what leaves', ['25usdt', 'USDT', 'BTC', '--receive'], /what leaves the USDT wallet\.\s+Leave --receive out/],
+    ['an amount of neither', ['5eur', 'USDT', 'BTC'], /amount of EUR, but USDT is needed/],
+  ] as const)('refuses %s on the wrong side', async ([, args, says], { around }) => {
+    const run = await svcpay(['swap', ...args, '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(says);
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+});

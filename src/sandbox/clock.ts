@@ -35,6 +35,11 @@ export function thawClock(store: Store, machine: number): void {
   setClock(store, machine, { now: readClock(store, machine).now, frozen: false });
 }
 
+/** Sets the clock, back as well: for a state that is put back with its time. */
+export function restoreClock(store: Store, machine: number, state: ClockState): void {
+  setClock(store, machine, state);
+}
+
 export function resetClock(store: Store): void {
   removeSetting(store, 'clock');
 }

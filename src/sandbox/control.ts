@@ -14,7 +14,7 @@ import { payFromOutside } from './outside.js';
 import { badRequest, notFound } from './refusal.js';
 import { clearLog, readLog } from './request-log.js';
 import { carryOut, type DueAction } from './schedule.js';
-import { fund, issueCredentials, reset } from './seed.js';
+import { fund, issueCredentials, reset, seeds } from './seed.js';
 import { requireSetting } from './settings.js';
 import { durations } from './unspecified.js';
 import { currency, duration, readAmount } from './values.js';
@@ -42,6 +42,7 @@ const invoiceBody = v.object({
   description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
   expiry: v.optional(duration, new Big(durations.invoice)),
 });
+const seedBody = v.object({ seed: v.picklist(seeds) });
 const advanceBody = v.object({ by: duration });
 const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
 
@@ -64,6 +65,10 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
     }),
     route('POST', 'reset', ({ ctx }) => {
       reset(ctx, machineTime());
+      return status(ctx, machineTime());
+    }),
+    route('POST', 'seed', ({ ctx, incoming }) => {
+      reset(ctx, machineTime(), readBody(incoming, seedBody).seed);
       return status(ctx, machineTime());
     }),
     route('GET', 'clock', clock(() => undefined)),

@@ -5,12 +5,14 @@ import { listFaults, type Fault, type NewFault } from './faults.js';
 import type { Outgoing } from './http.js';
 import { readLog, type LoggedRequest } from './request-log.js';
 import { startServer, type ServerOptions } from './server.js';
-import type { Credentials } from './seed.js';
+import type { Credentials, Seed } from './seed.js';
 import type { Service } from './service.js';
+import { listSnapshots, type Snapshot } from './snapshots.js';
 import type { State } from './transitions.js';
 
 export type { Attempt, Delivery } from './deliveries.js';
 export type { Fault, NewFault } from './faults.js';
+export type { Snapshot } from './snapshots.js';
 export type { LoggedRequest } from './request-log.js';
 
 export type SandboxOptions = ServerOptions;
@@ -53,6 +55,15 @@ export interface SandboxWebhooks {
   trigger(event: TestEvent): Promise<number>;
 }
 
+export interface SandboxSnapshots {
+  /** Keeps the whole state under a name: money, transactions, webhooks, time. */
+  save(name: string): Promise<void>;
+  /** Puts it back, its time too; credentials, faults and the log of requests stay as they are. */
+  load(name: string): Promise<void>;
+  list(): Snapshot[];
+  remove(name: string): Promise<void>;
+}
+
 export interface Sandbox {
   /** Base URL, without a trailing slash. */
   readonly url: string;
@@ -75,12 +86,15 @@ export interface Sandbox {
   autoPay(after: string | number | 'off'): Promise<void>;
   readonly faults: SandboxFaults;
   readonly webhooks: SandboxWebhooks;
+  readonly snapshots: SandboxSnapshots;
   /** Opens a subaccount of the main account, or of another one; null opens one that is related to none. */
   account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
   /** The requests that the service has answered, oldest first; `path` with or without its query. */
   requests(method?: string, path?: string): LoggedRequest[];
   /** Back to a fresh sandbox with the same credentials. */
   reset(): Promise<void>;
+  /** Back to a fresh sandbox that begins with something else: no money, demo money, or a month of transactions too. */
+  seed(seed: Seed): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -142,6 +156,21 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     account: async (displayName, parentAccountId) =>
       v.parse(opened, await control('POST', 'accounts', { displayName, parentAccountId })),
     requests: (method, path) => readLog(server.service.store, { method, path }),
+    snapshots: {
+      async save(name) {
+        await control('POST', 'snapshots', { name });
+      },
+      async load(name) {
+        await control('POST', `snapshots/${encodeURIComponent(name)}/load`);
+      },
+      list: () => listSnapshots(server.service.store),
+      async remove(name) {
+        await control('DELETE', `snapshots/${encodeURIComponent(name)}`);
+      },
+    },
+    async seed(seed) {
+      await control('POST', 'seed', { seed });
+    },
     async reset() {
       await control('POST', 'reset');
     },

@@ -1,7 +1,7 @@
 // The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi, cent, dong).
 
 /** Raised with every change of the tables; a file of another version is refused. */
-export const schemaVersion = 4;
+export const schemaVersion = 5;
 
 /** Transactions to a block: the small blocks are read, the large ones skipped. */
 export const blockSizes = { small: 64, large: 8192 } as const;
@@ -172,6 +172,16 @@ CREATE TABLE attempt (
   duration INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX attempt_by_delivery ON attempt (delivery_id, id);
+
+-- States that were kept under a name; each has a copy of every table, named by its number.
+CREATE TABLE snapshot (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  saved_at INTEGER NOT NULL,
+  clock INTEGER NOT NULL,
+  frozen INTEGER NOT NULL,
+  transactions INTEGER NOT NULL
+) STRICT;
 
 -- What shall go wrong on demand; spent once it has been applied as often as it was to be.
 CREATE TABLE fault (

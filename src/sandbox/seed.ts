@@ -1,17 +1,19 @@
 // What a fresh sandbox holds: its keys, the main account with its credentials, and the money to begin with.
 import Big from 'big.js';
 import * as v from 'valibot';
-import { createAccount, openWallet } from './accounts.js';
+import { createAccount, findAccount, openWallet, type Account } from './accounts.js';
 import { type Context, randomHex, randomId } from './context.js';
 import type { Store } from './database.js';
 import { credit } from './engine.js';
+import { historyLength, writeHistory } from './history.js';
 import { createNodes } from './lightning.js';
 import { readSetting, requireSetting, writeSetting } from './settings.js';
 import { resetClock } from './clock.js';
 import { demoBalances } from './unspecified.js';
 
-/** `demo` has money in several wallets, `empty` has none. */
-export type Seed = 'demo' | 'empty';
+/** `demo` has money in several wallets, `empty` has none, `history` has money and a month of transactions. */
+export const seeds = ['demo', 'empty', 'history'] as const;
+export type Seed = (typeof seeds)[number];
 
 export interface Credentials {
   readonly apiKey: string;
@@ -35,23 +37,25 @@ export function plant(ctx: Context, seed: Seed): void {
   const account = createAccount(ctx, 'Sandbox', null);
   writeSetting(store, 'mainAccount', account.id);
   issueCredentials(ctx, account.id);
-  endow(ctx, account.id);
+  endow(ctx, account);
 }
 
 /**
  * Begins anew: forgets all transactions, money, webhooks, faults, time travel and further accounts. The main account
- * keeps its key.
+ * keeps its key. What it begins with is what it began with before, unless another seed is given.
  */
-export function reset(ctx: Context, machine: number): void {
+export function reset(ctx: Context, machine: number, seed?: Seed): void {
   const { store } = ctx;
   const main = requireSetting(store, 'mainAccount');
+  if (seed !== undefined) writeSetting(store, 'seed', seed);
   for (const table of forgotten) store.run(`DELETE FROM ${table}`);
   store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
   store.run('DELETE FROM txn');
   store.run('DELETE FROM api_key WHERE account_id <> ?', main);
   store.run('DELETE FROM account WHERE id <> ?', main);
   resetClock(store);
-  endow({ ...ctx, now: machine }, main);
+  const account = findAccount(store, main);
+  if (account !== undefined) endow({ ...ctx, now: machine }, account);
 }
 
 export function readCredentials(store: Store): Credentials {
@@ -82,10 +86,12 @@ export function fund(ctx: Context, accountId: string, ccy: string, amount: Big):
   credit(ctx, { subject: randomId(ctx.random), accountId, ccy, amount });
 }
 
-function endow(ctx: Context, accountId: string): void {
-  const funded = requireSetting(ctx.store, 'seed') === 'demo';
+function endow(ctx: Context, account: Account): void {
+  const seed = requireSetting(ctx.store, 'seed');
+  const begun = seed === 'history' ? { ...ctx, now: ctx.now - historyLength } : ctx;
   for (const [ccy, amount] of Object.entries(demoBalances)) {
-    if (funded) fund(ctx, accountId, ccy, new Big(amount));
-    else openWallet(ctx, accountId, ccy);
+    if (seed === 'empty') openWallet(begun, account.id, ccy);
+    else fund(begun, account.id, ccy, new Big(amount));
   }
+  if (seed === 'history') writeHistory(ctx, account);
 }

@@ -22,6 +22,7 @@ import type { Poster } from './post.js';
 import { Refusal } from './refusal.js';
 import { logRequest } from './request-log.js';
 import { carryOut, nextDue } from './schedule.js';
+import { snapshotControls } from './snapshots.js';
 import { webhookControls } from './webhook-controls.js';
 import { changeWebhookOptions } from './webhook-options.js';
 import { plant, readCredentials, setCredentials, type Credentials, type Seed } from './seed.js';
@@ -83,6 +84,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     ...controls({ machineTime, dueActions: actions }),
     ...webhookControls(),
     ...faultControls(),
+    ...snapshotControls(machineTime),
     ...webRoutes(),
   ]);
   const poster = lazyPoster();

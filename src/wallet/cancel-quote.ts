@@ -28,7 +28,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   const claim = await giveUp(txnId, deps);
   try {
     const ended = await cancelOrRead(txn, deps);
-    if (claim !== undefined) await deps.journal.write(claim, { step: 'final', txnState: ended.txnState }, deps.now());
+    const isOver = hasLapsed(ended.txnState);
+    if (claim !== undefined && isOver) await deps.journal.write(claim, { step: 'final', txnState: ended.txnState }, deps.now());
     return ended;
   } finally {
     if (claim !== undefined) await deps.journal.release(claim);

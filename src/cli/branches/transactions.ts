@@ -33,6 +33,17 @@ export const transactionBranches: readonly Branch[] = [
         load: async () => (await import('../commands/tx-cancel.js')).txCancel,
       },
       {
+        name: 'pending',
+        summary: 'payments that were begun here and are not over',
+        load: async () => (await import('../commands/tx-pending.js')).txPending,
+      },
+      {
+        name: 'resume',
+        summary: 'finish or report what is pending',
+        money: true,
+        load: async () => (await import('../commands/tx-resume.js')).txResume,
+      },
+      {
         name: 'export',
         summary: 'write the history for a spreadsheet or for book-keeping',
         load: async () => (await import('../commands/tx-export.js')).txExport,

@@ -1,0 +1,18 @@
+// The open payments of the chosen service and account, as the journal has them.
+import type { Intent } from '../store/journal.js';
+import type { PendingPayment } from '../terminal/intent-view.js';
+import { decodeOrder } from '../wallet/order-record.js';
+import type { Context } from './context.js';
+import { journalScope } from './payment-flow.js';
+
+/** Oldest first. */
+export async function openIntents(context: Context): Promise<readonly Intent[]> {
+  const journal = await context.journal();
+  return journal.open(await journalScope(context));
+}
+
+export function pendingPayment(intent: Intent): PendingPayment {
+  const { ref, kind, step, consent, txnId, txnState, attempt, openedAt, updatedAt } = intent;
+  const { destination } = decodeOrder(intent.request);
+  return { ref, kind, destination, step, agreed: consent !== 'none', txnId, txnState, attempt, openedAt, updatedAt };
+}

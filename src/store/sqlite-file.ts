@@ -5,6 +5,7 @@ import Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
 import { openFolder } from './home.js';
+import { inTransaction } from './sqlite.js';
 import { applicationId, schema, schemaVersion } from './sqlite-schema.js';
 
 /** How long a process waits for another one's write, in ms. */
@@ -69,20 +70,14 @@ const countSchema = v.object({ tables: v.number() });
 
 function createTables(db: Database.Database, path: string): void {
   if (versionOf(db) === schemaVersion) return;
-  db.exec('BEGIN IMMEDIATE');
-  try {
+  inTransaction(db, () => {
     const version = versionOf(db);
     if (version > schemaVersion) throw newer(path);
-    if (version === 0) {
-      const { tables } = v.parse(countSchema, db.prepare('SELECT count(*) AS tables FROM sqlite_master').get());
-      if (tables > 0) throw new Damage('it is a database of another program');
-      db.exec(schema);
-    }
-    db.exec('COMMIT');
-  } catch (error) {
-    if (db.inTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
+    if (version === schemaVersion) return;
+    const { tables } = v.parse(countSchema, db.prepare('SELECT count(*) AS tables FROM sqlite_master').get());
+    if (tables > 0) throw new Damage('it is a database of another program');
+    db.exec(schema);
+  });
 }
 
 const versionOf = (db: Database.Database): number =>

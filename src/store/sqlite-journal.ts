@@ -14,6 +14,7 @@ import {
 } from './journal.js';
 import { mayHavePaid, neverCreated, wasLetGo } from './journal-rules.js';
 import { journalFailure, openJournalFile } from './sqlite-file.js';
+import { inTransaction } from './sqlite.js';
 import { columns, letGo, rowSchema, spendSchema, type Row } from './sqlite-schema.js';
 
 /**
@@ -23,7 +24,7 @@ import { columns, letGo, rowSchema, spendSchema, type Row } from './sqlite-schem
 export function openJournal(path: string, isAlive: (owner: string) => boolean): Journal {
   const db = openJournalFile(path);
   const guard = <T>(action: () => T): Promise<T> => guarded(path, action);
-  const atomic = <T>(action: () => T): Promise<T> => guard(() => atomically(db, action));
+  const atomic = <T>(action: () => T): Promise<T> => guard(() => inTransaction(db, action));
   const isHeld = ({ owner, leaseUntil }: Row, now: number): boolean =>
     owner !== null && leaseUntil > now && leaseUntil <= now + leaseMs && isAlive(owner);
 
@@ -142,18 +143,6 @@ function written(db: Connection, id: string): Intent {
 function toColumn(value: unknown): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0;
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-}
-
-function atomically<T>(db: Connection, action: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = action();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (db.inTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
 }
 
 /** Runs a synchronous action as a promise; what SQLite throws becomes a Failure that says nothing was written. */

@@ -21,7 +21,7 @@ export async function agree(run: Run): Promise<Transaction | undefined> {
   if (!isQuoted(txn.txnState)) {
     // Let go already, by another machine perhaps: from here on the journal only follows.
     await writeAfterMoney(run, { step: isFinal(txn.txnState) ? 'final' : 'confirmed', txnState: txn.txnState, closed: false });
-    return run.start.options.quoteOnly ? txn : undefined;
+    return run.start.options.quoteOnly && !isFinal(txn.txnState) ? txn : undefined;
   }
   const quote = checkedQuote(run, txn);
   const approval = { order: run.order, quote, txn, available: run.available, worse: isWorseThanAgreed(run, quote) };

@@ -34,21 +34,25 @@ export async function confirmOnce(txnId: string, resumed: boolean, deps: Confirm
   let inDoubt = resumed;
   let error: unknown;
   let unread: unknown;
+  let isRefused = false;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
+    unread = undefined;
     if (attempt > 0 && !(await pause(attempt, error, deps))) break;
     if (signal.aborted) break;
     if (attempt > 0 || resumed) {
       const before = await readTransaction(service, txnId).catch((reason: unknown) => void (unread = reason));
       if (before !== undefined && !isQuoted(before.txnState)) return before;
-      if (before === undefined && inDoubt) continue;
-      if (isRefusal(error)) break;
+      // Only together with the state, or with the same refusal to tell it, is a refusal of the confirmation certain.
+      isRefused = isRefusal(error) && (before !== undefined || isRefusal(unread));
+      if (isRefused) break;
+      if (before === undefined && (inDoubt || isRefusal(error))) continue;
     }
     const answer = await tryConfirm(service, txnId);
     if ('txn' in answer) return answer.txn;
     error = answer.error;
     inDoubt ||= mayHaveArrived(error);
   }
-  if (inDoubt) throw notKnown(txnId, error ?? unread);
+  if (inDoubt || (isRefusal(error) && !isRefused)) throw notKnown(txnId, error ?? unread);
   throw error ?? new Failure('interrupted', 'Interrupted: nothing moved.', { txnId });
 }
 

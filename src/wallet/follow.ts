@@ -6,6 +6,7 @@ import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { readTransaction } from './reading.js';
 import { differentPayment } from './references.js';
 import { isLetGo } from './run.js';
+import { isFinal } from './states.js';
 
 const followEveryMs = 150;
 const followAtMostMs = 120_000;
@@ -29,7 +30,11 @@ export async function takeOver(
     const intent = (await deps.journal.read(opened.id)) ?? opened;
     if (turn === 0) deps.on({ type: 'following', intent });
     if (wait === false && intent.step === 'confirmed' && intent.txnId !== null) {
-      return { txn: await readTransaction(deps.service, intent.txnId).catch((error: unknown) => leaveTo(intent, 'the service does not answer', error)) };
+      const txn = await readTransaction(deps.service, intent.txnId).catch((error: unknown) =>
+        leaveTo(intent, 'the service does not answer', error),
+      );
+      // How it ended is told once the other process has written it down.
+      if (!isFinal(txn.txnState)) return { txn };
     }
     if (deps.signal.aborted) return leaveTo(intent, 'you interrupted');
     if (turn * followEveryMs >= atMost) return leaveTo(intent, 'it takes long');

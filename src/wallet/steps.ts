@@ -7,13 +7,14 @@ import type { PaymentDeps } from './contract.js';
 import { createQuote } from './quoting.js';
 import { beforeMoney, isLetGo, openRun, type Run, type RunOptions } from './run.js';
 import { confirm, readLetGo, reportFinal, settle, startAgain } from './settling.js';
+import { isFinal } from './states.js';
 
 const mostRequotes = 4;
 
 /** Carries the intent on from the step it stands at. Throws LostClaim when another process took it over. */
 export async function advance(claim: Claim, start: RunOptions, deps: PaymentDeps): Promise<Transaction> {
   const run = await openRun(claim, start, deps);
-  if (start.options.quoteOnly && isLetGo(claim.intent)) return readLetGo(run);
+  if (start.options.quoteOnly && isLetGo(claim.intent)) return lookOnly(run);
   for (;;) {
     const { step } = run.claim.intent;
     if (step === 'confirming') await confirm(run);
@@ -25,6 +26,12 @@ export async function advance(claim: Claim, start: RunOptions, deps: PaymentDeps
       if (enough !== undefined) return enough;
     }
   }
+}
+
+/** Where only a quote is wanted of a payment that is on its way, it is read and otherwise left alone. */
+async function lookOnly(run: Run): Promise<Transaction> {
+  const txn = await readLetGo(run);
+  return isFinal(txn.txnState) ? reportFinal(run) : txn;
 }
 
 async function quoteAtMost(run: Run): Promise<void> {

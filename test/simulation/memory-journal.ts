@@ -1,5 +1,14 @@
 // The journal in memory: the same promises as the one in SQLite, each kept a moment later, as over a network.
-import { leaseMs, LostClaim, type Claim, type Intent, type IntentDraft, type Journal } from '../../src/store/journal.js';
+import * as v from 'valibot';
+import {
+  leaseMs,
+  LostClaim,
+  type Claim,
+  type Intent,
+  type IntentDraft,
+  type Journal,
+  type Spend,
+} from '../../src/store/journal.js';
 import { mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal-rules.js';
 
 interface Row {
@@ -25,6 +34,12 @@ export function memoryJournal({ rows }: JournalStore, isAlive: (owner: string) =
     onceKey === null
       ? []
       : all().map(({ intent }) => intent).filter((each) => each.scope === scope && each.onceKey === onceKey && each.id !== id);
+  const spentSince = (scope: string, since: number, but: string | undefined): Spend[] =>
+    all()
+      .map(({ intent }) => intent)
+      .filter((each) => each.scope === scope && each.id !== but && each.spendCcy !== null && wasLetGo(each))
+      .filter((each) => (each.approvedAt ?? 0) >= since)
+      .flatMap((each) => [{ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }, ...arrived(each)]);
   const held = (claim: Claim): Row => {
     const row = rows.get(claim.intent.id);
     if (row?.fence !== claim.fence) throw new LostClaim('another process took the payment over');
@@ -64,18 +79,14 @@ export function memoryJournal({ rows }: JournalStore, isAlive: (owner: string) =
     write: async (claim, change, now) => update(claim, change, now),
     async spend(claim, change, { since, now }, allow) {
       const { id, scope } = claim.intent;
-      const spent = all()
-        .map(({ intent }) => intent)
-        .filter((each) => each.scope === scope && each.id !== id && each.spendCcy !== null && wasLetGo(each))
-        .filter((each) => (each.approvedAt ?? 0) >= since)
-        .map((each) => ({ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }));
-      allow({ spent, rival: rivals(claim.intent, id).find(wasLetGo) });
+      allow({ spent: spentSince(scope, since, id), rival: rivals(claim.intent, id).find(wasLetGo) });
       return update(claim, change, now);
     },
     async release(claim) {
       const row = rows.get(claim.intent.id);
       if (row?.fence === claim.fence) Object.assign(row, { owner: null, leaseUntil: 0 });
     },
+    spent: async (scope, since) => spentSince(scope, since, undefined),
     read: async (id) => rows.get(id)?.intent,
     find: async (scope, name) =>
       all()
@@ -88,6 +99,15 @@ export function memoryJournal({ rows }: JournalStore, isAlive: (owner: string) =
         .toSorted((a, b) => a.openedAt - b.openedAt),
     close: async () => undefined,
   };
+}
+
+const requestSchema = v.object({ receives: v.optional(v.object({ ccy: v.string(), value: v.string() })) });
+
+/** What arrived outside of the wallet in another currency. */
+function arrived({ request, kind, spendCcy }: Intent): Spend[] {
+  const { receives } = v.parse(requestSchema, JSON.parse(request));
+  const isElsewhere = receives !== undefined && kind !== 'swap' && receives.ccy !== spendCcy;
+  return isElsewhere ? [{ ccy: receives.ccy, total: receives.value }] : [];
 }
 
 const opened = (draft: IntentDraft): Intent => ({

@@ -84,8 +84,8 @@ describe.each([
     await written(journal, draft({ ref: 'final' }), { step: 'final' });
     await written(journal, draft({ ref: 'younger', openedAt: now + 1 }));
     await written(journal, draft({ ref: 'older' }), { step: 'confirming' });
-    const open_ = await journal.open(draft().scope);
-    expect(open_.map(({ ref }) => ref)).toEqual(['older', 'younger']);
+    const listed = await journal.open(draft().scope);
+    expect(listed.map(({ ref }) => ref)).toEqual(['older', 'younger']);
   });
 
   const rivals: readonly [why: string, changes: IntentChange[], found: 'once' | 'new'][] = [
@@ -187,6 +187,16 @@ describe.each([
     const seen: unknown[] = [];
     await journal.spend(claim!, { ...spent, step: 'confirming' }, { since: now - 1, now }, (before) => void seen.push(before));
     expect(seen).toEqual([{ spent: [{ ccy: 'BTC', total: '0.5' }, { ccy: 'BTC', total: '0.25' }], rival: undefined }]);
+  });
+
+  test('counts also what arrived outside in another currency, but not what stayed in an own wallet', async () => {
+    const journal = open();
+    const spent = { spendCcy: 'BTC', approvedTotal: '0.5', approvedAt: now, step: 'confirmed' } as const;
+    const request = '{"receives":{"ccy":"VND","value":"500000"}}';
+    await written(journal, draft({ ref: 'payout', kind: 'payout', request }), spent);
+    await written(journal, draft({ ref: 'swap', kind: 'swap', request }), spent);
+    expect(await journal.spent(draft().scope, now)).toHaveLength(3);
+    expect(await journal.spent(draft().scope, now)).toContainEqual({ ccy: 'VND', total: '500000' });
   });
 
   test('names a rival that was let go, at the last moment', async () => {

@@ -1,0 +1,89 @@
+// The way to the service: requests and answers are lost, late, doubled, out of order or unreadable, as chance has it.
+import { NetworkError, type HttpResponse, type Transport } from '../../src/api/transport.js';
+import type { Model } from './service-model.js';
+import type { World } from './world.js';
+
+/** Probabilities, for every exchange. */
+export interface Weather {
+  refused: number;
+  requestLost: number;
+  answerLost: number;
+  doubled: number;
+  /** A request that arrives long after its sender has given up. */
+  late: number;
+  /** 500, HTML or half of the answer, after the service has carried the request out. */
+  spoilt: number;
+  /** 429 or 503, before. */
+  busy: number;
+}
+
+export const calm: Readonly<Weather> = {
+  refused: 0, requestLost: 0, answerLost: 0, doubled: 0, late: 0, spoilt: 0, busy: 0,
+};
+
+/** Ctrl-C of one process. Its own set, because listeners of an `AbortSignal` cost more than all the rest of a schedule. */
+export interface Interruption {
+  readonly signal: AbortSignal;
+  readonly listeners: Set<() => void>;
+}
+
+export const origin = 'https://pay.example';
+const usualMs = 200;
+const longestDelayMs = 20_000;
+const resetAfterMs = 50;
+
+/** @param weatherFor what a request meets with; read anew for each, so that it can clear up. */
+export function createNetwork(world: World, model: Model, weatherFor: (what: string) => Readonly<Weather>) {
+  const { chance } = world;
+
+  return (sender: string, timeoutMs: number, interruption: Interruption): Transport => (request) =>
+    new Promise((resolve, reject) => {
+      const [path = ''] = request.url.slice(origin.length).split('?', 1);
+      const now = weatherFor(`${request.method} ${path}`);
+      const what = `${sender} ${request.method} ${path}`;
+      let isOver = false;
+      const finish = (settle: () => void): void => {
+        if (isOver) return;
+        isOver = true;
+        stopTimer();
+        interruption.listeners.delete(interrupt);
+        settle();
+      };
+      const fail = (message: string, requestSent: boolean): void =>
+        finish(() => reject(new NetworkError(message, { requestSent })));
+      const limit = Math.min(timeoutMs, request.timeoutMs ?? timeoutMs);
+      const stopTimer = world.after(limit, () => fail('nothing came', true));
+      const interrupt = (): void => fail('interrupted', true);
+
+      const deliver = (delay: number, isAnswerLost: boolean): void => {
+        world.after(delay, () => {
+          const answer = chance.hits(now.busy) ? busy(chance.hits(0.5)) : model.answer(request, sender);
+          world.note(() => `${what} -> ${answer.status} ${answer.body.slice(0, 120)}${isAnswerLost ? ' (lost)' : ''}`);
+          const seen = chance.hits(now.spoilt) ? spoilt(answer, chance.below(3)) : answer;
+          if (!isAnswerLost) world.after(chance.below(usualMs), () => finish(() => resolve(seen)));
+          else if (chance.hits(0.5)) world.after(resetAfterMs, () => fail('the connection broke off', true));
+        });
+      };
+
+      if (interruption.signal.aborted) return fail('interrupted', false);
+      interruption.listeners.add(interrupt);
+      if (chance.hits(now.refused)) return void world.after(1, () => fail('the connection was refused', false));
+      if (chance.hits(now.requestLost)) return void world.note(() => `${what} is lost`);
+      const delay = chance.below(chance.hits(now.late) ? longestDelayMs : usualMs);
+      deliver(delay, chance.hits(now.answerLost));
+      if (chance.hits(now.doubled)) deliver(chance.below(longestDelayMs), chance.hits(0.5));
+    });
+}
+
+const busy = (isLimited: boolean): HttpResponse =>
+  isLimited
+    ? { status: 429, headers: { 'retry-after': '2' }, body: '{"error":"too many requests"}' }
+    : { status: 503, headers: {}, body: '<html>unavailable</html>' };
+
+function spoilt(answer: HttpResponse, how: number): HttpResponse {
+  if (how === 0) return { status: 500, headers: {}, body: '{"error":"internal"}' };
+  if (how === 1) return { ...answer, body: '<!doctype html><title>Gateway</title>' };
+  return { ...answer, body: answer.body.slice(0, answer.body.length / 2) };
+}
+
+export type Network = ReturnType<typeof createNetwork>;

@@ -1,0 +1,24 @@
+// Bundles the simulation for plain Node and runs it: npm run simulate -- --seed N --runs N [--trace]
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const folder = mkdtempSync(join(tmpdir(), 'svcpay-simulate-'));
+const outfile = join(folder, 'simulate.mjs');
+await build({
+  entryPoints: [join(import.meta.dirname, 'simulate.ts')],
+  outfile,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  logLevel: 'warning',
+});
+// Millions of small objects live for a moment each: more room for them means fewer collections.
+const { status } = spawnSync(process.execPath, ['--max-semi-space-size=64', outfile, ...process.argv.slice(2)], {
+  stdio: 'inherit',
+});
+rmSync(folder, { recursive: true, force: true });
+process.exitCode = status ?? 1;

@@ -19,7 +19,7 @@ _svcpay() {
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'batch'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'batch'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
@@ -55,12 +55,14 @@ _svcpay() {
     'limits allow') words='' flags='' ;;
     'limits disallow') words='' flags='' ;;
     'limits clear') words='' flags='' ;;
-    'tx') words='list get watch confirm cancel export' flags='' ;;
+    'tx') words='list get watch confirm cancel pending resume export' flags='' ;;
     'tx list') words='' flags='--time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method --limit --page --all' ;;
     'tx get') words='' flags='' ;;
     'tx watch') words='' flags='--wait-timeout' ;;
     'tx confirm') words='' flags='--max-fee --wait --no-wait --wait-timeout' ;;
     'tx cancel') words='' flags='' ;;
+    'tx pending') words='' flags='' ;;
+    'tx resume') words='' flags='--wait --no-wait --wait-timeout --new-journal' ;;
     'tx export') words='' flags='--format --time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method' ;;
     'webhook') words='list set update remove listen verify sign replay trigger' flags='' ;;
     'webhook list') words='' flags='' ;;

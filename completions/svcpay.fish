@@ -1,6 +1,6 @@
 # fish completion for svcpay. Generated from the command tree: npm run completions
 function __svcpay_path
-    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'batch' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx export' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox reset' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'demo' 'completion' 'help'
+    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'batch' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx pending' 'tx resume' 'tx export' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox reset' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'demo' 'completion' 'help'
     set -l path
     for word in (commandline -opc)[2..]
         string match -q -- '-*' $word; and continue
@@ -200,6 +200,8 @@ complete -c svcpay -f -n '__svcpay_at tx' -a get -d 'one transaction as a receip
 complete -c svcpay -f -n '__svcpay_at tx' -a watch -d 'follow transactions to their end'
 complete -c svcpay -f -n '__svcpay_at tx' -a confirm -d 'let a quote become a payment'
 complete -c svcpay -f -n '__svcpay_at tx' -a cancel -d 'take a quote back before it is confirmed'
+complete -c svcpay -f -n '__svcpay_at tx' -a pending -d 'payments that were begun here and are not over'
+complete -c svcpay -f -n '__svcpay_at tx' -a resume -d 'finish or report what is pending'
 complete -c svcpay -f -n '__svcpay_at tx' -a export -d 'write the history for a spreadsheet or for book-keeping'
 complete -c svcpay -n '__svcpay_at tx list' -l time -x -a '1d 7d 30d 3m 6m 1y' -d 'the last 1d, 7d, 30d, 3m, 6m, 1y'
 complete -c svcpay -n '__svcpay_at tx list' -l since -r -d 'from then on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'
@@ -217,6 +219,10 @@ complete -c svcpay -n '__svcpay_at tx confirm' -l max-fee -r -d 'highest total f
 complete -c svcpay -n '__svcpay_at tx confirm' -l wait -d 'wait until the payment is settled (the default)'
 complete -c svcpay -n '__svcpay_at tx confirm' -l no-wait -d 'wait until the payment is settled (the default)'
 complete -c svcpay -n '__svcpay_at tx confirm' -l wait-timeout -r -d 'longest wait for the settlement'
+complete -c svcpay -n '__svcpay_at tx resume' -l wait -d 'wait until the payment is settled (the default)'
+complete -c svcpay -n '__svcpay_at tx resume' -l no-wait -d 'wait until the payment is settled (the default)'
+complete -c svcpay -n '__svcpay_at tx resume' -l wait-timeout -r -d 'longest wait for the settlement'
+complete -c svcpay -n '__svcpay_at tx resume' -l new-journal -d 'set a damaged journal aside and start a new one'
 complete -c svcpay -n '__svcpay_at tx export' -l format -x -a 'csv jsonl hledger beancount' -d 'csv, jsonl, hledger, beancount'
 complete -c svcpay -n '__svcpay_at tx export' -l time -x -a '1d 7d 30d 3m 6m 1y' -d 'the last 1d, 7d, 30d, 3m, 6m, 1y'
 complete -c svcpay -n '__svcpay_at tx export' -l since -r -d 'from then on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'

@@ -29,6 +29,7 @@ export async function startListening(args: readonly string[], around: Surroundin
   rmSync(ready, { force: true });
   const env = { ...around.env, SVCPAY_WEBHOOK_SECRET: webhookSecret };
   const program = startSvcpay(['webhook', 'listen', '--port', '0', '--ready-file', ready, ...args], { ...around, env });
+  onTestFinished(() => void program.child.kill('SIGKILL'));
   let ended = false;
   void program.ended.then(() => (ended = true));
   while (!existsSync(ready)) {

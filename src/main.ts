@@ -14,8 +14,9 @@ function openProcess(): Process {
     if (interruption.signal.aborted) process.exit(130);
     interruption.abort();
   };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  const own = ['SIGINT', 'SIGTERM'] as const;
+  const taken = [...own, 'SIGHUP'] as const;
+  for (const signal of own) process.on(signal, interrupt);
   return {
     stdin: process.stdin,
     stdout: process.stdout,
@@ -24,6 +25,14 @@ function openProcess(): Process {
     pid: process.pid,
     version: packageJson.version,
     signal: interruption.signal,
+    takeSignals(taker) {
+      for (const signal of own) process.off(signal, interrupt);
+      for (const signal of taken) process.on(signal, taker);
+      return () => {
+        for (const signal of taken) process.off(signal, taker);
+        for (const signal of own) process.on(signal, interrupt);
+      };
+    },
     now: () => Date.now(),
     random: () => Math.random(),
     newId: () => crypto.randomUUID(),

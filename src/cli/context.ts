@@ -28,6 +28,8 @@ export interface Process {
   readonly version: string;
   /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
+  /** Hands the signals that end a process to somebody else until the returned function is called. */
+  readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
   readonly now: () => number;
   readonly random: () => number;
   readonly newId: () => string;

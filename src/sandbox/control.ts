@@ -7,6 +7,8 @@ import { advanceClock, freezeClock, readClock, thawClock } from './clock.js';
 import type { Context } from './context.js';
 import { route, wholeNumber } from './control-route.js';
 import { countByState } from './counting.js';
+import { countDeliveries } from './deliveries.js';
+import { listFaults } from './faults.js';
 import { readBody, type Call, type Route } from './http.js';
 import { createInvoice } from './lightning.js';
 import { mine } from './mining.js';
@@ -106,6 +108,8 @@ function status(ctx: Context, machine: number): unknown {
       wallets: walletsOf(store, id).map(({ ccy, amount, availableBalance }) => ({ ccy, amount, availableBalance })),
     })),
     transactions: countByState(store),
+    faults: listFaults(store).filter(({ spent }) => !spent).length,
+    deliveries: countDeliveries(store),
     due: store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
   };
 }

@@ -28,12 +28,18 @@ const request = {
   path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
 };
 
+/** A field of another kind of fault is a mistake, not something to pass over. */
+const rule = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, ({ expected, received, message }) => {
+  if (expected === 'never') return 'this kind of fault has no such field';
+  return received === 'undefined' ? 'this kind of fault needs it' : message;
+});
+
 /** State changes on their way to the webhook; of any state unless one is given. */
 const event = { ...strikes, state: v.optional(v.picklist(states)) };
 
 /** The rule of a fault. `commit` says whether the request is carried out all the same. */
 export const faultRule = v.variant('kind', [
-  v.object({
+  rule({
     kind: v.literal('status'),
     ...request,
     status: whole(200, 599),
@@ -45,26 +51,26 @@ export const faultRule = v.variant('kind', [
     retryAfter: v.optional(whole(0, 86_400)),
     commit: v.optional(v.boolean(), false),
   }),
-  v.object({ kind: v.literal('latency'), ...request, delay: duration }),
-  v.object({ kind: v.literal('drop-before-commit'), ...request }),
-  v.object({ kind: v.literal('drop-after-commit'), ...request }),
-  v.object({ kind: v.literal('truncate'), ...request }),
-  v.object({
+  rule({ kind: v.literal('latency'), ...request, delay: duration }),
+  rule({ kind: v.literal('drop-before-commit'), ...request }),
+  rule({ kind: v.literal('drop-after-commit'), ...request }),
+  rule({ kind: v.literal('truncate'), ...request }),
+  rule({
     kind: v.literal('html'),
     ...request,
     status: v.optional(whole(200, 599), new Big(502)),
     commit: v.optional(v.boolean(), false),
   }),
-  v.object({ kind: v.literal('no-answer'), ...request, commit: v.optional(v.boolean(), true) }),
-  v.object({
+  rule({ kind: v.literal('no-answer'), ...request, commit: v.optional(v.boolean(), true) }),
+  rule({
     kind: v.literal('payment'),
     ...strikes,
     outcome: v.picklist(['no-route', 'rejected', 'error']),
     /** Pattern of the invoice, address or account number that is paid. */
     destination: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**'),
   }),
-  v.object({ kind: v.literal('webhook-duplicate'), ...event }),
-  v.object({
+  rule({ kind: v.literal('webhook-duplicate'), ...event }),
+  rule({
     kind: v.literal('webhook-out-of-order'),
     ...event,
     /** How long the event is held back while later ones overtake it. */

@@ -1,11 +1,11 @@
 // Webhook deliveries: signed, in order, tried again along the clock, logged, replayed, and never in anybody's way.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
-import { startReceiver, hmac, type Receiver } from './receiver.js';
+import { makeCertificate } from '../support/certificate.js';
+import { startReceiver, hmac, type Receiver } from '../support/receiver.js';
 import { connect, fresh, lightningReceive, lightningSend, serve, swap, type Client } from './support.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -251,11 +251,7 @@ describe('over https', () => {
   const certificate = (): { key: string; cert: string } => {
     const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    execFileSync('openssl', [
-      'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-      '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', cert,
-    ], { stdio: 'ignore' });
+    const { key, cert } = makeCertificate(folder);
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   };
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { NewFault, Sandbox } from '../../src/sandbox/index.js';
-import { startReceiver } from './receiver.js';
+import { startReceiver } from '../support/receiver.js';
 import {
   connect, fresh, lightningReceive, lightningSend, onchainSend, payout, serve, swap, type Client,
 } from './support.js';

@@ -12,6 +12,16 @@ export const sandboxBranches: readonly Branch[] = [
         load: async () => (await import('../commands/sandbox-start.js')).sandboxStart,
       },
       {
+        name: 'run',
+        summary: 'run a command with a sandbox of its own',
+        load: async () => (await import('../commands/sandbox-run.js')).sandboxRun,
+      },
+      {
+        name: 'status',
+        summary: 'show what it holds',
+        load: async () => (await import('../commands/sandbox-status.js')).sandboxStatus,
+      },
+      {
         name: 'fund',
         summary: 'add money to a wallet',
         load: async () => (await import('../commands/sandbox-fund.js')).sandboxFund,
@@ -25,6 +35,94 @@ export const sandboxBranches: readonly Branch[] = [
         name: 'invoice',
         summary: 'make an invoice of somebody outside, to pay',
         load: async () => (await import('../commands/sandbox-invoice.js')).sandboxInvoice,
+      },
+      {
+        name: 'mine',
+        summary: 'find blocks, so that on-chain payments are confirmed',
+        load: async () => (await import('../commands/sandbox-mine.js')).sandboxMine,
+      },
+      {
+        name: 'clock',
+        summary: 'look at its clock and move it',
+        branches: [
+          {
+            name: 'show',
+            summary: 'what time it has',
+            load: async () => (await import('../commands/sandbox-clock-show.js')).sandboxClockShow,
+          },
+          {
+            name: 'advance',
+            summary: 'move it forward, and do all that becomes due',
+            load: async () => (await import('../commands/sandbox-clock-advance.js')).sandboxClockAdvance,
+          },
+          {
+            name: 'freeze',
+            summary: 'let it stand still',
+            load: async () => (await import('../commands/sandbox-clock-freeze.js')).sandboxClockFreeze,
+          },
+          {
+            name: 'thaw',
+            summary: 'let it run on',
+            load: async () => (await import('../commands/sandbox-clock-thaw.js')).sandboxClockThaw,
+          },
+        ],
+      },
+      {
+        name: 'fault',
+        summary: 'let things go wrong on demand',
+        branches: [
+          {
+            name: 'add',
+            summary: 'let something go wrong',
+            load: async () => (await import('../commands/sandbox-fault-add.js')).sandboxFaultAdd,
+          },
+          {
+            name: 'list',
+            summary: 'what is set to go wrong',
+            load: async () => (await import('../commands/sandbox-fault-list.js')).sandboxFaultList,
+          },
+          {
+            name: 'clear',
+            summary: 'let everything go well again',
+            load: async () => (await import('../commands/sandbox-fault-clear.js')).sandboxFaultClear,
+          },
+        ],
+      },
+      {
+        name: 'log',
+        summary: 'the requests that it has answered',
+        load: async () => (await import('../commands/sandbox-log.js')).sandboxLog,
+      },
+      {
+        name: 'deliveries',
+        summary: 'what went to webhooks, or will',
+        load: async () => (await import('../commands/sandbox-deliveries.js')).sandboxDeliveries,
+      },
+      {
+        name: 'snapshot',
+        summary: 'keep whole states and come back to them',
+        branches: [
+          {
+            name: 'save',
+            summary: 'keep the present state under a name',
+            load: async () => (await import('../commands/sandbox-snapshot-save.js')).sandboxSnapshotSave,
+          },
+          {
+            name: 'load',
+            summary: 'go back to a kept state',
+            load: async () => (await import('../commands/sandbox-snapshot-load.js')).sandboxSnapshotLoad,
+          },
+          {
+            name: 'list',
+            summary: 'the kept states',
+            load: async () => (await import('../commands/sandbox-snapshot-list.js')).sandboxSnapshotList,
+          },
+          {
+            name: 'remove',
+            summary: 'forget a kept state',
+            load: async () => (await import('../commands/sandbox-snapshot-remove.js')).sandboxSnapshotRemove,
+          },
+        ],
       },
       {
         name: 'reset',

@@ -2,14 +2,22 @@
 import * as v from 'valibot';
 import { defineCommand } from '../define.js';
 import { controlSandbox } from '../sandbox-control.js';
+import { seeds } from '../sandbox-server.js';
+import { choice } from '../values.js';
 
 export const sandboxReset = defineCommand({
   arguments: {},
-  options: {},
-  examples: [['svcpay --sandbox sandbox reset --yes', 'a fresh sandbox']],
-  async run(_values, { ask, out, ...context }) {
-    if (!(await ask.confirm('Forget all transactions of the sandbox?'))) return;
-    await controlSandbox({ ask, out, ...context }, 'POST', 'reset', v.unknown());
-    out.say('The sandbox is fresh again.');
+  options: {
+    seed: choice(seeds, 'SEED').optional().describe(`begin with ${seeds.join(', ')} (default: as before)`),
+  },
+  examples: [
+    ['svcpay --sandbox sandbox reset --yes', 'a fresh sandbox'],
+    ['svcpay --sandbox sandbox reset --seed history --yes', 'with a month of transactions'],
+  ],
+  async run({ seed }, context) {
+    if (!(await context.ask.confirm('Forget all transactions of the sandbox?'))) return;
+    if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
+    else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed });
+    context.out.say('The sandbox is fresh again.');
   },
 });

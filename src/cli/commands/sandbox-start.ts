@@ -5,8 +5,8 @@ import { openFolder, sandboxFile } from '../../store/home.js';
 import { factLines } from '../../terminal/card.js';
 import type { RecordView } from '../../terminal/output.js';
 import { defineCommand } from '../define.js';
-import { autoPay, untilInterrupted } from '../sandbox-server.js';
-import { flag, text, whole } from '../values.js';
+import { readServerOptions, serverOptions, untilInterrupted } from '../sandbox-server.js';
+import { text, whole } from '../values.js';
 
 export const sandboxStart = defineCommand({
   arguments: {},
@@ -15,20 +15,20 @@ export const sandboxStart = defineCommand({
     file: text('FILE').optional().describe('database file, :memory: for none (default: the embedded sandbox\'s own)'),
     apiKey: text('KEY').optional().describe('API key in place of the one in the file'),
     apiSecret: text('SECRET').optional().describe('API secret of this sandbox, for tests'),
-    autoPay: autoPay().optional().describe('pay requests by itself after this time, or off (default 3s)'),
-    allowSignatureReuse: flag().describe('accept the same signature at the token endpoint again'),
+    ...serverOptions,
   },
   examples: [
     ['svcpay sandbox start', 'then, in another terminal: svcpay login'],
     ['svcpay sandbox start --port 0 --json', 'prints one line with url, apiKey, apiSecret, accountId and pid'],
+    ['svcpay sandbox start --file :memory: --seed history', 'a month of transactions to look at, kept nowhere'],
   ],
-  async run({ port, file, apiKey, apiSecret, ...options }, context) {
+  async run({ port, file, apiKey, apiSecret, ...flags }, context) {
     if ((apiKey === undefined) !== (apiSecret === undefined)) {
       throw new Failure('usage', 'Give both --api-key and --api-secret, or neither.');
     }
     if (file === undefined) openFolder(context.home.data);
     const server = await startServer({
-      ...options,
+      ...(await readServerOptions(flags)),
       ...(apiKey !== undefined && { apiKey, apiSecret }),
       port,
       file: file ?? sandboxFile(context.home),

@@ -1,0 +1,135 @@
+// svcpay sandbox: its state, its clock, its faults, and commands that are run with a sandbox of their own.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { makeCertificate } from '../support/certificate.js';
+import { startReceiver } from '../support/receiver.js';
+import { startSvcpay, svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const node = process.execPath;
+
+describe('svcpay sandbox run', () => {
+  test('gives a command a sandbox, ends with its exit code, and stops the sandbox', async ({ home }) => {
+    const script = `
+      const { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: key, SVCPAY_API_SECRET: secret } = process.env;
+      const { accountId } = await (await fetch(url + '/_sandbox/status')).json();
+      console.log(JSON.stringify({ url, key, secret, accountId, args: process.argv.slice(1) }));
+      process.exit(7);`;
+    const run = await svcpay(
+      ['sandbox', 'run', '--seed', 'empty', '--', node, '--input-type=module', '-e', script, '--', '--json', 'x y'],
+      { home, env: { SVCPAY_ACCOUNT: 'ne01-elsewhere' } },
+    );
+    expect([run.exitCode, run.stderr]).toEqual([7, '']);
+    const told = JSON.parse(run.stdout);
+    expect(told).toMatchObject({ key: expect.stringMatching(/^sandbox_/), args: ['--json', 'x y'] });
+    await expect(fetch(told.url)).rejects.toThrow('fetch failed');
+  });
+
+  test('passes a signal on, waits for the command, and says how it ended', async ({ home }) => {
+    const script = `process.on('SIGTERM', () => setTimeout(() => process.exit(42), 50));
+      console.log('ready'); setInterval(() => {}, 1000);`;
+    const running = startSvcpay(['sandbox', 'run', '--', node, '-e', script], { home });
+    await expect.poll(running.stdout, { timeout: 10_000 }).toContain('ready');
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toMatchObject({ exitCode: 42 });
+  });
+
+  test('leaves Ctrl-C at a terminal to the command, which hears it once', async ({ home }) => {
+    const script = `let heard = 0; process.on('SIGINT', () => { heard += 1; });
+      process.on('SIGUSR1', () => { console.log('heard ' + heard); process.exit(0); });
+      console.log('pid ' + process.pid); setInterval(() => {}, 1000);`;
+    const tty = svcpayTty(['sandbox', 'run', '--', node, '-e', script], { home });
+    await tty.waitFor(/pid \d+/);
+    tty.type('\x03');
+    await tty.waitFor('^C');
+    process.kill(Number(/pid (\d+)/.exec(tty.text())?.[1]), 'SIGUSR1');
+    await tty.waitFor('heard 1');
+    expect(await tty.ended).toBe(0);
+  });
+
+  test.for([
+    { args: [], says: 'COMMAND' },
+    { args: ['--', 'no-such-command'], says: 'There is no command no-such-command' },
+    { args: ['--webhook-ca', 'missing.pem', '--', 'true'], says: 'missing.pem cannot be read' },
+  ])('with $args says what is wrong', async ({ args, says }, { home }) => {
+    const run = await svcpay(['sandbox', 'run', ...args], { home });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain(says);
+  });
+});
+
+describe('svcpay sandbox', () => {
+  test('shows, freezes and moves the clock', async ({ around }) => {
+    const frozen = (await svcpay(['sandbox', 'clock', 'freeze', '--json'], around)).json();
+    expect(frozen).toEqual({ now: expect.any(Number), frozen: true });
+    const { now } = Object(frozen);
+    expect((await svcpay(['sandbox', 'clock', 'advance', '2h', '-q'], around)).stdout).toBe(`${now + 7_200_000}\n`);
+    const status = await svcpay(['sandbox', 'status', '--json'], around);
+    expect(status.json()).toMatchObject({ clock: { now: now + 7_200_000, frozen: true }, autoPay: 'off', faults: 0 });
+  });
+
+  test('adds a fault, says when it strikes, and shows it in the log and the list', async ({ around }) => {
+    const pattern = '/api/v2/account/*/wallet/';
+    const add = ['sandbox', 'fault', 'add', 'status', '--status', '403', '--path', pattern];
+    const added = await svcpay([...add, '-o', 'table'], around);
+    expect(added.stdout).toBe(`  Fault 1: status 403 strikes ${pattern}, once.\n`);
+    expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 4, stdout: '' });
+    expect((await svcpay(['wallets'], around)).exitCode).toBe(0);
+    const log = await svcpay(['sandbox', 'log', '--method', 'GET', '--json', '--fields', 'status,fault'], around);
+    expect(log.json()).toEqual([{ status: 403, fault: 'status' }, { status: 200, fault: null }]);
+    expect((await svcpay(['sandbox', 'fault', 'list', '--json'], around)).json())
+      .toMatchObject([{ id: 1, applied: 1, spent: true }]);
+    expect((await svcpay(['sandbox', 'fault', 'clear', '--json'], around)).json()).toEqual([]);
+  });
+
+  test.for([
+    { args: ['latency'], exit: 3, says: 'delay: this kind of fault needs it' },
+    { args: ['truncate', '--status', '500'], exit: 3, says: 'status: this kind of fault has no such field' },
+    { args: ['fire'], exit: 2, says: 'is not one of' },
+    { args: ['truncate', '--times', 'often'], exit: 2, says: 'not a number of times' },
+    { args: ['status', '--status', '500', '--body', '{'], exit: 2, says: '--body is not JSON' },
+  ])('refuses the fault $args', async ({ args, exit, says }, { around }) => {
+    const run = await svcpay(['sandbox', 'fault', 'add', ...args], around);
+    expect(run).toMatchObject({ exitCode: exit, stdout: '' });
+    expect(run.stderr).toContain(says);
+  });
+
+  test('keeps states and comes back to them, in the embedded sandbox too', async ({ home }) => {
+    const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
+    await sandbox('sandbox', 'snapshot', 'save', 'before');
+    expect((await sandbox('swap', '25', 'USDT', 'BTC', '--yes')).exitCode).toBe(0);
+    expect((await sandbox('sandbox', 'snapshot', 'load', 'before')).exitCode).toBe(0);
+    expect((await sandbox('tx', 'list', '--json')).json()).toEqual([]);
+    expect((await sandbox('sandbox', 'snapshot', 'list', '-q')).stdout).toBe('before\n');
+    expect(await sandbox('sandbox', 'snapshot', 'load', 'after')).toMatchObject({ exitCode: 5, stdout: '' });
+  });
+
+  test('drops an answer after the fact in the embedded sandbox: the payment is found again, once', async ({ home }) => {
+    const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
+    await sandbox('sandbox', 'fault', 'add', 'drop-after-commit', '--path', '**/confirm');
+    const run = await sandbox('swap', '25', 'USDT', 'BTC', '--yes', '--json');
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'completed' });
+    expect((await sandbox('tx', 'list', '-q')).stdout.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('delivers to an https receiver whose authority it was told to trust', async ({ home, onTestFinished }) => {
+    const tls = makeCertificate(home);
+    const receiver = await startReceiver({ key: readFileSync(tls.key, 'utf8'), cert: readFileSync(tls.cert, 'utf8') });
+    onTestFinished(() => receiver.close());
+    const own = ['--port', '0', '--file', join(home, 'own.db'), '--webhook-ca', tls.cert];
+    const server = startSvcpay(['sandbox', 'start', ...own, '--json'], { home });
+    await expect.poll(server.stdout, { timeout: 10_000 }).toContain('\n');
+    const around = { home, sandbox: JSON.parse(server.stdout()) };
+    await svcpay(['webhook', 'set', receiver.url, '--secret-stdin'], { ...around, input: 'secret' });
+    await svcpay(['webhook', 'trigger', 'completed', '--ref', 'order-1'], around);
+    await expect.poll(receiver.states).toEqual(['completed']);
+    const delivered = async (...args: string[]) =>
+      (await svcpay(['sandbox', 'deliveries', '--json', ...args], around)).json();
+    await expect.poll(() => delivered()).toMatchObject([{ id: 1, status: 'delivered', attempts: [{ status: 200 }] }]);
+    await delivered('--replay', '1');
+    await expect.poll(receiver.states).toEqual(['completed', 'completed']);
+    server.child.kill('SIGTERM');
+    expect(await server.ended).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+});

@@ -10,7 +10,7 @@ import type { Service } from './service.js';
 import { listSnapshots, type Snapshot } from './snapshots.js';
 import type { State } from './transitions.js';
 
-export type { Attempt, Delivery } from './deliveries.js';
+export type { Delivery } from './deliveries.js';
 export type { Fault, NewFault } from './faults.js';
 export type { Snapshot } from './snapshots.js';
 export type { LoggedRequest } from './request-log.js';

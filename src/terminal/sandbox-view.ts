@@ -75,7 +75,8 @@ function accountFacts({ accountId, accountDisplayName, wallets }: SandboxAccount
 }
 
 function payerText(autoPay: number | 'off'): string {
-  return autoPay === 'off' ? 'off: pay with svcpay sandbox pay' : `pays what is asked for, ${formatDuration(autoPay)} later`;
+  if (autoPay === 'off') return 'off: pay with svcpay sandbox pay';
+  return `pays what is asked for, ${formatDuration(autoPay)} later`;
 }
 
 function countsText(counts: Readonly<Record<string, number>>): string {

@@ -8,18 +8,19 @@ _svcpay() {
     --via) COMPREPLY=($(compgen -W 'lightning onchain' -- "$current")); return ;;
     --on-error) COMPREPLY=($(compgen -W 'continue stop' -- "$current")); return ;;
     --country) COMPREPLY=($(compgen -W 'CA IN ID KE MY NG PH RW SG KR TH VN BJ CI GH SN TW KH' -- "$current")); return ;;
-    --method) COMPREPLY=($(compgen -W 'cad-interac inr-bank idr-bank ke-kes-mobile myr-bank myr-mobile ng-ngn-bank ng-ngn-mobile ph-php-bank rw-rwf-mobile rw-rwf-bank sg-sgd-bank krw-bank thb-bank vnd-instant bj-xof-mobile ci-xof-mobile gh-ghs-mobile sn-xof-mobile tw-twd-mobile kh-usd-mobile' -- "$current")); return ;;
     --recipient-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
     --sender-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
     --time) COMPREPLY=($(compgen -W '1d 7d 30d 3m 6m 1y' -- "$current")); return ;;
-    --state) COMPREPLY=($(compgen -W 'quoted srcintent srccreated destsent completed expired failed usercanceled rejected error' -- "$current")); return ;;
     --format) COMPREPLY=($(compgen -W 'csv jsonl hledger beancount' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--concurrency|--result|--name|--recipient|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--description|--expiry) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --seed) COMPREPLY=($(compgen -W 'demo empty history' -- "$current")); return ;;
+    --status) COMPREPLY=($(compgen -W 'scheduled sending delivered failed canceled' -- "$current")); return ;;
+    --outcome) COMPREPLY=($(compgen -W 'no-route rejected error' -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--destination|--replay) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'batch'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'batch'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox run'|'sandbox status'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox mine'|'sandbox clock'|'sandbox clock show'|'sandbox clock advance'|'sandbox clock freeze'|'sandbox clock thaw'|'sandbox fault'|'sandbox fault add'|'sandbox fault list'|'sandbox fault clear'|'sandbox log'|'sandbox deliveries'|'sandbox snapshot'|'sandbox snapshot save'|'sandbox snapshot load'|'sandbox snapshot list'|'sandbox snapshot remove'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
@@ -74,12 +75,31 @@ _svcpay() {
     'webhook sign') words='' flags='--secret-stdin' ;;
     'webhook replay') words='' flags='--since --to' ;;
     'webhook trigger') words='quoted srcintent srccreated destsent completed expired failed usercanceled rejected error' flags='--to --txn --ref --secret-stdin' ;;
-    'sandbox') words='start fund pay invoice reset' flags='' ;;
-    'sandbox start') words='' flags='--port --file --api-key --api-secret --auto-pay --allow-signature-reuse' ;;
+    'sandbox') words='start run status fund pay invoice mine clock fault log deliveries snapshot reset' flags='' ;;
+    'sandbox start') words='' flags='--port --file --api-key --api-secret --auto-pay --seed --webhook-ca --allow-http-callbacks --allow-signature-reuse' ;;
+    'sandbox run') words='' flags='--file --auto-pay --seed --webhook-ca --allow-http-callbacks --allow-signature-reuse' ;;
+    'sandbox status') words='' flags='' ;;
     'sandbox fund') words='' flags='' ;;
     'sandbox pay') words='' flags='' ;;
     'sandbox invoice') words='' flags='--description --expiry' ;;
-    'sandbox reset') words='' flags='' ;;
+    'sandbox mine') words='' flags='' ;;
+    'sandbox clock') words='show advance freeze thaw' flags='' ;;
+    'sandbox clock show') words='' flags='' ;;
+    'sandbox clock advance') words='' flags='' ;;
+    'sandbox clock freeze') words='' flags='' ;;
+    'sandbox clock thaw') words='' flags='' ;;
+    'sandbox fault') words='add list clear' flags='' ;;
+    'sandbox fault add') words='status latency drop-before-commit drop-after-commit truncate html no-answer payment webhook-duplicate webhook-out-of-order' flags='--method --path --nth --times --status --error --message --body --retry-after --delay --commit --no-commit --outcome --destination --state' ;;
+    'sandbox fault list') words='' flags='' ;;
+    'sandbox fault clear') words='' flags='' ;;
+    'sandbox log') words='' flags='--method --path --limit' ;;
+    'sandbox deliveries') words='' flags='--txn --status --limit --replay' ;;
+    'sandbox snapshot') words='save load list remove' flags='' ;;
+    'sandbox snapshot save') words='' flags='' ;;
+    'sandbox snapshot load') words='' flags='' ;;
+    'sandbox snapshot list') words='' flags='' ;;
+    'sandbox snapshot remove') words='' flags='' ;;
+    'sandbox reset') words='' flags='--seed' ;;
     'profiles') words='list use remove' flags='' ;;
     'profiles list') words='' flags='' ;;
     'profiles use') words='' flags='' ;;

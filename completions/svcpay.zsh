@@ -11,18 +11,19 @@ _svcpay() {
     --via) compadd -- lightning onchain; return ;;
     --on-error) compadd -- continue stop; return ;;
     --country) compadd -- CA IN ID KE MY NG PH RW SG KR TH VN BJ CI GH SN TW KH; return ;;
-    --method) compadd -- cad-interac inr-bank idr-bank ke-kes-mobile myr-bank myr-mobile ng-ngn-bank ng-ngn-mobile ph-php-bank rw-rwf-mobile rw-rwf-bank sg-sgd-bank krw-bank thb-bank vnd-instant bj-xof-mobile ci-xof-mobile gh-ghs-mobile sn-xof-mobile tw-twd-mobile kh-usd-mobile; return ;;
     --recipient-type) compadd -- individual business; return ;;
     --sender-type) compadd -- individual business; return ;;
     --time) compadd -- 1d 7d 30d 3m 6m 1y; return ;;
-    --state) compadd -- quoted srcintent srccreated destsent completed expired failed usercanceled rejected error; return ;;
     --format) compadd -- csv jsonl hledger beancount; return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--concurrency|--result|--name|--recipient|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--description|--expiry) _files; return ;;
+    --seed) compadd -- demo empty history; return ;;
+    --status) compadd -- scheduled sending delivered failed canceled; return ;;
+    --outcome) compadd -- no-route rejected error; return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--destination|--replay) _files; return ;;
   esac
   for word in "${(@)words[2,CURRENT-1]}"; do
     [[ $word == -* ]] && continue
     case "${path_:+$path_ }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'batch'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path_="${path_:+$path_ }$word" ;;
+      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'batch'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox run'|'sandbox status'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox mine'|'sandbox clock'|'sandbox clock show'|'sandbox clock advance'|'sandbox clock freeze'|'sandbox clock thaw'|'sandbox fault'|'sandbox fault add'|'sandbox fault list'|'sandbox fault clear'|'sandbox log'|'sandbox deliveries'|'sandbox snapshot'|'sandbox snapshot save'|'sandbox snapshot load'|'sandbox snapshot list'|'sandbox snapshot remove'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'completion'|'help') path_="${path_:+$path_ }$word" ;;
     esac
   done
   case "$path_" in
@@ -77,12 +78,31 @@ _svcpay() {
     'webhook sign') words_=() flags=('--secret-stdin:read the webhook secret from stdin') ;;
     'webhook replay') words_=() flags=('--since:all events that came within this time' '--to:where to send them (default http\://127.0.0.1\:4712)') ;;
     'webhook trigger') words_=('quoted:' 'srcintent:' 'srccreated:' 'destsent:' 'completed:' 'expired:' 'failed:' 'usercanceled:' 'rejected:' 'error:') flags=('--to:send an event made here to this address, such as that of webhook listen' '--txn:the transaction that it speaks of' '--ref:the extRefId that it carries' '--secret-stdin:read the webhook secret from stdin') ;;
-    'sandbox') words_=('start:run the sandbox as a server' 'fund:add money to a wallet' 'pay:pay a request, as somebody outside would' 'invoice:make an invoice of somebody outside, to pay' 'reset:back to a fresh sandbox') flags=() ;;
-    'sandbox start') words_=() flags=('--port:port on the loopback interface, 0 for any free one' '--file:database file, \:memory\: for none (default\: the embedded sandbox'\''s own)' '--api-key:API key in place of the one in the file' '--api-secret:API secret of this sandbox, for tests' '--auto-pay:pay requests by itself after this time, or off (default 3s)' '--allow-signature-reuse:accept the same signature at the token endpoint again') ;;
+    'sandbox') words_=('start:run the sandbox as a server' 'run:run a command with a sandbox of its own' 'status:show what it holds' 'fund:add money to a wallet' 'pay:pay a request, as somebody outside would' 'invoice:make an invoice of somebody outside, to pay' 'mine:find blocks, so that on-chain payments are confirmed' 'clock:look at its clock and move it' 'fault:let things go wrong on demand' 'log:the requests that it has answered' 'deliveries:what went to webhooks, or will' 'snapshot:keep whole states and come back to them' 'reset:back to a fresh sandbox') flags=() ;;
+    'sandbox start') words_=() flags=('--port:port on the loopback interface, 0 for any free one' '--file:database file, \:memory\: for none (default\: the embedded sandbox'\''s own)' '--api-key:API key in place of the one in the file' '--api-secret:API secret of this sandbox, for tests' '--auto-pay:pay requests by itself after this time, or off (default 3s)' '--seed:what a new file begins with\: demo, empty, history (default demo)' '--webhook-ca:certificate authority (PEM) that webhook callbacks may have' '--allow-http-callbacks:let webhooks be plain http to this machine' '--allow-signature-reuse:accept the same signature at the token endpoint again') ;;
+    'sandbox run') words_=() flags=('--file:database file to keep (default\: none, forgotten at the end)' '--auto-pay:pay requests by itself after this time, or off (default 3s)' '--seed:what a new file begins with\: demo, empty, history (default demo)' '--webhook-ca:certificate authority (PEM) that webhook callbacks may have' '--allow-http-callbacks:let webhooks be plain http to this machine' '--allow-signature-reuse:accept the same signature at the token endpoint again') ;;
+    'sandbox status') words_=() flags=() ;;
     'sandbox fund') words_=() flags=() ;;
     'sandbox pay') words_=() flags=() ;;
     'sandbox invoice') words_=() flags=('--description:what the invoice says it is for' '--expiry:how long it can be paid (default 1h)') ;;
-    'sandbox reset') words_=() flags=() ;;
+    'sandbox mine') words_=() flags=() ;;
+    'sandbox clock') words_=('show:what time it has' 'advance:move it forward, and do all that becomes due' 'freeze:let it stand still' 'thaw:let it run on') flags=() ;;
+    'sandbox clock show') words_=() flags=() ;;
+    'sandbox clock advance') words_=() flags=() ;;
+    'sandbox clock freeze') words_=() flags=() ;;
+    'sandbox clock thaw') words_=() flags=() ;;
+    'sandbox fault') words_=('add:let something go wrong' 'list:what is set to go wrong' 'clear:let everything go well again') flags=() ;;
+    'sandbox fault add') words_=('status:' 'latency:' 'drop-before-commit:' 'drop-after-commit:' 'truncate:' 'html:' 'no-answer:' 'payment:' 'webhook-duplicate:' 'webhook-out-of-order:') flags=('--method:requests\: only of this method' '--path:requests\: only of this path; * is any text without a slash, ** any text' '--nth:begin with the Nth match (default 1)' '--times:strike so many times (default 1)' '--status:status, html\: the status that is answered' '--error:status\: the error text' '--message:status\: the message beside it' '--body:status\: the whole body' '--retry-after:status\: the Retry-After header' '--delay:latency, webhook-out-of-order\: how long it takes' '--commit:status, html, no-answer\: carry the request out all the same' '--no-commit:status, html, no-answer\: carry the request out all the same' '--outcome:payment\: no-route, rejected, error' '--destination:payment\: only to this invoice, address or account number' '--state:webhook-…\: only events of this state') ;;
+    'sandbox fault list') words_=() flags=() ;;
+    'sandbox fault clear') words_=() flags=() ;;
+    'sandbox log') words_=() flags=('--method:only requests of this method, such as PUT' '--path:only requests of this path, with or without its query' '--limit:how many, the newest (default 50)') ;;
+    'sandbox deliveries') words_=() flags=('--txn:only those of this transaction' '--status:only those that are scheduled, sending, delivered, failed, canceled' '--limit:how many, the newest (default 50)' '--replay:deliver this one once more') ;;
+    'sandbox snapshot') words_=('save:keep the present state under a name' 'load:go back to a kept state' 'list:the kept states' 'remove:forget a kept state') flags=() ;;
+    'sandbox snapshot save') words_=() flags=() ;;
+    'sandbox snapshot load') words_=() flags=() ;;
+    'sandbox snapshot list') words_=() flags=() ;;
+    'sandbox snapshot remove') words_=() flags=() ;;
+    'sandbox reset') words_=() flags=('--seed:begin with demo, empty, history (default\: as before)') ;;
     'profiles') words_=('list:all of them' 'use:choose the one that is used' 'remove:forget one with its secret') flags=() ;;
     'profiles list') words_=() flags=() ;;
     'profiles use') words_=() flags=() ;;

@@ -124,9 +124,14 @@ function parseJson(text: string): unknown {
 }
 
 function decodeParams(groups: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeParam(value)]));
+}
+
+/** What cannot be decoded stays as it is: it names nothing, and the endpoint says so in its own way. */
+function decodeParam(value: string): string {
   try {
-    return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
+    return decodeURIComponent(value);
   } catch {
-    throw badRequest('the path is not valid');
+    return value;
   }
 }

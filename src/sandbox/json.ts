@@ -23,9 +23,11 @@ export function writeJson(value: unknown): string {
   if (value instanceof Big) return value.eq(0) ? '0' : value.toFixed();
   if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const fields = Object.entries(value).flatMap(([key, field]) =>
-    field === undefined ? [] : [`${JSON.stringify(key)}:${writeJson(field)}`]);
-  return `{${fields.join(',')}}`;
+  let fields = '';
+  for (const [key, field] of Object.entries(value)) {
+    if (field !== undefined) fields += `${fields === '' ? '' : ','}${JSON.stringify(key)}:${writeJson(field)}`;
+  }
+  return `{${fields}}`;
 }
 
 function next(text: string): string {

@@ -104,16 +104,21 @@ function untilGone(response: ServerResponse, stopping: AbortSignal): Promise<voi
   });
 }
 
-/** Reads to the end, so that the client may finish sending, but keeps no more than the service takes. */
-async function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
+/**
+ * Reads to the end, so that the client may finish sending, but keeps no more than the service takes. Rejects when the
+ * client goes away before.
+ */
+function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    length += chunk.length;
-    if (length <= maxBodyLength) chunks.push(chunk);
-  }
-  return length > maxBodyLength ? undefined : Buffer.concat(chunks);
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBodyLength) chunks.push(chunk);
+    });
+    request.once('end', () => resolve(length > maxBodyLength ? undefined : Buffer.concat(chunks)));
+    request.once('error', reject);
+  });
 }
 
 function singleHeaders(request: IncomingMessage): Record<string, string | undefined> {

@@ -162,7 +162,7 @@ describe('an account', () => {
     { id: 'ne01-ffffffff', status: 404, error: 'not found' },
     { id: 'nobody', status: 400, error: 'failed to get account' },
     { id: '%00', status: 400, error: 'failed to get account' },
-    { id: '%', status: 400, error: 'bad request' },
+    { id: '%', status: 400, error: 'failed to get account' },
   ])('of the id $id answers $status', async ({ id, status, error }) => {
     const answer = await sandbox.call('GET', walletsOf(id));
     expect([answer.status, answer.body.error]).toEqual([status, error]);

@@ -60,5 +60,5 @@ describe('svcpay rates', () => {
 test('svcpay account prints the record as the service gives it', async ({ around }) => {
   const run = await svcpay(['account', '--json'], around);
   expect(run.json()).toMatchObject({ accountId: around.sandbox.accountId });
-  expect(await svcpay(['account', 'ne01-strange'], around)).toMatchObject({ exitCode: 4, stdout: '' });
+  expect(await svcpay(['account', 'ne01-strange'], around)).toMatchObject({ exitCode: 5, stdout: '' });
 });

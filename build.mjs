@@ -1,5 +1,8 @@
-// Builds dist/: the split, minified command-line program, the library and the sandbox fixture.
+// Builds dist/: the split, minified command-line program, the library and the sandbox fixture with their types.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const outdir = 'dist';
@@ -37,21 +40,44 @@ const stubs = {
   },
 };
 
-await rm(outdir, { recursive: true, force: true });
-await build({
-  entryPoints: { main: 'src/main.ts' },
+const common = {
   outdir,
   bundle: true,
   splitting: true,
-  minify: true,
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
   legalComments: 'none',
-  chunkNames: 'chunks/[name]-[hash]',
-  external: ['libsql', '@napi-rs/keyring'],
-  plugins: [stubs],
-  // Bundled CommonJS packages call `require` for Node's own modules.
-  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   logLevel: 'warning',
-});
+};
+
+const buildProgram = () =>
+  build({
+    ...common,
+    entryPoints: { main: 'src/main.ts' },
+    minify: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    external: ['libsql', '@napi-rs/keyring'],
+    plugins: [stubs],
+    // Bundled CommonJS packages call `require` for Node's own modules.
+    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  });
+
+/** Packages stay outside, so that an integrator's own big.js is the same one. */
+const buildLibrary = () =>
+  build({
+    ...common,
+    entryPoints: { index: 'src/index.ts', sandbox: 'src/sandbox/index.ts' },
+    chunkNames: 'library/[name]-[hash]',
+    packages: 'external',
+  });
+
+async function buildTypes() {
+  const compiler = fileURLToPath(import.meta.resolve('typescript/package.json')).replace(/package\.json$/, 'bin/tsc');
+  const tsc = spawn(process.execPath, [compiler, '-p', 'tsconfig.types.json'], { stdio: 'inherit' });
+  const [code] = await once(tsc, 'close');
+  if (code !== 0) throw new Error(`tsc ended with ${code}`);
+}
+
+await rm(outdir, { recursive: true, force: true });
+await Promise.all([buildProgram(), buildLibrary(), buildTypes()]);

@@ -6,10 +6,11 @@ import { CancelNotOffered, ServiceError } from './errors.js';
 import { wireJson } from './json.js';
 import { methodsToMaker, toMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
+import * as schemas from './schemas.js';
 import { createService } from './service.js';
 import type { Service } from './service.js';
 import type { HttpResponse } from './transport.js';
-import * as types from './types.js';
+import type * as types from './types.js';
 import { arrayParameter, cancelPath, ratesPath, ratesSchema } from './unspecified.js';
 
 export type { ClientOptions };
@@ -48,23 +49,23 @@ export class WalletClient {
   /** Endpoint 2, for the given account, else the one of the options, else the token's. */
   async wallets(accountId?: string): Promise<types.Wallet[]> {
     const path = `${await this.#accountPath(accountId)}/wallet/`;
-    return (await this.#read(path, types.walletsSchema)).data;
+    return (await this.#read(path, schemas.walletsSchema)).data;
   }
 
   /** Endpoint 3, for the same account as {@link wallets}. */
   async account(accountId?: string): Promise<types.Account> {
-    return this.#read(await this.#accountPath(accountId), types.accountSchema);
+    return this.#read(await this.#accountPath(accountId), schemas.accountSchema);
   }
 
   /** The permanent Bitcoin deposit address of the token's account (endpoint 4). */
   bitcoinAddress(): Promise<types.BitcoinAddress> {
-    return this.#read('/api/v2/account/onchain-address', types.bitcoinAddressSchema);
+    return this.#read('/api/v2/account/onchain-address', schemas.bitcoinAddressSchema);
   }
 
   /** The permanent USDT deposit address of the token's account on one chain (endpoint 5). */
   async usdtAddress(chainId: types.UsdtChain): Promise<types.UsdtAddress> {
     const query: [string, string][] = [['walletCcy', 'USDT'], ['chainId', chainId]];
-    return (await this.#read('/api/v2/account/stablecoin-onchain-address', types.usdtAddressSchema, query)).data;
+    return (await this.#read('/api/v2/account/stablecoin-onchain-address', schemas.usdtAddressSchema, query)).data;
   }
 
   /** Makes a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId` in the list. */
@@ -72,14 +73,14 @@ export class WalletClient {
     const body = wireJson(toMaker(transaction, this.#options.maker));
     return this.#service.call(
       { method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' },
-      types.transactionSchema,
+      schemas.transactionSchema,
     );
   }
 
   /** Lets a quote become a payment (endpoint 7). After a `NoAnswer`, read the transaction before anything else. */
   async confirmTransaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
-    return this.#service.call({ method: 'PUT', path, effect: 'payment', txnId }, types.transactionSchema);
+    return this.#service.call({ method: 'PUT', path, effect: 'payment', txnId }, schemas.transactionSchema);
   }
 
   /** Cancels a quote (endpoint 8). Rejects with `CancelNotOffered` where the service has no such operation. */
@@ -90,18 +91,18 @@ export class WalletClient {
       .catch((error: unknown) => {
         throw isNotOffered(error) ? new CancelNotOffered('refused', error.message, { ...error, cause: error }) : error;
       });
-    const transaction = v.safeParse(types.transactionSchema, answer);
+    const transaction = v.safeParse(schemas.transactionSchema, answer);
     return transaction.success ? transaction.output : this.transaction(txnId);
   }
 
   /** Endpoint 9. */
   async transaction(txnId: string): Promise<types.Transaction> {
-    return this.#read(`/api/v2/transaction/${segment(txnId)}`, types.transactionSchema);
+    return this.#read(`/api/v2/transaction/${segment(txnId)}`, schemas.transactionSchema);
   }
 
   /** One page of the list (endpoint 10). */
   transactions(filter: types.TransactionFilter = {}): Promise<types.TransactionPage> {
-    return this.#read('/api/v2/transaction', types.transactionPageSchema, filterQuery(filter, this.#options.maker));
+    return this.#read('/api/v2/transaction', schemas.transactionPageSchema, filterQuery(filter, this.#options.maker));
   }
 
   /**
@@ -138,13 +139,13 @@ export class WalletClient {
     const body = wireJson(webhook);
     return this.#service.call(
       { method: 'POST', path: '/api/v2/webhook', body, effect: 'setting' },
-      types.webhookSchema,
+      schemas.webhookSchema,
     );
   }
 
   /** Endpoint 12: none or one. */
   async webhooks(): Promise<types.Webhook[]> {
-    return (await this.#read('/api/v2/webhook', types.webhooksSchema)).data;
+    return (await this.#read('/api/v2/webhook', schemas.webhooksSchema)).data;
   }
 
   /** Endpoint 13. Its answer is not specified: read {@link webhooks} for what holds now. */
@@ -164,7 +165,7 @@ export class WalletClient {
   async institutions(countryCode: string): Promise<types.Institution[]> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
     const call = { method: 'GET', path, effect: 'read', mayBeEmpty: true } as const;
-    const answer = await this.#service.call(call, v.nullish(types.institutionsSchema));
+    const answer = await this.#service.call(call, v.nullish(schemas.institutionsSchema));
     return [...(answer?.banks ?? []), ...(answer?.mobiles ?? [])];
   }
 

@@ -1,118 +1,140 @@
-// The objects of the wire: what the service sends is validated here, fields unknown to us are kept.
-// Names are those of the specification; amounts are JSON numbers in whole units (BTC, never satoshis).
+// The objects of the wire, as the service sends and takes them. Names are those of the specification; amounts are JSON
+// numbers in whole units of the currency (BTC, never satoshis), times are epoch ms unless they say otherwise.
 import type Big from 'big.js';
-import * as v from 'valibot';
 import type { FurtherDeductions } from './unspecified.js';
 
-const amount = v.pipe(v.number(), v.finite());
-const text = v.nullish(v.string());
-const timestamp = v.nullish(v.number());
+/** Fields that are not known here are kept as they came. */
+interface Open {
+  [field: string]: unknown;
+}
 
-const sideFields = {
-  amtRequested: v.nullish(amount),
-  /** Filled after completion. */
-  amtSettled: v.nullish(amount),
-  reqDetails: v.nullish(v.record(v.string(), v.unknown())),
-  kyc: v.nullish(v.record(v.string(), v.unknown())),
-  /** Fee of the service; in answers, on `sourceReq`. */
-  servicepayFees: v.nullish(amount),
-  /** Network or mining fee; in answers, on `sourceReq`. */
-  networkFees: v.nullish(amount),
+/** What both sides of a transaction can carry (specification: Request side object). */
+interface SideFields extends Open {
+  /** Whole units of `ccy`. */
+  amtRequested?: number | null | undefined;
+  /** Whole units of `ccy`; filled after completion. */
+  amtSettled?: number | null | undefined;
+  /** By method and role: an invoice, an address, a bank account (specification: reqDetails). */
+  reqDetails?: Record<string, unknown> | null | undefined;
+  /** Identity of the party; only for fiat payouts. */
+  kyc?: Record<string, unknown> | null | undefined;
+  /** Fee of the service, in whole units of the source; in answers, on `sourceReq`. */
+  servicepayFees?: number | null | undefined;
+  /** Network or mining fee, in whole units of the source; in answers, on `sourceReq`. */
+  networkFees?: number | null | undefined;
   /** `0` pending, `2` completed; other values are not specified. */
-  reqStatus: v.nullish(v.union([v.string(), v.number()])),
+  reqStatus?: string | number | null | undefined;
   /** Epoch ms: until when the quote, later the invoice, holds. */
-  expiresAt: timestamp,
+  expiresAt?: number | null | undefined;
   /** Epoch ms; spelled this way by the service. */
-  createAt: timestamp,
-  updatedAt: timestamp,
-};
-
-const requestSideSchema = v.looseObject({ ccy: v.string(), method: v.string(), ...sideFields });
-const listedSideSchema = v.looseObject({ ccy: text, method: text, ...sideFields });
-
-const transactionFields = {
-  txnId: v.pipe(v.string(), v.nonEmpty()),
-  txnState: v.string(),
-  accountId: text,
-  accountDisplayName: text,
-  extRefId: text,
-  note: text,
-  sourceOfFunds: v.nullish(v.record(v.string(), v.unknown())),
-  /** 1 for same-currency transactions. */
-  fxRate: v.nullish(amount),
+  createAt?: number | null | undefined;
   /** Epoch ms. */
-  createdAt: timestamp,
-};
-
-export const transactionSchema = v.looseObject({
-  ...transactionFields,
-  sourceReq: requestSideSchema,
-  destReq: requestSideSchema,
-});
-
-export const transactionPageSchema = v.looseObject({
-  data: v.array(v.looseObject({ ...transactionFields, sourceReq: listedSideSchema, destReq: listedSideSchema })),
-  pagination: v.looseObject({ page: v.number(), limit: v.number(), total: v.number() }),
-});
-
-export const walletsSchema = v.looseObject({
-  data: v.array(
-    v.looseObject({
-      id: text,
-      ccy: v.string(),
-      /** Total, including what pending transactions have reserved. */
-      amount,
-      /** Spendable now. */
-      availableBalance: amount,
-      accountId: text,
-      createdAt: text,
-      updatedAt: text,
-    }),
-  ),
-});
-
-export const accountSchema = v.looseObject({});
-
-export const bitcoinAddressSchema = v.looseObject({ staticOnchainAddress: v.string() });
-
-export const usdtAddressSchema = v.looseObject({
-  data: v.looseObject({
-    staticOnchainAddress: v.string(),
-    walletCcy: v.string(),
-    chainId: v.string(),
-    accountId: text,
-  }),
-});
-
-export const webhookSchema = v.looseObject({ id: v.string(), callback: v.string(), createdAt: timestamp });
-export const webhooksSchema = v.looseObject({ data: v.array(webhookSchema) });
-
-const institutionSchema = v.looseObject({
-  institutionCode: v.string(),
-  institutionType: v.string(),
-  institutionName: v.string(),
-});
-
-export const institutionsSchema = v.looseObject({
-  banks: v.nullish(v.array(institutionSchema)),
-  mobiles: v.nullish(v.array(institutionSchema)),
-});
+  updatedAt?: number | null | undefined;
+}
 
 /** One side of a transaction as the service answers it (specification: Request side object). */
-export type RequestSide = v.InferOutput<typeof requestSideSchema>;
-/** A transaction in full, as create, confirm and get answer it. */
-export type Transaction = v.InferOutput<typeof transactionSchema>;
-/** A page of the list; its items have reduced sides, where even `ccy` and `method` may be missing. */
-export type TransactionPage = v.InferOutput<typeof transactionPageSchema>;
-/** An item of the list. A whole {@link Transaction} is one too. */
-export type ListedTransaction = TransactionPage['data'][number];
-export type Wallet = v.InferOutput<typeof walletsSchema>['data'][number];
-/** The record as the service gives it: its fields are not specified. */
-export type Account = v.InferOutput<typeof accountSchema>;
-export type BitcoinAddress = v.InferOutput<typeof bitcoinAddressSchema>;
-export type UsdtAddress = v.InferOutput<typeof usdtAddressSchema>['data'];
-export type Webhook = v.InferOutput<typeof webhookSchema>;
-export type Institution = v.InferOutput<typeof institutionSchema>;
+export interface RequestSide extends SideFields {
+  /** Such as `BTC`, `USDT`, `VND`. */
+  ccy: string;
+  /** Such as `servicepay`, `lightning`, `on-chain` (specification: Payment methods). */
+  method: string;
+}
+
+/** A side of an item of the list, which is reduced: even its currency may be missing. */
+export interface ListedSide extends SideFields {
+  ccy?: string | null | undefined;
+  method?: string | null | undefined;
+}
+
+interface TransactionFields extends Open {
+  txnId: string;
+  /** Such as `quoted`, `srccreated`, `completed` (specification: States and transitions). */
+  txnState: string;
+  accountId?: string | null | undefined;
+  accountDisplayName?: string | null | undefined;
+  /** The caller's reference, where one was given. */
+  extRefId?: string | null | undefined;
+  /** The caller's note; the recipient does not see it. */
+  note?: string | null | undefined;
+  sourceOfFunds?: Record<string, unknown> | null | undefined;
+  /** Units of the destination for one of the source; 1 for same-currency transactions. */
+  fxRate?: number | null | undefined;
+  /** Epoch ms. */
+  createdAt?: number | null | undefined;
+}
+
+/** A transaction in full, as create, confirm and get answer it (specification: Transaction). */
+export interface Transaction extends TransactionFields {
+  sourceReq: RequestSide;
+  destReq: RequestSide;
+}
+
+/** An item of the list (endpoint 10). A whole {@link Transaction} is one too. */
+export interface ListedTransaction extends TransactionFields {
+  sourceReq: ListedSide;
+  destReq: ListedSide;
+}
+
+/** A page of the list (endpoint 10). */
+export interface TransactionPage extends Open {
+  data: ListedTransaction[];
+  pagination: Pagination;
+}
+
+/** Where a page stands: counted from 1, with `total` transactions on all pages. */
+export interface Pagination extends Open {
+  page: number;
+  limit: number;
+  total: number;
+}
+
+/** One currency of an account (endpoint 2). */
+export interface Wallet extends Open {
+  id?: string | null | undefined;
+  ccy: string;
+  /** Total in whole units, including what pending transactions have reserved. */
+  amount: number;
+  /** Spendable now, in whole units. */
+  availableBalance: number;
+  accountId?: string | null | undefined;
+  /** ISO 8601. */
+  createdAt?: string | null | undefined;
+  /** ISO 8601. */
+  updatedAt?: string | null | undefined;
+}
+
+/** The record as the service gives it: its fields are not specified (endpoint 3). */
+export interface Account extends Open {}
+
+/** The permanent Bitcoin deposit address (endpoint 4). */
+export interface BitcoinAddress extends Open {
+  staticOnchainAddress: string;
+}
+
+/** A permanent USDT deposit address (endpoint 5). */
+export interface UsdtAddress extends Open {
+  staticOnchainAddress: string;
+  walletCcy: string;
+  chainId: string;
+  accountId?: string | null | undefined;
+}
+
+/** The registered webhook (endpoints 11 to 14). Its secret is never given back. */
+export interface Webhook extends Open {
+  id: string;
+  /** An https URL. */
+  callback: string;
+  /** Epoch ms. */
+  createdAt?: number | null | undefined;
+}
+
+/** A bank or a mobile wallet that payouts reach (endpoint 15). */
+export interface Institution extends Open {
+  institutionCode: string;
+  /** `bank` or `mobile`. */
+  institutionType: string;
+  institutionName: string;
+}
 
 /** Price of one unit of the first currency in the second, by pair: `{ BTCUSD: 70796.845 }`. */
 export type Rates = Readonly<Record<string, number>>;

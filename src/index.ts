@@ -1,0 +1,200 @@
+// The package as a library: the typed client of the service, webhooks, and the formats of money and destinations.
+import { setTimeout as delay } from 'node:timers/promises';
+import packageJson from '../package.json' with { type: 'json' };
+import { WalletClient as ThinClient } from './api/client.js';
+import type { Transport } from './api/transport.js';
+import type { Token, TokenStore } from './api/types.js';
+import { undiciTransport } from './api/undici-transport.js';
+import { Failure } from './formats/failure.js';
+import { readPayload, type WebhookPayload } from './webhooks/events.js';
+import { signatureHeader, signBody, verifyBody } from './webhooks/sign.js';
+
+export { CancelNotOffered, NoAnswer, ServiceError } from './api/errors.js';
+export { NetworkError } from './api/transport.js';
+export type { HttpRequest, HttpResponse, NetworkErrorDetails, Transport } from './api/transport.js';
+export type {
+  Account,
+  BitcoinAddress,
+  CreateSide,
+  CreateTransaction,
+  Institution,
+  Kyc,
+  ListedSide,
+  ListedTransaction,
+  Pagination,
+  Rates,
+  RequestSide,
+  SourceOfFunds,
+  Token,
+  TokenStore,
+  Transaction,
+  TransactionFilter,
+  TransactionPage,
+  UsdtAddress,
+  UsdtChain,
+  Wallet,
+  Webhook,
+} from './api/types.js';
+export { btcFromMsat, fixed, formatAmount, formatSats, fromWire, money, msatOf, parseAmount, satsOf } from './formats/amount.js';
+export type { Money } from './formats/amount.js';
+export { decodeInvoice } from './formats/bolt11.js';
+export type { Invoice } from './formats/bolt11.js';
+export { detectDestination } from './formats/destination.js';
+export type { Destination } from './formats/destination.js';
+export { exitCodes, Failure } from './formats/failure.js';
+export type { FailureDetails, FailureKind } from './formats/failure.js';
+
+/** What a {@link WalletClient} needs to know; the rest has a default. */
+export interface WalletClientOptions {
+  /** `https://…`, or `http://` to this machine. A path such as `/api/v2` behind it is taken away. */
+  baseUrl: string;
+  /** Issued at onboarding. */
+  apiKey: string;
+  /** Signs the request for a token, and is never sent itself. */
+  apiSecret: string;
+  /** The maker's name on the wire: `acme` for `acmepay` and `acmepayFees`. As in the specification, `service`. */
+  maker?: string | undefined;
+  /** The (sub)account whose wallets and record are read; every other endpoint acts for the account of the key. */
+  accountId?: string | undefined;
+  /** For one request with its retries, in ms; 30 000 unless told. */
+  timeoutMs?: number | undefined;
+  /** Carries the requests; over the network unless told, through the proxy that the environment names. */
+  transport?: Transport | undefined;
+  /** Keeps the access token between clients; in the memory of this one unless told. */
+  tokens?: TokenStore | undefined;
+  /** Put before svcpay's own, as in `shop/1.0 svcpay/0.1.0`. */
+  userAgent?: string | undefined;
+  /** Ends requests and pauses at once: they reject with a `NoAnswer`, or a `Failure` of kind `interrupted`. */
+  signal?: AbortSignal | undefined;
+  /** Receives a line per exchange: method, path, status and time; never a header, a query or a body. */
+  log?: ((line: string) => void) | undefined;
+}
+
+/**
+ * The service, one method per endpoint of the specification. Signs in by itself and again when its token expires, and
+ * repeats reads when the network or the service fails for a moment. What changes something is sent once.
+ *
+ * Every method rejects with a {@link ServiceError} when the service refuses, with a {@link NoAnswer} when nothing tells
+ * what became of the request, and with another {@link Failure} when an answer makes no sense. Amounts are whole units of
+ * the currency, times are epoch ms.
+ *
+ * ```ts
+ * const client = new WalletClient({ baseUrl: 'https://api.example.com', apiKey, apiSecret });
+ * const quote = await client.createTransaction({
+ *   sourceReq: { ccy: 'BTC', method: 'lightning' },
+ *   destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0005 },
+ *   extRefId: 'order-118',
+ * });
+ * const { sourceReq } = await client.confirmTransaction(quote.txnId);
+ * console.log(sourceReq.reqDetails?.paymentRequest);
+ * ```
+ */
+export class WalletClient extends ThinClient {
+  readonly #close: () => Promise<void>;
+
+  /** Throws `Failure` usage for a base URL that must not be used, such as plain http to another machine. */
+  constructor(options: WalletClientOptions) {
+    const { baseUrl, apiKey, apiSecret, accountId, signal, log, timeoutMs = defaultTimeoutMs } = options;
+    const { transport, close } = options.transport === undefined ? overNetwork(timeoutMs) : lent(options.transport);
+    super({
+      baseUrl,
+      credentials: { apiKey, apiSecret },
+      transport,
+      tokens: options.tokens ?? tokensInMemory(),
+      maker: options.maker ?? 'service',
+      accountId,
+      clock: () => Date.now(),
+      sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+      random: () => Math.random(),
+      signal,
+      log,
+      timeoutMs,
+      userAgent: [options.userAgent, `svcpay/${packageJson.version}`].filter(Boolean).join(' '),
+    });
+    this.#close = close;
+  }
+
+  /** Ends kept-alive connections at once. Not needed for the process to end; does nothing for a given `transport`. */
+  close(): Promise<void> {
+    return this.#close();
+  }
+}
+
+const defaultTimeoutMs = 30_000;
+
+interface OwnedTransport {
+  transport: Transport;
+  close: () => Promise<void>;
+}
+
+function overNetwork(timeoutMs: number): OwnedTransport {
+  const transport = undiciTransport({ env: process.env, timeoutMs });
+  return { transport, close: transport.close };
+}
+
+const lent = (transport: Transport): OwnedTransport => ({ transport, close: () => Promise.resolve() });
+
+function tokensInMemory(): TokenStore {
+  let kept: Token | undefined;
+  return {
+    load: async () => kept,
+    save: async (token) => void (kept = token),
+    clear: async () => void (kept = undefined),
+  };
+}
+
+/** The payload of a webhook delivery (specification: Events). Fields that are not known here are kept. */
+export interface WebhookEvent {
+  txnId: string;
+  /** The caller's reference, where one was given. */
+  extRefId?: string | null | undefined;
+  /** Such as `completed` (specification: States and transitions). */
+  txnState: string;
+  /** May be empty. */
+  msg?: string | null | undefined;
+  /** Epoch ms. */
+  updatedAt: number;
+  [field: string]: unknown;
+}
+
+/**
+ * Whether a webhook delivery is genuine: `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under the
+ * webhook's secret, compared in constant time (specification: Webhook authentication). Give it the body as it came, not
+ * parsed and written anew. A missing signature is a wrong one. Throws `Failure` usage for an empty secret, under which
+ * anyone could sign.
+ */
+export function verifyWebhook(
+  rawBody: string | Uint8Array,
+  signature: string | null | undefined,
+  secret: string,
+): boolean {
+  return verifyBody(bytesOf(rawBody), signature ?? '', checkSecret(secret));
+}
+
+/** The signature that a delivery of this body carries, for tests of a receiver. Throws `Failure` usage for no secret. */
+export function signWebhook(rawBody: string | Uint8Array, secret: string): string {
+  return signBody(bytesOf(rawBody), checkSecret(secret));
+}
+
+/** The name of the header with the signature: `X-Servicepay-Signature`, `X-Acmepay-Signature` for the maker `acme`. */
+export function webhookSignatureHeader(maker = 'service'): string {
+  return signatureHeader(maker);
+}
+
+/**
+ * Reads the body of a delivery. Verify it first. The event says that something changed; when it arrives twice or late,
+ * the truth is at the service: {@link WalletClient.transaction}. Throws `Failure` usage for any other body.
+ */
+export function parseWebhookEvent(rawBody: string | Uint8Array): WebhookEvent {
+  const event: WebhookPayload | undefined = readPayload(bytesOf(rawBody));
+  if (event === undefined) throw new Failure('usage', 'This is not the body of a webhook delivery.');
+  return event;
+}
+
+const bytesOf = (body: string | Uint8Array): Uint8Array =>
+  typeof body === 'string' ? new TextEncoder().encode(body) : body;
+
+function checkSecret(secret: string): string {
+  if (secret === '') throw new Failure('usage', 'The secret of the webhook is empty: anyone could sign with it.');
+  return secret;
+}

@@ -1,0 +1,70 @@
+// The package as npm would publish it: packed, unpacked beside its dependencies alone, compiled against, run.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { formatMessage } from 'publint/utils';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const modules = join(root, 'node_modules');
+const packageJson: { dependencies: Record<string, string> } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+let project: string;
+let tarball: string;
+
+const run = (file: string, args: readonly string[], cwd: string): string =>
+  execFileSync(file, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+
+/** A project in which nothing is installed but the tarball, the dependencies it names and Node's types. */
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), 'svcpay-consumer-'));
+  const [packed]: [{ filename: string }] = JSON.parse(
+    run('npm', ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', project], root),
+  );
+  tarball = join(project, packed.filename);
+  mkdirSync(join(project, 'node_modules', 'svcpay'), { recursive: true });
+  run('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(project, 'node_modules', 'svcpay')], project);
+  for (const name of [...Object.keys(packageJson.dependencies), '@types/node']) {
+    const link = join(project, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(modules, name), link);
+  }
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  copyFileSync(join(import.meta.dirname, 'fixtures/consumer/consumer.ts'), join(project, 'consumer.ts'));
+});
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+describe('the package', () => {
+  test('compiles in a strict project that checks the types of its libraries too', () => {
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
+    const target = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+    run(process.execPath, [join(modules, 'typescript/bin/tsc'), ...strict, ...target, 'consumer.ts'], project);
+  });
+
+  test('runs with its dependencies alone', () => {
+    expect(JSON.parse(run(process.execPath, ['consumer.js'], project))).toEqual({
+      price: '0.00001000 BTC',
+      paid: 'completed',
+      swapped: 0.0001,
+      kinds: [true, true, false],
+      event: true,
+      types: ['object', 'number'],
+    });
+  });
+
+  test('has a program that starts', () => {
+    const bin = join(project, 'node_modules/svcpay/bin/svcpay.js');
+    expect(run(process.execPath, [bin, '--version'], project)).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(run(process.execPath, [bin, 'decode', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '-q'], project)).not.toBe('');
+  });
+
+  test('is in order as publint sees it', async () => {
+    const { messages, pkg } = await publint({ pack: { tarball: contentOf(tarball) }, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+  });
+});
+
+const contentOf = (file: string): ArrayBuffer => new Uint8Array(readFileSync(file)).buffer;

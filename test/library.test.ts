@@ -1,0 +1,87 @@
+// The package as a library, in this process: the client's defaults and webhooks as an integrator receives them.
+import { describe, expect } from 'vitest';
+import * as library from '../src/index.js';
+import { Failure, parseWebhookEvent, signWebhook, verifyWebhook, WalletClient } from '../src/index.js';
+import { test } from './support/svcpay.js';
+
+const secret = 'whsec_5f2b';
+const body = '{"txnId":"t1","extRefId":"order-118","txnState":"completed","msg":"","updatedAt":1736942400000}';
+const signature = signWebhook(body, secret);
+
+describe('WalletClient', () => {
+  test('needs an address and a key, and receives a payment with them', async ({ sandbox }) => {
+    const client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+    const quote = await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'lightning' },
+      destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0005 },
+    });
+    const { sourceReq } = await client.confirmTransaction(quote.txnId);
+    await sandbox.pay(String(sourceReq.reqDetails?.['paymentRequest']));
+    expect(await client.transaction(quote.txnId)).toMatchObject({ txnState: 'completed' });
+    await client.close();
+  });
+
+  test('signs in once for many requests', async ({ sandbox }) => {
+    const client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+    await Promise.all([client.wallets(), client.account(), client.rates()]);
+    expect(sandbox.requests('POST', '/api/v2/authentication/token-signature')).toHaveLength(1);
+    await client.close();
+  });
+
+  test('says what it is, after what the integrator is', async () => {
+    const agents: (string | undefined)[] = [];
+    const client = new WalletClient({
+      baseUrl: 'https://api.example.com',
+      apiKey: 'k',
+      apiSecret: 's',
+      userAgent: 'shop/1.0',
+      transport: async ({ headers }) => {
+        agents.push(headers['user-agent']);
+        return { status: 401, headers: {}, body: '{"error":"invalid API key or signature"}' };
+      },
+    });
+    await expect(client.wallets()).rejects.toThrow(library.ServiceError);
+    expect(agents).toEqual([expect.stringMatching(/^shop\/1\.0 svcpay\/\d+\.\d+\.\d+$/)]);
+  });
+
+  test('refuses to give a token to an address that is not encrypted', () => {
+    expect(() => new WalletClient({ baseUrl: 'http://api.example.com', apiKey: 'k', apiSecret: 's' })).toThrow(Failure);
+  });
+});
+
+describe('verifyWebhook', () => {
+  test.for([
+    ['the body as text', body, signature, true],
+    ['the body as bytes', Buffer.from(body), signature, true],
+    ['a changed body', body.replace('t1', 't2'), signature, false],
+    ['the same JSON written anew', JSON.stringify(JSON.parse(body), null, 1), signature, false],
+    ['a signature in upper case', body, signature.toUpperCase(), false],
+    ['a signature that is cut off', body, signature.slice(2), false],
+    ['no signature', body, undefined, false],
+  ] as const)('takes %s as it is', ([, given, signature, genuine]) => {
+    expect(verifyWebhook(given, signature, secret)).toBe(genuine);
+  });
+
+  test('does not take the signature of another secret', () => {
+    expect(verifyWebhook(body, signWebhook(body, 'another'), secret)).toBe(false);
+  });
+
+  test('refuses an empty secret, under which anyone could sign', () => {
+    expect(() => verifyWebhook(body, signature, '')).toThrow(Failure);
+    expect(() => signWebhook(body, '')).toThrow(Failure);
+  });
+});
+
+describe('parseWebhookEvent', () => {
+  test('reads the payload of the specification and keeps what it does not know', () => {
+    const event = parseWebhookEvent(body.replace('{', '{"further":1,'));
+    expect(event).toMatchObject({ txnId: 't1', extRefId: 'order-118', txnState: 'completed', further: 1 });
+  });
+
+  test.for(['', 'null', '[]', '{"txnId":"t1"}', '{"txnId":"","txnState":"completed","updatedAt":1}'])(
+    'refuses %s',
+    (text) => {
+      expect(() => parseWebhookEvent(text)).toThrow(Failure);
+    },
+  );
+});

@@ -44,18 +44,21 @@ export function valueOf<T>(
   schema: v.GenericSchema<unknown, T>,
   now: number,
 ): T {
-  const { status } = answer.response;
   if (isSuccess(answer.response)) {
     if (!isReadable(answer, expectation)) throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
     const checked = v.safeParse(schema, answer.json);
     if (checked.success) return checked.output;
     throw misshapen(checked.issues[0], expectation);
   }
+  throw failureOf(answer, expectation, now);
+}
+
+/** What an error answer means for the request that it answers: refused, or not known. */
+export function failureOf(answer: Answer, expectation: Expectation, now: number): ServiceError | NoAnswer {
   const error = serviceError(answer, now);
-  if (isMoney(expectation) && (status < 400 || status >= 500)) {
-    throw unknownOutcome(error.message, expectation, { status, code: error.code, cause: error });
-  }
-  throw error;
+  const { status, code } = error;
+  if (!isMoney(expectation) || (status >= 400 && status < 500)) return error;
+  return unknownOutcome(error.message, expectation, { status, code, cause: error });
 }
 
 const errorSchema = v.looseObject({

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
 import { parseBaseUrl } from './base-url.js';
+import { effectOf } from './effect.js';
 import { CancelNotOffered, ServiceError } from './errors.js';
 import { wireJson } from './json.js';
 import { methodsToMaker, toMaker } from './maker.js';
@@ -186,8 +187,7 @@ export class WalletClient {
   ): Promise<HttpResponse> {
     if (!path.startsWith('/')) throw new Failure('usage', 'The path of a request begins with a slash.');
     const verb = method.toUpperCase();
-    const effect = verb === 'GET' || verb === 'HEAD' ? 'read' : 'payment';
-    return this.#service.raw({ method: verb, path, body, effect }, options.retry ?? true);
+    return this.#service.raw({ method: verb, path, body, ...effectOf(verb, path) }, options.retry ?? true);
   }
 
   /** The account that the API key belongs to: transactions are always of this one. */

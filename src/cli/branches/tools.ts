@@ -8,6 +8,11 @@ export const toolBranches: readonly Branch[] = [
     load: async () => (await import('../commands/demo.js')).demo,
   },
   {
+    name: 'api',
+    summary: 'send any request, signed in, and print the answer as it came',
+    load: async () => (await import('../commands/api.js')).api,
+  },
+  {
     name: 'completion',
     summary: 'print the completion script of a shell',
     load: async () => (await import('../commands/completion.js')).completion,

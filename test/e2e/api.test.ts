@@ -1,0 +1,72 @@
+// svcpay api: any request, signed in, the answer as it came.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const swap = {
+  sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001 },
+  destReq: { ccy: 'USDT', method: 'servicepay' },
+};
+
+describe('svcpay api', () => {
+  test('prints the body to the letter, and status and headers before it under -i', async ({ around }) => {
+    const path = '/api/v2/account/{accountId}/wallet/';
+    const [plain, withHead] = await Promise.all([
+      svcpay(['api', 'GET', path], around),
+      svcpay(['api', 'get', path, '-i'], around),
+    ]);
+    const [request] = around.sandbox.requests('GET');
+    expect(plain.stdout).toBe(`${request?.responseBody}\n`);
+    expect(withHead.stdout).toMatch(/^HTTP 200\ncontent-type: .*\n(?:.+\n)*\n\{"data":/);
+  });
+
+  test('sends a body from a file as it is written there', async ({ around }) => {
+    const body = JSON.stringify(swap, null, 1);
+    const file = join(around.home, 'swap.json');
+    writeFileSync(file, body);
+    const run = await svcpay(['api', 'POST', 'transaction', '-d', `@${file}`, '--json', '--fields', 'txnState'], around);
+    expect(run).toMatchObject({ exitCode: 0, stdout: '{"txnState":"quoted"}\n' });
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')[0]?.requestBody).toBe(body);
+  });
+
+  test('leaves stdout empty on failure: the body and the reason are on stderr, the status in the exit code', async ({ around }) => {
+    const run = await svcpay(['api', 'GET', 'transaction/nobody', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(run.stderr.split('\n')[0]).toBe('{"error":"not found"}');
+    expect(run.error()).toMatchObject({ kind: 'not-found', status: 404, exitCode: 5 });
+  });
+
+  test('lets no money move without a yes', async ({ around }) => {
+    const quote = await svcpay(['api', 'POST', 'transaction', '-d', '-'], { ...around, input: JSON.stringify(swap) });
+    const { txnId } = quote.json() as { txnId: string };
+    const confirm = ['api', 'PUT', `transaction/${txnId}/confirm`];
+    expect(await svcpay(confirm, around)).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+    const tty = svcpayTty(confirm, around);
+    await tty.waitFor('Send it?');
+    tty.type('\r');
+    expect(await tty.ended).toBe(9);
+    expect((await svcpay([...confirm, '--yes'], around)).json()).toMatchObject({ txnId, txnState: 'completed' });
+  });
+
+  test('streams every page of a list as one array', async ({ around }) => {
+    const body = JSON.stringify(swap);
+    await svcpay(['api', 'POST', 'transaction', '-d', body], around);
+    await svcpay(['api', 'POST', 'transaction', '-d', body], around);
+    const run = await svcpay(['api', 'GET', 'transaction?limit=1', '--paginate', '--fields', 'txnState'], around);
+    expect(run.json()).toEqual([{ txnState: 'quoted' }, { txnState: 'quoted' }]);
+    expect(around.sandbox.requests('GET', '/api/v2/transaction')).toHaveLength(2);
+  });
+
+  test.for([
+    ['a whole URL', ['GET', 'https://example.com/x']],
+    ['a body that is not JSON', ['POST', 'transaction', '-d', '{']],
+    ['a body with a GET', ['GET', 'transaction', '-d', '{}']],
+    ['pages of anything but a GET', ['POST', 'transaction', '--paginate']],
+    ['a table without columns', ['GET', 'transaction', '-o', 'csv']],
+  ] as const)('refuses %s before anything is sent', async ([, args], { around }) => {
+    expect(await svcpay(['api', ...args], around)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(around.sandbox.requests()).toHaveLength(0);
+  });
+});

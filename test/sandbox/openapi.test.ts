@@ -105,6 +105,8 @@ describe('the check', () => {
 
 /** Where the check is made. */
 const unchecked = [
+  // An integrator's program, which has the package alone.
+  'e2e/fixtures/consumer/consumer.ts',
   // Makes clients that check.
   'sandbox/support.ts',
   // Its client checks.

@@ -1,6 +1,6 @@
 # fish completion for svcpay. Generated from the command tree: npm run completions
 function __svcpay_path
-    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'batch' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx pending' 'tx resume' 'tx export' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox run' 'sandbox status' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox mine' 'sandbox clock' 'sandbox clock show' 'sandbox clock advance' 'sandbox clock freeze' 'sandbox clock thaw' 'sandbox fault' 'sandbox fault add' 'sandbox fault list' 'sandbox fault clear' 'sandbox log' 'sandbox deliveries' 'sandbox snapshot' 'sandbox snapshot save' 'sandbox snapshot load' 'sandbox snapshot list' 'sandbox snapshot remove' 'sandbox reset' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'demo' 'completion' 'help'
+    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'batch' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx pending' 'tx resume' 'tx export' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox run' 'sandbox status' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox mine' 'sandbox clock' 'sandbox clock show' 'sandbox clock advance' 'sandbox clock freeze' 'sandbox clock thaw' 'sandbox fault' 'sandbox fault add' 'sandbox fault list' 'sandbox fault clear' 'sandbox log' 'sandbox deliveries' 'sandbox snapshot' 'sandbox snapshot save' 'sandbox snapshot load' 'sandbox snapshot list' 'sandbox snapshot remove' 'sandbox reset' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'demo' 'api' 'completion' 'help'
     set -l path
     for word in (commandline -opc)[2..]
         string match -q -- '-*' $word; and continue
@@ -31,6 +31,7 @@ complete -c svcpay -f -n '__svcpay_at' -a sandbox -d 'the whole service, locally
 complete -c svcpay -f -n '__svcpay_at' -a profiles -d 'the services and accounts that are set up'
 complete -c svcpay -f -n '__svcpay_at' -a config -d 'the settings of a profile'
 complete -c svcpay -f -n '__svcpay_at' -a demo -d 'a tour of the main job on a sandbox of its own'
+complete -c svcpay -f -n '__svcpay_at' -a api -d 'send any request, signed in, and print the answer as it came'
 complete -c svcpay -f -n '__svcpay_at' -a completion -d 'print the completion script of a shell'
 complete -c svcpay -f -n '__svcpay_at' -a help -d 'help on a command, or on exit-codes'
 complete -c svcpay -l profile -r -d 'use this profile'
@@ -375,6 +376,13 @@ complete -c svcpay -f -n '__svcpay_at config set' -a 'sender.country'
 complete -c svcpay -f -n '__svcpay_at config set' -a 'sender.phone'
 complete -c svcpay -f -n '__svcpay_at config set' -a 'sender.address'
 complete -c svcpay -n '__svcpay_at config set' -l unset -d 'take it away instead'
+complete -c svcpay -f -n '__svcpay_at api' -a 'GET'
+complete -c svcpay -f -n '__svcpay_at api' -a 'POST'
+complete -c svcpay -f -n '__svcpay_at api' -a 'PUT'
+complete -c svcpay -f -n '__svcpay_at api' -a 'DELETE'
+complete -c svcpay -n '__svcpay_at api' -l data -r -d 'the body, sent to the letter; @FILE from a file, - from stdin'
+complete -c svcpay -n '__svcpay_at api' -l include -d 'print status and headers before the body'
+complete -c svcpay -n '__svcpay_at api' -l paginate -d 'follow all pages of a list and print one array'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'bash'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'zsh'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'fish'

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import { type Context, randomHex } from './context.js';
+import type { Context } from './context.js';
 import { recordAttempt, type Attempt } from './deliveries.js';
 import type { Poster } from './post.js';
 import { deliveries } from './unspecified.js';
@@ -34,14 +34,17 @@ const atOnce = 50;
 const graceMs = 500;
 
 const readyRow = v.object({ id: v.number(), dueAt: v.number(), body: v.string() });
-const idRow = v.object({ id: v.string() });
 const targetRow = v.object({ callback: v.string(), secret: v.string() });
 
 type Ready = v.InferOutput<typeof readyRow>;
 
+/** The number of a claim on a webhook: each is higher than those before. */
+const claimRow = v.object({ webhookId: v.string(), number: v.number() });
+type Claim = v.InferOutput<typeof claimRow>;
+
 /** Deliveries of one webhook, which this process holds until a moment of the machine's clock. */
 interface Batch {
-  readonly claim: string;
+  readonly claim: Claim;
   readonly until: number;
   readonly ready: readonly Ready[];
 }
@@ -51,8 +54,19 @@ export function createCourier(options: CourierOptions): Courier {
   const closing = new AbortController();
   const rounds = new Set<Promise<unknown>>();
   let claiming = false;
+  let kicked = false;
 
+  /** Many requests share one commit; one look after it does for all of them. */
   function kick(): void {
+    if (kicked) return;
+    kicked = true;
+    setImmediate(() => {
+      kicked = false;
+      look();
+    });
+  }
+
+  function look(): void {
     if (claiming || closing.signal.aborted || read((ctx) => freeWebhooks(ctx, machineTime(), 1)).length === 0) return;
     claiming = true;
     run(async () => {
@@ -63,7 +77,7 @@ export function createCourier(options: CourierOptions): Courier {
 
   /** Follows a piece of work to its end, and looks for more after it. */
   function run(work: () => Promise<void>): void {
-    const round = finish(work).finally(() => rounds.delete(round)).then((well) => well && kick());
+    const round = finish(work).finally(() => rounds.delete(round)).then((well) => well && look());
     rounds.add(round);
   }
 
@@ -87,12 +101,13 @@ export function createCourier(options: CourierOptions): Courier {
     }
     await Promise.all(written);
     await write(({ store }) => {
-      store.run('UPDATE webhook SET claim = NULL, claimed_until = NULL WHERE claim = ?', claim);
+      const { webhookId, number } = claim;
+      store.run('UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?', webhookId, number);
     });
   }
 
   /** Undefined when it was not to be posted any more, or was broken off. */
-  async function postOnce({ id, body, dueAt }: Ready, claim: string): Promise<Attempt | undefined> {
+  async function postOnce({ id, body, dueAt }: Ready, claim: Claim): Promise<Attempt | undefined> {
     const target = read((ctx) => findTarget(ctx, id, claim));
     if (target === undefined) return undefined;
     const { callback, secret, ca, signatureHeader } = target;
@@ -110,7 +125,7 @@ export function createCourier(options: CourierOptions): Courier {
   }
 
   async function settled(): Promise<void> {
-    for (kick(); rounds.size > 0; kick()) await Promise.all(rounds);
+    for (look(); rounds.size > 0; look()) await Promise.all(rounds);
   }
 
   return {
@@ -127,39 +142,39 @@ export function createCourier(options: CourierOptions): Courier {
   };
 }
 
-/** Webhooks that have something ready and that no process holds. */
-function freeWebhooks({ store }: Context, machine: number, limit: number): string[] {
+/** Webhooks that have something ready and that no process holds, with the number of their last claim. */
+function freeWebhooks({ store }: Context, machine: number, limit: number): Claim[] {
   return store.all(
-    idRow,
-    `SELECT id FROM webhook WHERE coalesce(claimed_until, 0) <= ?
+    claimRow,
+    `SELECT id AS webhookId, claim AS number FROM webhook WHERE claimed_until <= ?
        AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`,
     machine, limit,
-  ).map(({ id }) => id);
+  );
 }
 
 function claimReady(ctx: Context, machine: number): Batch[] {
-  return freeWebhooks(ctx, machine, atOnce).map((webhookId) => {
-    const [claim, until] = [randomHex(ctx.random, 8), machine + claimMs];
-    ctx.store.run('UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?', claim, until, webhookId);
+  return freeWebhooks(ctx, machine, atOnce).map(({ webhookId, number: last }) => {
+    const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
+    ctx.store.run('UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?', number, until, webhookId);
     const ready = ctx.store.all(
       readyRow,
       `SELECT id, due_at AS dueAt, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
        ORDER BY due_at, id LIMIT ?`, webhookId, atOnce,
     );
-    return { claim, until, ready };
+    return { claim: { webhookId, number }, until, ready };
   });
 }
 
 /** Where a delivery goes now, and signed with what. Undefined once it is not this claim's to post any more. */
-function findTarget({ store, maker }: Context, id: number, claim: string) {
+function findTarget({ store, maker }: Context, id: number, { webhookId, number }: Claim) {
   const target = store.one(
     targetRow,
     `SELECT callback, secret FROM delivery JOIN webhook ON webhook.id = webhook_id
-     WHERE delivery.id = ? AND delivery.status = 'sending' AND claim = ?`, id, claim,
+     WHERE delivery.id = ? AND delivery.status = 'sending' AND webhook.id = ? AND claim = ?`, id, webhookId, number,
   );
   return target && { ...target, ca: readWebhookOptions(store).ca, signatureHeader: maker.signatureHeader };
 }
 
-function note(ctx: Context, id: number, claim: string, attempt: Attempt): void {
+function note(ctx: Context, id: number, claim: Claim, attempt: Attempt): void {
   if (findTarget(ctx, id, claim) !== undefined) recordAttempt(ctx, id, attempt);
 }

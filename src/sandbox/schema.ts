@@ -1,7 +1,7 @@
 // The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi, cent, dong).
 
 /** Raised with every change of the tables; a file of another version is refused. */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 
 /** Transactions to a block: the small blocks are read, the large ones skipped. */
 export const blockSizes = { small: 64, large: 8192 } as const;
@@ -135,15 +135,15 @@ CREATE TABLE state_change (
 ) STRICT;
 CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
 
--- While a process posts what is ready for a webhook, it holds a claim on it, until a moment of the machine's clock.
+-- While a process posts what is ready for a webhook, it holds the claim of a number, until a moment of the machine's clock.
 CREATE TABLE webhook (
   id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL UNIQUE REFERENCES account (id),
   callback TEXT NOT NULL,
   secret TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  claim TEXT,
-  claimed_until INTEGER
+  claim INTEGER NOT NULL DEFAULT 0,
+  claimed_until INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- One event for one webhook, kept as the raw text that is signed and posted.

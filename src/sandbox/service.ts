@@ -49,6 +49,8 @@ export interface ServiceOptions {
   readonly allowHttpCallbacks?: boolean | undefined;
   /** Takes the same signature at the token endpoint more than once. */
   readonly allowSignatureReuse?: boolean | undefined;
+  /** Posts to webhooks; over the network unless given. */
+  readonly post?: Poster['post'] | undefined;
   /** Told of every answer of the service's own, not of those of faults, for tests that look at them all. */
   readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
   /** Told of every failure of the service itself, answered as 500. */
@@ -92,7 +94,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     write: (job) => store.write(() => job(contextOn(store))),
     read: (job) => job(contextOn(store)),
     machineTime,
-    post: poster.post,
+    post: options.post ?? poster.post,
     onError,
   });
 

@@ -77,7 +77,8 @@ function load({ store }: Context, machine: number, name: string): Snapshot {
     store.run(`DELETE FROM ${table}`);
     store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
   }
-  store.run('UPDATE webhook SET claim = NULL, claimed_until = NULL');
+  // Whoever is posting now has nothing to say about the state that is back.
+  store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
   setCredentials(store, accountId, apiKey, apiSecret);
   const shown = show(snapshot);
   restoreClock(store, machine, shown.clock);

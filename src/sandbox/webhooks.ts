@@ -78,7 +78,7 @@ function assertCallback(store: Store, callback: string): void {
   if (url?.protocol === 'https:') return;
   if (url?.protocol === 'http:' && isLoopback(url.hostname)) {
     if (readWebhookOptions(store).allowHttpLoopback) return;
-    throw badRequest('callback must be an HTTPS URL; http to this machine needs allowHttpLoopback of the sandbox');
+    throw badRequest('callback must be an HTTPS URL; http to this machine needs sandbox start --allow-http-callbacks');
   }
   throw badRequest('callback must be an HTTPS URL');
 }

@@ -1,6 +1,6 @@
 // Authentication and access: signatures, tokens, accounts, and the exact words of each refusal.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { authenticate, fresh, sign, type Fresh } from './support.js';
+import { authenticate, fresh, lightningReceive, sign, type Fresh } from './support.js';
 
 let sandbox: Fresh;
 
@@ -113,6 +113,7 @@ describe('an account', () => {
     const credentials = (await sandbox.control('POST', 'accounts', body)).body;
     return { credentials, client: await sandbox.login(credentials) };
   };
+  const receive = lightningReceive(0.1);
   const walletsOf = (accountId: string) => `/account/${accountId}/wallet/`;
 
   test('sees its wallets, at the path with its slash alone', async () => {
@@ -132,9 +133,37 @@ describe('an account', () => {
     expect((await sandbox.call('GET', `/account/${sandbox.accountId}/wallet`)).status).toBe(404);
   });
 
-  test('reads its own record', async () => {
-    const { status, body } = await sandbox.call('GET', `/account/${sandbox.accountId}`);
-    expect([status, body.accountId]).toEqual([200, sandbox.accountId]);
+  test('reads its own record, and that of its subaccount', async () => {
+    const { credentials: child, client } = await open({ displayName: 'Shop' });
+    const own = await sandbox.call('GET', `/account/${sandbox.accountId}`);
+    expect([own.status, own.body]).toEqual([200, {
+      accountId: sandbox.accountId, accountDisplayName: 'Sandbox', parentAccountId: null, createdAt: expect.any(String),
+    }]);
+    const { body } = await sandbox.call('GET', `/account/${child.accountId}`);
+    expect(body).toMatchObject({ accountDisplayName: 'Shop', parentAccountId: sandbox.accountId });
+    expect((await client.call('GET', `/account/${child.accountId}`)).body).toEqual(body);
+  });
+
+  test('reads, confirms and cancels transactions of its subaccount, which stay the subaccount\'s', async () => {
+    const { credentials, client } = await open({ displayName: 'Shop' });
+    const [first, second] = [await client.create(receive), await client.create(receive)].map(({ body }) => body.txnId);
+    expect((await sandbox.get(first)).body.accountId).toBe(credentials.accountId);
+    expect((await sandbox.confirm(first)).body).toMatchObject({ txnState: 'srccreated', accountDisplayName: 'Shop' });
+    expect((await sandbox.cancel(second)).body.txnState).toBe('usercanceled');
+    expect((await sandbox.call('GET', '/transaction')).body.pagination.total).toBe(0);
+    expect((await client.call('GET', '/transaction')).body.pagination.total).toBe(2);
+  });
+
+  test('does not act on its sister, nor on the child of its child', async () => {
+    const child = await open({ displayName: 'Shop' });
+    const sister = await open({ displayName: 'Other shop' });
+    const grandchild = await open({ displayName: 'Stall', parentAccountId: child.credentials.accountId });
+    const { txnId } = (await grandchild.client.create(receive)).body;
+    for (const stranger of [sandbox, sister.client]) {
+      const answer = await stranger.confirm(txnId);
+      expect([answer.status, answer.body]).toEqual([401, { error: 'you are not authorized to view this account' }]);
+    }
+    expect((await child.client.confirm(txnId)).status).toBe(200);
   });
 
   test('acts on its subaccount', async () => {
@@ -147,9 +176,7 @@ describe('an account', () => {
   test('is not seen by its child, nor by a stranger', async () => {
     const child = await open({ displayName: 'Shop' });
     const stranger = await open({ displayName: 'Stranger', parentAccountId: null });
-    const txn = (await sandbox.create({
-      sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.1 },
-    })).body.txnId;
+    const txn = (await sandbox.create(receive)).body.txnId;
     for (const path of [walletsOf(sandbox.accountId), `/account/${sandbox.accountId}`, `/transaction/${txn}`]) {
       const [fromChild, fromStranger] = [await child.client.call('GET', path), await stranger.client.call('GET', path)];
       expect([fromChild.status, fromChild.body]).toEqual([403, { error: 'Permission denied' }]);

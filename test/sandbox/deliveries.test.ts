@@ -208,6 +208,27 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  test('that a process took with it when it was killed is taken over by another, once its time is up', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+    cleanups.push(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'sandbox.db');
+    await start({ file });
+    await register();
+    receiver.answer(null);
+    await sandbox.webhooks.trigger({ state: 'completed' });
+    await expect.poll(() => receiver.received.length).toBe(1);
+    // The first process still holds its claim, as one would that was killed.
+    let ahead = 14_000;
+    const other = await fresh({ file, now: () => Date.now() + ahead });
+    await other.close();
+    expect(receiver.received).toHaveLength(1);
+    ahead = 16_000;
+    const later = await fresh({ file, now: () => Date.now() + ahead });
+    await later.close();
+    expect(receiver.received).toHaveLength(2);
+    expect(sandbox.webhooks.deliveries()).toMatchObject([{ status: 'delivered', attempts: [{ status: 200 }] }]);
+  });
+
   test('is kept whole in a log that can be filtered', async () => {
     await register();
     const txn = await client.run(swap(10, 'USDT', 'USD'));

@@ -92,6 +92,7 @@ describe('any sequence of calls', () => {
       assertBooks(world.service);
       for (const change of assertHistory(world.service)) seen.add(change);
       assertMovements(world);
+      await assertDeliveries(world);
       expect((await world.client.control('POST', 'reset')).body.transactions).toEqual({});
       expect(world.errors).toEqual([]);
       await world.service.close();
@@ -108,6 +109,8 @@ interface World {
   readonly service: Service;
   readonly client: Client;
   readonly errors: unknown[];
+  /** Bodies of the webhook deliveries, as they arrived. */
+  readonly posted: string[];
   /** The transactions so far, the newest last. */
   readonly ids: string[];
   /** References that were taken. */
@@ -124,13 +127,22 @@ async function openWorld(seed: number): Promise<World> {
     createHash('shake256', { outputLength: length }).update(`${seed}/${drawn += 1}`).digest();
   const start = Date.UTC(2026, 0, 5);
   const options = { autoPay: seed % 2 === 0 ? 1_000 : 'off' as const, random, now: () => start };
-  const service = openService({ ...options, onError: (error) => errors.push(error) }, () => url);
+  const posted: string[] = [];
+  const service = openService({
+    ...options,
+    onError: (error) => errors.push(error),
+    async post({ body }) {
+      posted.push(body);
+      return { status: 200, error: null };
+    },
+  }, () => url);
   const client = await clientOf(service);
   await client.control('POST', 'clock/freeze');
+  await client.call('POST', '/webhook', { callback: 'https://example.com/', secret: 'secret' });
   const bitcoin = (await client.call('GET', '/account/onchain-address')).body.staticOnchainAddress;
   const tron = (await client.call('GET', '/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON')).body;
   const own = { bitcoin, tron: tron.data.staticOnchainAddress };
-  return { service, client, errors, ids: [], refs: new Set(), own };
+  return { service, client, errors, posted, ids: [], refs: new Set(), own };
 }
 
 async function take(world: World, step: Step): Promise<void> {
@@ -259,6 +271,18 @@ function assertHistory({ store }: Service): string[] {
     expect(moves.filter((move) => !allowed[kind]?.includes(move))).toEqual([]);
     return moves;
   });
+}
+
+/** Every state change was posted once, in the order in which they came about. */
+async function assertDeliveries({ service, posted }: World): Promise<void> {
+  await service.courier.settled();
+  const changes = service.store.all(
+    v.object({ txnId: v.string(), state: v.string() }),
+    'SELECT txn_id AS txnId, state FROM state_change ORDER BY at, id',
+  );
+  const told = posted.map((body) => v.parse(v.object({ txnId: v.string(), txnState: v.string() }), JSON.parse(body)));
+  expect(told.map(({ txnId, txnState }) => `${txnId} ${txnState}`))
+    .toEqual(changes.map(({ txnId, state }) => `${txnId} ${state}`));
 }
 
 /** Each transaction moved its money once and as its history says, each deposit came in once, nothing is reserved. */

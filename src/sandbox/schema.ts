@@ -135,7 +135,7 @@ CREATE TABLE state_change (
 ) STRICT;
 CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
 
--- While a process posts what is ready for a webhook, it holds the claim of a number, until a moment of the machine's clock.
+-- While a process posts what is ready for a webhook it holds a numbered claim, until a moment of the machine's clock.
 CREATE TABLE webhook (
   id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL UNIQUE REFERENCES account (id),

@@ -2,7 +2,7 @@
 import { parseBaseUrl } from '../api/base-url.js';
 import type { Transaction } from '../api/types.js';
 import { formatAmount, fromWire, money, type Money } from '../formats/amount.js';
-import { describeDuration } from '../formats/duration.js';
+import { describeDuration, formatDuration } from '../formats/duration.js';
 import { Failure } from '../formats/failure.js';
 import { amountWithSats, type Fact } from '../terminal/card.js';
 import type { RecordView } from '../terminal/output.js';
@@ -105,8 +105,10 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   const reached: string[] = [];
   let latest: Transaction | undefined;
   let card: QuoteCard | undefined;
+  let startedAt: number | undefined;
 
   const follow = (): void => {
+    startedAt ??= context.now();
     const canvas = context.terminal.stderrCanvas;
     live.start(() => (latest === undefined ? 'Waiting' : stepsLine(latest, canvas, reached)));
   };
@@ -129,6 +131,13 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     out.change(approval.txn);
   };
 
+  /** What stays on the screen of the way: its steps, and how long they took. */
+  const showSteps = (txn: Transaction): void => {
+    if (reached.length < 2 || startedAt === undefined) return;
+    const took = formatDuration(context.now() - startedAt);
+    out.card((canvas) => [`  ${stepsLine(txn, canvas, reached)}   ${canvas.style.dim(took)}`]);
+  };
+
   const observe = (txn: Transaction): void => {
     if (latest === undefined) follow();
     latest = txn;
@@ -141,8 +150,10 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     on,
     done: (txn) => {
       const words = txn.txnState === 'completed' ? 'Paid' : 'On its way:';
-      if (isQuoted(txn.txnState)) live.stop();
-      else live.succeed(recordLine(`${words}${paidText(txn, card?.pays)}`, txn.txnId, context.terminal.stderrCanvas));
+      live.stop();
+      if (isQuoted(txn.txnState)) return;
+      showSteps(txn);
+      live.succeed(recordLine(`${words}${paidText(txn, card?.pays)}`, txn.txnId, context.terminal.stderrCanvas));
     },
     async approve({ quote }) {
       const valid = quote.expiresAt === undefined ? undefined : quote.expiresAt - now();

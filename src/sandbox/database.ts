@@ -1,6 +1,7 @@
 // Opens the SQLite file and runs the work on it: jobs that wait together share one durable commit, each in a savepoint.
 import Database from 'libsql';
 import * as v from 'valibot';
+import { Failure } from '../formats/failure.js';
 import { schema, schemaVersion } from './schema.js';
 
 export type Value = string | number | null;
@@ -81,18 +82,18 @@ export function openStore(options: StoreOptions): Store {
       db.close();
     },
   };
-  prepareFile(db, () => options.initialise(store));
+  prepareFile(db, options.file, () => options.initialise(store));
   return store;
 }
 
-function prepareFile(db: Database.Database, initialise: () => void): void {
+function prepareFile(db: Database.Database, file: string, initialise: () => void): void {
   patiently(() => db.exec('PRAGMA journal_mode = WAL'));
   db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
   patiently(() => db.exec('BEGIN IMMEDIATE'));
   try {
     const { user_version: version } = v.parse(versionRow, db.prepare('PRAGMA user_version').get([]));
     if (version === 0) db.exec(`${schema}; PRAGMA user_version = ${schemaVersion}`);
-    else if (version !== schemaVersion) throw new Error(`The sandbox file is of version ${version}.`);
+    else if (version !== schemaVersion) throw otherVersion(file, version);
     initialise();
     db.exec('COMMIT');
   } catch (error) {
@@ -100,6 +101,12 @@ function prepareFile(db: Database.Database, initialise: () => void): void {
     db.close();
     throw error;
   }
+}
+
+function otherVersion(file: string, version: number): Failure {
+  return new Failure('usage', `The sandbox file ${file} is of version ${version}, and this svcpay reads ${schemaVersion}.`, {
+    hint: 'Move the file away: the sandbox then begins anew.',
+  });
 }
 
 /** Opening happens once and synchronously, so it may wait for another process by simply trying again. */

@@ -64,6 +64,30 @@ export interface SandboxSnapshots {
   remove(name: string): Promise<void>;
 }
 
+const status = v.object({
+  baseUrl: v.string(),
+  accountId: v.string(),
+  clock: v.object({ now: v.number(), frozen: v.boolean() }),
+  /** Ms until a payment request is paid by itself. */
+  autoPay: v.union([v.number(), v.literal('off')]),
+  accounts: v.array(v.object({
+    accountId: v.string(),
+    accountDisplayName: v.string(),
+    parentAccountId: v.nullable(v.string()),
+    wallets: v.array(v.object({ ccy: v.string(), amount: v.number(), availableBalance: v.number() })),
+  })),
+  /** How many there are, by state. */
+  transactions: v.record(v.string(), v.number()),
+  /** Faults that have not struck as often as they are to. */
+  faults: v.number(),
+  /** Webhook deliveries, by status. */
+  deliveries: v.record(v.string(), v.number()),
+  /** How much is to happen later. */
+  due: v.number(),
+});
+
+export type SandboxStatus = v.InferOutput<typeof status>;
+
 export interface Sandbox {
   /** Base URL, without a trailing slash. */
   readonly url: string;
@@ -71,6 +95,7 @@ export interface Sandbox {
   readonly apiSecret: string;
   readonly accountId: string;
   readonly clock: SandboxClock;
+  status(): Promise<SandboxStatus>;
   /** Puts money from outside into a wallet: `fund('BTC', '0.5')` in whole units, or with a unit as in `'1000sat'`. */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
   /**
@@ -122,6 +147,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       freeze: () => clock('POST', 'clock/freeze'),
       thaw: () => clock('POST', 'clock/thaw'),
     },
+    status: async () => v.parse(status, await control('GET', 'status')),
     async fund(ccy, amount, accountId) {
       await control('POST', 'fund', { ccy, amount, accountId });
     },

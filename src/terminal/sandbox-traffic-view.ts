@@ -1,6 +1,7 @@
 // What passes through the sandbox, as tables: requests, deliveries to webhooks, and the faults that strike them.
 import { formatDuration } from '../formats/duration.js';
 import { sanitize } from './sanitize.js';
+import { wrap } from './text.js';
 import { clockTime } from './time.js';
 import type { Column, ListView, RecordView } from './view.js';
 
@@ -126,7 +127,7 @@ function faultSentence(fault: SandboxFault): string {
 }
 
 export const faultView = (fault: SandboxFault): RecordView<SandboxFault> => ({
-  screen: () => [`  ${faultSentence(fault)}`],
+  screen: ({ columns }) => wrap(faultSentence(fault), columns - 2).map((line) => `  ${line}`),
   columns: faultColumns,
   quiet: ({ id }) => String(id),
 });
@@ -135,10 +136,13 @@ function howText({ status, outcome, delay, retryAfter }: SandboxFault): string {
   return [
     status,
     outcome,
-    delay === undefined ? undefined : formatDuration(delay),
+    delay === undefined ? undefined : delayText(delay),
     retryAfter === undefined ? undefined : `retry after ${retryAfter} s`,
   ].filter((each) => each !== undefined).join(', ');
 }
+
+/** Where a second is long, what is shorter counts too. */
+const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
 
 function whereText({ kind, method, path, destination, state }: SandboxFault): string {
   if (kind === 'payment') return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;

@@ -92,12 +92,10 @@ const clockColumns: readonly Column<SandboxClock>[] = [
 ];
 
 export const sandboxClockView = (clock: SandboxClock): RecordView<SandboxClock> => ({
-  screen: () => [`  ${clockSentence(clock)}`],
+  screen: (canvas) => factLines([{ label: 'Clock', value: clockText(clock) }], canvas),
   columns: clockColumns,
   quiet: ({ now }) => String(now),
 });
-
-export const clockSentence = (clock: SandboxClock): string => `It is ${clockText(clock)} in the sandbox.`;
 
 export interface SandboxSnapshot {
   readonly name: string;
@@ -120,8 +118,11 @@ export const snapshotList: ListView<SandboxSnapshot> = {
   empty: 'No state has been saved. Save one: svcpay sandbox snapshot save NAME',
 };
 
-export const snapshotView = (said: string): RecordView<SandboxSnapshot> => ({
-  screen: () => [`  ${said}`],
+/** `what` was done to it. */
+export const snapshotView = (
+  what: 'Saved as' | 'Back at', { name, clock }: SandboxSnapshot,
+): RecordView<SandboxSnapshot> => ({
+  screen: (canvas) => factLines([{ label: what, value: name }, { label: 'Clock', value: clockText(clock) }], canvas),
   columns: snapshotColumns,
   quiet: ({ name }) => name,
 });

@@ -124,6 +124,9 @@ describe('the fixture', () => {
     expect(created.map(({ status }) => status)).toEqual([200, 200]);
     expect(JSON.parse(created[0]?.requestBody ?? '')).toEqual(lightningReceive(0.0001));
     expect(sandbox.requests('PUT')).toHaveLength(1);
+    expect(await sandbox.status()).toMatchObject({
+      baseUrl: sandbox.url, accountId: sandbox.accountId, transactions: { completed: 1, quoted: 1 }, faults: 0,
+    });
     await sandbox.reset();
     expect(sandbox.requests()).toEqual([]);
   });

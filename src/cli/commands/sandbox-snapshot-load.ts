@@ -1,5 +1,5 @@
 // Puts a kept state of the sandbox back: money, transactions, webhooks and time.
-import { clockSentence, snapshotView } from '../../terminal/sandbox-view.js';
+import { snapshotView } from '../../terminal/sandbox-view.js';
 import { defineCommand } from '../define.js';
 import { snapshotSchema } from '../sandbox-answers.js';
 import { controlSandbox } from '../sandbox-control.js';
@@ -12,6 +12,6 @@ export const sandboxSnapshotLoad = defineCommand({
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}/load`;
     const loaded = await controlSandbox(context, 'POST', path, snapshotSchema);
-    await context.out.record(loaded, snapshotView(`Back at ${loaded.name}. ${clockSentence(loaded.clock)}`));
+    await context.out.record(loaded, snapshotView('Back at', loaded));
   },
 });

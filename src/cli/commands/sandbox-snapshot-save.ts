@@ -11,6 +11,6 @@ export const sandboxSnapshotSave = defineCommand({
   examples: [['svcpay --sandbox sandbox snapshot save funded', 'to come back to, as often as is needed']],
   async run({ name }, context) {
     const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotSchema, { name });
-    await context.out.record(saved, snapshotView(`Saved as ${saved.name}.`));
+    await context.out.record(saved, snapshotView('Saved as', saved));
   },
 });

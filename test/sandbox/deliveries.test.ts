@@ -101,6 +101,19 @@ describe('a delivery', () => {
     return sandbox.webhooks.deliveries();
   };
 
+  /** A sandbox that is posting to a receiver which does not answer; gives its file. */
+  const startPosting = async (): Promise<string> => {
+    const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+    cleanups.push(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'sandbox.db');
+    await start({ file });
+    await register();
+    receiver.answer(null);
+    await sandbox.webhooks.trigger({ state: 'completed' });
+    await expect.poll(() => receiver.received.length).toBe(1);
+    return file;
+  };
+
   test('is tried again with growing pauses on the service\'s clock until it arrives', async () => {
     await register();
     receiver.answer(500, 404, 302);
@@ -192,14 +205,7 @@ describe('a delivery', () => {
   });
 
   test('that was broken off by the end of the process is posted after the next start', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-    cleanups.push(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'sandbox.db');
-    await start({ file });
-    await register();
-    receiver.answer(null);
-    await sandbox.webhooks.trigger({ state: 'completed' });
-    await expect.poll(() => receiver.received.length).toBe(1);
+    const file = await startPosting();
     await sandbox.stop();
     await start({ file });
     await client.call('GET', '/webhook');
@@ -209,14 +215,7 @@ describe('a delivery', () => {
   });
 
   test('that a process took with it when it was killed is taken over by another, once its time is up', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-    cleanups.push(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'sandbox.db');
-    await start({ file });
-    await register();
-    receiver.answer(null);
-    await sandbox.webhooks.trigger({ state: 'completed' });
-    await expect.poll(() => receiver.received.length).toBe(1);
+    const file = await startPosting();
     // The first process still holds its claim, as one would that was killed.
     let ahead = 14_000;
     const other = await fresh({ file, now: () => Date.now() + ahead });

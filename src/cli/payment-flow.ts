@@ -1,7 +1,7 @@
 // A payment as a person or a script goes through it: the quote card, the yes, the live line, the record.
 import { parseBaseUrl } from '../api/base-url.js';
 import type { Transaction } from '../api/types.js';
-import { formatAmount, fromWire, money, type Money } from '../formats/amount.js';
+import { formatAmount, money, type Money } from '../formats/amount.js';
 import { describeDuration, formatDuration } from '../formats/duration.js';
 import { Failure } from '../formats/failure.js';
 import { amountWithSats, type Fact } from '../terminal/card.js';
@@ -12,6 +12,7 @@ import { stepsLine } from '../terminal/steps.js';
 import type { Canvas } from '../terminal/terminal.js';
 import { transactionList } from '../terminal/transaction-view.js';
 import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../wallet/contract.js';
+import { spentBy } from '../wallet/ledger-entry.js';
 import { noLimits } from '../wallet/limits.js';
 import type { Order } from '../wallet/orders.js';
 import { pay } from '../wallet/payment.js';
@@ -186,9 +187,8 @@ function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentati
 }
 
 /** ` 0.00002507 BTC`: what left the wallet, as it was agreed to or, without a quote in this run, as it settled. */
-function paidText({ sourceReq }: Transaction, quoted: Money | undefined): string {
-  const settled = sourceReq.amtSettled ?? sourceReq.amtRequested ?? undefined;
-  const paid = quoted ?? (settled === undefined ? undefined : money(sourceReq.ccy, fromWire(settled)));
+function paidText(txn: Transaction, quoted: Money | undefined): string {
+  const paid = quoted ?? spentBy(txn);
   return paid === undefined ? '' : ` ${amountWithSats(paid)}`;
 }
 

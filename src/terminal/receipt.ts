@@ -1,6 +1,7 @@
 // One transaction as a readable receipt: how far it is and when, what moved, both sides, fees, notes.
 import { fixed, fromWire, money, type Money } from '../formats/amount.js';
 import { formatDuration } from '../formats/duration.js';
+import { exchangeRate } from '../formats/exchange-rate.js';
 import type { Transaction } from '../api/types.js';
 import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
 import { rateText } from './quote-card.js';
@@ -76,7 +77,9 @@ function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): { sta
   return [{ state: 'quoted', at: created }, ...last];
 }
 
-function amounts({ sourceReq, destReq, fxRate }: Transaction): MoneyLine[] {
+function amounts(transaction: Transaction): MoneyLine[] {
+  const { sourceReq, destReq } = transaction;
+  const rate = exchangeRate(transaction);
   const fee = (amount: number | null | undefined): Money => money(sourceReq.ccy, fromWire(amount ?? 0));
   const line = (label: string, amount: Money | undefined): MoneyLine[] =>
     amount === undefined ? [] : [{ label, amount }];
@@ -86,16 +89,11 @@ function amounts({ sourceReq, destReq, fxRate }: Transaction): MoneyLine[] {
   const isSame = source?.ccy === dest?.ccy && dest !== undefined && source?.value.eq(dest.value) === true;
   return [
     ...(isSame ? line('Amount', dest) : [...line('Source', source), ...line('Destination', dest)]),
-    ...(sourceReq.ccy === destReq.ccy || !fxRate ? [] : [rateLine(sourceReq.ccy, destReq.ccy, fxRate)]),
+    ...(rate === undefined ? [] : [{ label: 'Rate', amount: rateText({ base: sourceReq.ccy, quote: destReq.ccy, value: rate }) }]),
     ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
     ...feeLine('Network fee', fee(sourceReq.networkFees)),
   ];
 }
-
-const rateLine = (base: string, quote: string, rate: number): MoneyLine => ({
-  label: 'Rate',
-  amount: rateText({ base, quote, value: fromWire(rate) }),
-});
 
 const detailLabels: Readonly<Record<string, string>> = {
   paymentRequest: 'Invoice',

@@ -3,6 +3,7 @@
 import Big from 'big.js';
 import type { ListedTransaction } from '../api/types.js';
 import { fixed, fromWire, money, type Money } from '../formats/amount.js';
+import { exchangeRate } from '../formats/exchange-rate.js';
 
 export interface Posting {
   /** From the root down, in the form that both hledger and beancount take: `Assets:Svcpay:BTC`. */
@@ -28,35 +29,49 @@ type Side = ListedTransaction['sourceReq'];
 
 /** Undefined for what moved nothing, or not yet, and where the service does not tell the amounts. */
 export function entryOf(txn: ListedTransaction): Entry | undefined {
-  const { sourceReq, destReq, fxRate, createdAt } = txn;
-  const from = amountOf(sourceReq);
-  const to = amountOf(destReq);
-  if (txn.txnState !== 'completed' || createdAt == null || from === undefined || to === undefined) return undefined;
-  const isExchange = from.ccy !== to.ccy;
+  const { sourceReq, destReq, createdAt } = txn;
+  const figures = figuresOf(txn);
+  if (txn.txnState !== 'completed' || createdAt == null || figures === undefined) return undefined;
   return {
     time: new Date(createdAt).toISOString(),
     title: titleOf(sourceReq.method ?? '', destReq.method ?? ''),
     note: txn.note ?? undefined,
     txnId: txn.txnId,
     reference: txn.extRefId ?? undefined,
-    rate: isExchange && typeof fxRate === 'number' ? fromWire(fxRate) : undefined,
-    postings: postingsOf(txn, from, to),
+    rate: exchangeRate(txn),
+    postings: postingsOf(txn, figures),
   };
 }
 
+interface Figures {
+  /** What left the source, all fees included. */
+  readonly left: Money;
+  /** The part of it that was turned into what arrived. */
+  readonly exchanged: Money;
+  readonly arrived: Money;
+  readonly fees: readonly Posting[];
+}
+
 /** Fees are in the source currency, and beside the amount unless they were taken out of what arrived. */
-function postingsOf(txn: ListedTransaction, from: Money, to: Money): Posting[] {
-  const { sourceReq, destReq } = txn;
+function figuresOf({ sourceReq, destReq }: ListedTransaction): Figures | undefined {
+  const [from, arrived] = [amountOf(sourceReq, destReq), amountOf(destReq, sourceReq)];
+  if (from === undefined || arrived === undefined) return undefined;
   const fees = [fee(sourceReq.servicepayFees, from.ccy, 'Service'), fee(sourceReq.networkFees, from.ccy, 'Network')];
   const sum = fees.reduce((total, { amount }) => total.plus(amount.value), new Big(0));
-  const isDeducted = arrivesLess(destReq);
-  const exchanged = isDeducted ? from.value.minus(sum) : from.value;
-  const isExchange = from.ccy !== to.ccy;
-  const left = (isExchange ? exchanged : to.value).plus(sum);
-  const source: Posting = { account: accountOf(sourceReq, 'Income'), amount: money(from.ccy, left.neg()) };
-  const dest: Posting = { account: accountOf(destReq, 'Expenses'), amount: to };
-  const arrived = isExchange ? { ...dest, cost: money(from.ccy, exchanged) } : dest;
-  return [source, ...fees.filter(({ amount }) => !amount.value.eq(0)), arrived];
+  const apart = arrivesLess(destReq) ? from.value.minus(sum) : from.value;
+  const exchanged = from.ccy === arrived.ccy ? arrived.value : apart;
+  return { left: money(from.ccy, exchanged.plus(sum)), exchanged: money(from.ccy, exchanged), arrived, fees };
+}
+
+/** What a completed payment took out of the wallet, fees included; undefined where the service does not tell. */
+export const spentBy = (txn: ListedTransaction): Money | undefined =>
+  txn.txnState === 'completed' ? figuresOf(txn)?.left : undefined;
+
+function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged, arrived, fees }: Figures): Posting[] {
+  const source: Posting = { account: accountOf(sourceReq, 'Income'), amount: money(left.ccy, left.value.neg()) };
+  const dest: Posting = { account: accountOf(destReq, 'Expenses'), amount: arrived };
+  const last = exchanged.ccy === arrived.ccy ? dest : { ...dest, cost: exchanged };
+  return [source, ...fees.filter(({ amount }) => !amount.value.eq(0)), last];
 }
 
 /** Fees that were taken out of what arrived: less settled than was asked for. */
@@ -67,9 +82,11 @@ function fee(amount: number | null | undefined, ccy: string, whose: string): Pos
   return { account: `Expenses:Svcpay:Fees:${whose}`, amount: money(ccy, fromWire(amount ?? 0)) };
 }
 
-function amountOf({ ccy, amtSettled, amtRequested }: Side): Money | undefined {
-  const amount = amtSettled ?? amtRequested;
-  return ccy == null || amount == null ? undefined : money(ccy, fromWire(amount));
+/** Within one currency either side tells what the other does not. */
+function amountOf(side: Side, other: Side): Money | undefined {
+  const own = side.amtSettled ?? side.amtRequested;
+  const amount = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
+  return side.ccy == null || amount == null ? undefined : money(side.ccy, fromWire(amount));
 }
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */

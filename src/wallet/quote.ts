@@ -4,7 +4,7 @@ import type { RequestSide, Transaction } from '../api/types.js';
 import { decimalsOf, fixed, formatAmount, fromWire, money, type Money } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
 import type { PaymentTerms } from '../store/journal.js';
-import { exchangeRate } from './exchange-rate.js';
+import { exchangeRate } from '../formats/exchange-rate.js';
 import type { Order } from './orders.js';
 
 export interface Quote {

@@ -51,7 +51,7 @@ const failed = (run: Run, exitCode: number): Run['error'] => {
 /** What the specification leaves open, all of it the other way round. */
 const contrary: Partial<Dialect> = {
   tokenField: 'expiresAt', tokenWrapped: true, computedAmounts: true, inverseRates: true, invoices: 'mainnet', pageSize: 2,
-  oldestFirst: true, emptyWebhookAnswers: false, cancel: 'known', rates: true, noInstitutions: '{}', tokenUses: 5,
+  oldestFirst: true, listedAmounts: false, emptyWebhookAnswers: false, cancel: true, rates: true, noInstitutions: '{}', tokenUses: 5,
 };
 const dialects = [{ name: 'to the letter', dialect: {} }, { name: 'the other way round', dialect: contrary }];
 
@@ -124,13 +124,13 @@ describe.concurrent.each(dialects)('the client and a service that reads the open
     const sent = await run('send lnurl ann@example.com 1000sat --ref third --yes');
     const again = await run('send lnurl ann@example.com 1000sat --ref third --yes', elsewhere);
     expect(again.exitCode).toBe(0);
-    expect(/Paid.*/.exec(again.stderr)).toEqual(/Paid.*/.exec(sent.stderr));
+    expect(/Paid.*/.exec(again.stderr)?.[0]).toBe(/Paid.*/.exec(sent.stderr)?.[0]);
     failed(await run('send lnurl ann@example.com 1001sat --ref third --yes --json', elsewhere), 2);
     completed(await run('swap 1usdt BTC --ref first --yes --json', elsewhere));
     expect(service.transactions.size).toBe(3);
   });
 
-  test('quotes, confirms, watches and cancels', async ({ run, service, dialect }) => {
+  test('quotes, confirms, watches and cancels', async ({ run, dialect }) => {
     const quoted = await run('swap 2usdt BTC --quote-only -q');
     const id = quoted.stdout.trim();
     expect(done(await run(`tx get ${id} --json`))).toMatchObject({ txnId: id, txnState: 'quoted' });
@@ -140,9 +140,9 @@ describe.concurrent.each(dialects)('the client and a service that reads the open
     failed(await run('tx get nothing --json'), 5);
     const other = (await run('swap 2usdt BTC --quote-only -q')).stdout.trim();
     const canceled = await run(`tx cancel ${other} --json`);
-    if (dialect.cancel === 'known') expect(done(canceled)).toMatchObject({ txnState: 'usercanceled' });
+    if (dialect.cancel === true) expect(done(canceled)).toMatchObject({ txnState: 'usercanceled' });
     else failed(canceled, 3);
-    expect(service.requests.filter(({ path }) => path.endsWith('/confirm'))).toHaveLength(1);
+    expect(done(await run('wallets USDT --json'))).toMatchObject([{ amount: 997.996, availableBalance: 997.996 }]);
   });
 
   test('lists and exports the history with its fees', async ({ run, service }) => {

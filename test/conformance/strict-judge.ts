@@ -20,11 +20,10 @@ export const fiatMethods: Readonly<Record<string, string>> = {
   'tw-twd-mobile': 'TWD', 'kh-usd-mobile': 'USD',
 };
 
-export const states = [
+const states = [
   'quoted', 'srcintent', 'srccreated', 'destsent', 'completed', 'expired', 'failed', 'usercanceled', 'rejected',
   'error',
 ];
-export const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'];
 
 const methods = ['servicepay', 'lightning', 'lnurl', 'on-chain', 'tron', 'eth', ...Object.keys(fiatMethods)];
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -170,7 +169,7 @@ function judgeDetails(source: Json, dest: Json): string[] {
   const keys = (side: Json): string => {
     const details = side['reqDetails'] ?? {};
     if (!isObject(details) || Object.values(details).some((value) => !isText(value))) return 'broken reqDetails';
-    return Object.keys(details).sort().join();
+    return Object.keys(details).toSorted().join();
   };
   const address = isObject(dest['reqDetails']) ? String(dest['reqDetails']['address'] ?? '') : '';
   const invoice = isObject(dest['reqDetails']) ? String(dest['reqDetails']['paymentRequest'] ?? '') : '';
@@ -207,7 +206,7 @@ export function judgeWebhook(body: Json | undefined, creation: boolean): string[
   const { callback, secret } = body;
   return [
     ...unknownKeys(body, ['callback', 'secret']).map((key) => `unknown field ${key}`),
-    ...(callback === undefined && !creation || /^https:\/\//.test(String(callback)) ? [] : ['callback is no HTTPS URL']),
+    ...(callback === undefined && !creation || String(callback).startsWith('https://') ? [] : ['callback is no HTTPS URL']),
     ...(secret === undefined && !creation || isText(secret) ? [] : ['secret is missing']),
     ...(callback === undefined && secret === undefined ? ['nothing to update'] : []),
   ];

@@ -28,9 +28,11 @@ export interface Dialect {
   /** The most that a page of the list holds, whatever is asked. */
   readonly pageSize: number;
   readonly oldestFirst: boolean;
+  /** Whether the sides of a listed transaction say how much, or only what of. */
+  readonly listedAmounts: boolean;
   /** PUT and DELETE of a webhook answer 200 with nothing. */
   readonly emptyWebhookAnswers: boolean;
-  readonly cancel: 'absent' | 'not allowed' | 'known';
+  readonly cancel: boolean;
   readonly rates: boolean;
   /** What a country without payout rails gets. */
   readonly noInstitutions: string;
@@ -42,7 +44,7 @@ export interface Dialect {
 
 export const literal: Dialect = {
   tokenField: 'expiredAt', tokenWrapped: false, computedAmounts: false, inverseRates: false, invoices: 'testnet',
-  pageSize: 1000, oldestFirst: false, emptyWebhookAnswers: true, cancel: 'absent', rates: false, noInstitutions: '',
+  pageSize: 1000, oldestFirst: false, listedAmounts: true, emptyWebhookAnswers: true, cancel: false, rates: false, noInstitutions: '',
   payer: false, tokenUses: Infinity,
 };
 
@@ -75,11 +77,12 @@ export async function startStrictService(changes: Partial<Dialect> = {}): Promis
   const requests: Received[] = [];
   const service = strictService(dialect, (text) => findings.push(text));
   const server = createServer((incoming, outgoing) => {
-    void receive(incoming).then((request) => {
+    void (async () => {
+      const request = await receive(incoming);
       requests.push(request);
       const { status, body } = service.answer(request);
       outgoing.writeHead(status, { 'content-type': 'application/json' }).end(body);
-    });
+    })();
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const address = server.address();
@@ -238,8 +241,7 @@ function strictService(dialect: Dialect, find: (text: string) => void) {
       return confirm(request, id);
     })],
     ['PUT', /^\/transaction\/([^/]+)\/cancel$/, withTransaction((txn) => {
-      if (dialect.cancel === 'absent') return refusal(404, 'not found');
-      if (dialect.cancel === 'not allowed') return { status: 405, body: '' };
+      if (!dialect.cancel) return { status: 405, body: '' };
       if (txn.state === 'quoted') txn.state = 'usercanceled';
       return ok(view(txn, dialect));
     })],

@@ -145,15 +145,20 @@ export function advance(txn: Txn, funds: Ledger, { payer }: Dialect): void {
     if (!payer) return;
     const next = { srcintent: 'srccreated', srccreated: 'completed' }[txn.state];
     if (next === 'completed') funds.add('BTC', txn.amounts.dest);
-    txn.state = next ?? txn.state;
+    move(txn, next);
   } else {
     const next = { srccreated: 'destsent', destsent: 'completed' }[txn.state];
     if (next === 'completed') {
       funds.reserve(from, cost(txn).times(-1));
       funds.add(from, cost(txn).times(-1));
     }
-    txn.state = next ?? txn.state;
+    move(txn, next);
   }
+}
+
+function move(txn: Txn, next: string | undefined): void {
+  if (next === undefined) return;
+  txn.state = next;
   txn.updatedAt = Date.now();
 }
 
@@ -188,7 +193,7 @@ export function reducedView(txn: Txn, dialect: Dialect): Json {
   const { accountDisplayName: _name, sourceReq, destReq, ...rest } = view(txn, dialect);
   const reduced = (full: unknown): Json => {
     const { ccy, method, amtRequested, amtSettled } = side(full);
-    return { ccy, method, amtRequested, amtSettled };
+    return { ccy, method, ...(dialect.listedAmounts && { amtRequested, amtSettled }) };
   };
   return { ...rest, sourceReq: reduced(sourceReq), destReq: reduced(destReq) };
 }

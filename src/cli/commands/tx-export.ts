@@ -2,6 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import { toJson } from '../../terminal/json.js';
 import { exportFormats, exportLines } from '../../wallet/export.js';
+import { withFigures } from '../../wallet/figures.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions } from '../history-options.js';
 import { choice } from '../values.js';
@@ -27,7 +28,10 @@ export const txExport = defineCommand({
     const service = await context.ownClient();
     const filter = await historyFilter(flags, 'always', service);
     const left = { out: 0 };
-    await out.pour(exportLines(service.eachTransaction(filter), format, toJson, () => (left.out += 1)));
+    const listed = service.eachTransaction(filter);
+    // JSONL is the list as the service gives it; books and spreadsheets need the fees.
+    const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
+    await out.pour(exportLines(history, format, toJson, () => (left.out += 1)));
     if (left.out > 0) {
       const what = left.out === 1 ? 'transaction that has' : 'transactions that have';
       out.say(`Left out: ${left.out} ${what} not moved money.`);

@@ -1,7 +1,7 @@
 // Which way round a rate is, told from what the service answers.
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
-import { exchangeRate } from '../../src/wallet/exchange-rate.js';
+import { exchangeRate } from '../../src/formats/exchange-rate.js';
 
 const quoted = (from: string, to: string, fxRate: number, sent?: number, gets?: number): Transaction => ({
   txnId: 't',
@@ -20,6 +20,12 @@ test.for([
   { why: 'nothing tells', txn: quoted('USD', 'CAD', 1.4), rate: '1.4' },
 ])('is destination units for one source unit when $why', ({ txn, rate }) => {
   expect(exchangeRate(txn)?.toFixed()).toBe(rate);
+});
+
+test('is told from what was settled where only one amount was asked for', () => {
+  const { sourceReq, destReq, ...rest } = quoted('USDT', 'VND', 0.00004, 2);
+  const settled = { ...rest, sourceReq, destReq: { ...destReq, amtSettled: 50_000 } };
+  expect(exchangeRate(settled)?.toFixed()).toBe('25000');
 });
 
 test('is undefined within one currency', () => {

@@ -140,8 +140,8 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   };
 
   const observe = (txn: Transaction): void => {
-    if (latest === undefined) follow();
     latest = txn;
+    if (startedAt === undefined) follow();
     reached.push(txn.txnState);
     out.change(txn);
     live.update();

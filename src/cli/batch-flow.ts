@@ -9,7 +9,6 @@ import { sanitize } from '../terminal/sanitize.js';
 import { checkBatch, shortOf, type BatchCheck } from '../wallet/batch/check.js';
 import type { PlannedRow } from '../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../wallet/batch/rows.js';
-import { refuseOwnAddress } from '../wallet/destinations.js';
 import { limitWindowMs, noLimits } from '../wallet/limits.js';
 import type { BatchFlags } from './batch-options.js';
 import { payBatch } from './batch-pay.js';
@@ -18,6 +17,7 @@ import type { Context } from './context.js';
 import type { Drain } from './drain.js';
 import { journalScope } from './payment-flow.js';
 import { openLookUp } from './payout-flow.js';
+import { ownAddressGuard } from './plan-send.js';
 
 export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain, context: Context): Promise<void> {
   const { globals, ask, home } = context;
@@ -70,6 +70,7 @@ function planner({ name, from }: BatchFlags, context: Context): Plan {
 
 async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<BatchCheck> {
   const { live, settings, now, journal, terminal } = context;
+  const refuseOwn = ownAddressGuard(context);
   let checked = 0;
   const counted = async (row: BatchRow): Promise<PlannedRow> => {
     checked += 1;
@@ -79,7 +80,7 @@ async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<Ba
   try {
     return await checkBatch(readRows(spool.read(), batchColumns), {
       plan: counted,
-      vet: vetter(context),
+      vet: ({ order }) => refuseOwn(order),
       find: async (ref) => (await journal()).find(await journalScope(context), ref),
       spent: async () => (await journal()).spent(await journalScope(context), now() - limitWindowMs),
       limits: settings.profile.limits ?? noLimits,
@@ -88,19 +89,6 @@ async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<Ba
   } finally {
     live.stop();
   }
-}
-
-/** Refuses the account's own addresses, which are asked for once. */
-function vetter({ ownClient }: Context): (row: PlannedRow) => Promise<void> {
-  const known = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
-  return async ({ order }) => {
-    const { method } = order.body.destReq;
-    if (method !== 'on-chain' && method !== 'tron') return;
-    const client = await ownClient();
-    const own = known.get(method) ?? (method === 'tron' ? client.usdtAddress('TRON') : client.bitcoinAddress());
-    known.set(method, own);
-    await refuseOwnAddress(order.destination, () => own);
-  };
 }
 
 /** Says on stderr what is wrong with every row, under -q and --json too: it is why nothing was done. */

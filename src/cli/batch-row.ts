@@ -1,20 +1,18 @@
 // A row of a batch file as the payment that it stands for: read as the same words on a command line would be.
 import type { Institution } from '../api/types.js';
 import { fixed, parseAmount } from '../formats/amount.js';
-import { detectDestination, type Destination } from '../formats/destination.js';
 import { Failure } from '../formats/failure.js';
 import type { Network, Profile, Recipient } from '../store/profiles.js';
 import { derivedRef, type PlannedRow } from '../wallet/batch/plan.js';
 import type { BatchRow } from '../wallet/batch/rows.js';
-import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress } from '../wallet/destinations.js';
-import { lightningOrder, lnurlOrder, onchainOrder, usdtOrder, type Order } from '../wallet/orders.js';
+import type { Order } from '../wallet/orders.js';
 import { payoutOrder } from '../wallet/payout.js';
 import { readAll, type RawValues } from './define.js';
-import { checkSameAmount, invoiceAmount, neededAmount, notYetAvailable } from './destination.js';
 import { reference } from './payment-options.js';
 import { readDraft } from './payout-draft.js';
 import { completePayout } from './payout-flow.js';
 import { answerOptions, missingFlags } from './payout-options.js';
+import { planSend, type PlannedOrder } from './plan-send.js';
 import { currency } from './values.js';
 
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
@@ -48,7 +46,10 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
   if (to !== undefined && given.length > 0) {
     throw new Failure('usage', `"to" is for sends, and ${given.join(', ')} for payouts: a row is one of the two.`);
   }
-  const paid = to === undefined ? await planPayout(cells, given, from, deps) : planSend(to, cells, from, deps.network);
+  const paid =
+    to === undefined
+      ? await planPayout(cells, given, from, deps)
+      : planSend({ to, amount: amountOf(cells), from }, deps.network);
   const { note, ref } = cells;
   const order = note === undefined ? paid.order : { ...paid.order, body: { ...paid.order.body, note } };
   return {
@@ -67,76 +68,12 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
 const named = ({ receives }: Order): string =>
   receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
 
-type Planned = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'expiresAt' | 'to'>>;
-
-function planSend(to: string, cells: BatchRow['cells'], from: string | undefined, network: Network): Planned {
-  const found = detectDestination(to);
-  const amount = amountOf(cells);
-  switch (found.kind) {
-    case 'bolt11':
-      return planInvoice(found, amount, from, network);
-    case 'lnurl':
-    case 'lightning-address':
-      return { order: lnurlOrder(found.text, neededAmount(amount, from ?? currencyOf(amount) ?? 'BTC')), slow: false };
-    case 'bitcoin-address':
-      return planOnchain(found.value, amount, from, network);
-    case 'tron-address': {
-      const { address } = found.value;
-      checkTronAddress(address);
-      return { order: usdtOrder(address, neededAmount(amount, 'USDT'), from ?? 'USDT'), slow: true };
-    }
-    case 'evm-address':
-      throw notYetAvailable();
-    case 'bip21':
-      return planUri(found, amount, from, network);
-  }
-}
-
-type Found<K extends Destination['kind']> = Extract<Destination, { kind: K }>;
-
-function planInvoice(
-  { value, text }: Pick<Found<'bolt11'>, 'value' | 'text'>,
-  amount: string | undefined,
-  from: string | undefined,
-  network: Network,
-): Planned {
-  checkInvoice(value, network);
-  const named = invoiceAmount(value);
-  if (named !== undefined) checkSameAmount(amount, named, 'this invoice');
-  return { order: lightningOrder(value, from ?? 'BTC'), slow: false, expiresAt: value.expiresAt, to: text };
-}
-
-function planOnchain(
-  address: Found<'bitcoin-address'>['value'],
-  amount: string | undefined,
-  from: string | undefined,
-  network: Network,
-): Planned {
-  const sent = neededAmount(amount, 'BTC');
-  checkBitcoinAddress(address, network);
-  checkOnchainAmount(sent);
-  return { order: onchainOrder(address.address, sent, from ?? 'BTC', false), slow: true };
-}
-
-/** Which of two ways is meant is for a person to say. */
-function planUri({ value }: Found<'bip21'>, amount: string | undefined, from: string | undefined, network: Network): Planned {
-  const { bitcoin, invoice } = value;
-  if (bitcoin !== null && invoice !== null) {
-    throw new Failure('usage', 'This URI can be paid in two ways: give its address or its invoice alone.');
-  }
-  if (invoice !== null) return planInvoice({ value: invoice, text: invoice.invoice }, amount, from, network);
-  if (bitcoin === null) throw new Failure('usage', 'This URI has no address.');
-  const named = value.amount === undefined ? undefined : { ccy: 'BTC', value: value.amount };
-  if (named !== undefined) checkSameAmount(amount, named, 'this bitcoin: URI');
-  return planOnchain(bitcoin, named === undefined ? amount : `${fixed(named.value)}btc`, from, network);
-}
-
 async function planPayout(
   cells: BatchRow['cells'],
   given: readonly string[],
   from: string | undefined,
   { recipients, sender, lookUp }: PlanDeps,
-): Promise<Planned> {
+): Promise<PlannedOrder> {
   if (given.length === 0) throw new Failure('usage', '"to" is missing.');
   const raw: RawValues = Object.fromEntries(given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]));
   const answers = { ...readAll(answerOptions, raw), amount: amountOf(cells), recipient: cells['recipient'] };
@@ -158,6 +95,3 @@ function amountOf({ amount, currency: unit }: BatchRow['cells']): string | undef
   parseAmount(amount, /^sats?$/i.test(unit) ? 'BTC' : unit);
   return amount;
 }
-
-const currencyOf = (amount: string | undefined): string | undefined =>
-  amount === undefined ? undefined : parseAmount(amount).ccy;

@@ -1,4 +1,5 @@
-// Whose wallets these are: the profile, the service and the account that a command acts on.
+// Whose wallets these are: the profile, the service and the account that a command acts on; and where the secret is.
+import { credentialName } from '../store/tokens.js';
 import type { Place } from '../terminal/wallet-view.js';
 import type { Context } from './context.js';
 
@@ -9,4 +10,13 @@ export async function placeOf({ settings, client }: Pick<Context, 'settings' | '
     service: embedded ? 'embedded sandbox' : new URL(baseUrl ?? '').host,
     accountId: await (await client()).accountId(),
   };
+}
+
+/** Where the API secret is, in words; undefined when it is nowhere. */
+export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
+  const { embedded, apiSecret, baseUrl, apiKey } = settings;
+  if (embedded) return 'the sandbox itself';
+  if (apiSecret !== undefined) return 'the environment';
+  const kept = await secrets.load(credentialName(baseUrl ?? '', apiKey ?? ''));
+  return kept === undefined ? undefined : secrets.where(kept.place);
 }

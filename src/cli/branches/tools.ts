@@ -13,6 +13,16 @@ export const toolBranches: readonly Branch[] = [
     load: async () => (await import('../commands/api.js')).api,
   },
   {
+    name: 'mcp',
+    summary: 'serve the wallet to an assistant over the Model Context Protocol',
+    load: async () => (await import('../commands/mcp.js')).mcp,
+  },
+  {
+    name: 'doctor',
+    summary: 'check the installation, its files, the service and the clock',
+    load: async () => (await import('../commands/doctor.js')).doctor,
+  },
+  {
     name: 'completion',
     summary: 'print the completion script of a shell',
     load: async () => (await import('../commands/completion.js')).completion,

@@ -1,10 +1,9 @@
 // Swaps between two of the account's own wallets. Specification: endpoint 6, rule 8.
-import { parseAmount, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
 import { swapOrder } from '../../wallet/orders.js';
 import { defineCommand } from '../define.js';
 import { runPayment } from '../payment-flow.js';
 import { paymentOptions } from '../payment-options.js';
+import { readSwap } from '../plan-swap.js';
 import { currency, flag, text } from '../values.js';
 
 export const swap = defineCommand({
@@ -32,36 +31,3 @@ export const swap = defineCommand({
     );
   },
 });
-
-/** `AMOUNT FROM TO`, or `AMOUNTfrom TO`, where the amount names the wallet that it belongs to. */
-function readSwap(text: string, first: string, second: string | undefined, receive: boolean): Swap {
-  if (second === undefined) {
-    const value = parseAmount(text);
-    if (receive) throw new Failure('usage', 'Name both wallets, as in: swap 100000sat USDT BTC --receive.');
-    return different({ from: value.ccy, to: first, value });
-  }
-  const [named, other] = receive ? [second, first] : [first, second];
-  if (first !== second) refuseOtherSide(text, other, receive);
-  return different({ from: first, to: second, value: parseAmount(text, named) });
-}
-
-/** An amount of the other wallet was meant for the other side. */
-function refuseOtherSide(text: string, other: string, receive: boolean): void {
-  const unit = /[a-z]+$/i.exec(text)?.[0].toUpperCase();
-  if (unit !== other && !(other === 'BTC' && /^SATS?$/.test(unit ?? ''))) return;
-  const [what, advice] = receive ? ['what leaves', 'Leave --receive out'] : ['what arrives in', 'Add --receive'];
-  throw new Failure('usage', `Not sent: ${text} is ${what} the ${other} wallet.`, {
-    hint: `${advice} if that is what you mean.`,
-  });
-}
-
-interface Swap {
-  readonly from: string;
-  readonly to: string;
-  readonly value: Money;
-}
-
-function different(swap: Swap): Swap {
-  if (swap.from !== swap.to) return swap;
-  throw new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${swap.from}.`);
-}

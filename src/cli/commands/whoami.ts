@@ -1,8 +1,7 @@
 // Shows the account, the profile, the service, how long the token lasts and where secrets are kept.
-import { credentialName } from '../../store/tokens.js';
 import { loginView } from '../../terminal/login-view.js';
-import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { secretPlace } from '../place.js';
 
 export const whoami = defineCommand({
   arguments: {},
@@ -19,17 +18,9 @@ export const whoami = defineCommand({
       baseUrl: settings.baseUrl ?? '',
       accountId,
       tokenExpiresAt: token?.expiresAt ?? client.serviceNow(),
-      secretIn: await secretPlace(context),
+      secretIn: (await secretPlace(context)) ?? 'nowhere',
       tokenIn: store?.path ?? '',
     };
     await context.out.record(login, loginView(login));
   },
 });
-
-async function secretPlace({ settings, secrets }: Context): Promise<string> {
-  const { embedded, apiSecret, baseUrl, apiKey } = settings;
-  if (embedded) return 'the sandbox itself';
-  if (apiSecret !== undefined) return 'the environment';
-  const kept = await secrets.load(credentialName(baseUrl ?? '', apiKey ?? ''));
-  return kept === undefined ? 'nowhere' : secrets.where(kept.place);
-}

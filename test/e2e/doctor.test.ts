@@ -1,0 +1,60 @@
+// svcpay doctor: what is in order, what is not, and what to do about it.
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test, type Surroundings } from '../support/svcpay.js';
+
+interface Check {
+  readonly check: string;
+  readonly state: string;
+  readonly advice: string | null;
+}
+
+async function checks(around: Surroundings) {
+  const run = await svcpay(['doctor', '--json'], around);
+  const all = run.json() as Check[];
+  return { run, all, problems: all.filter(({ state }) => state === 'problem') };
+}
+
+describe('svcpay doctor', () => {
+  test('finds everything in order, and begins no journal', async ({ around }) => {
+    const { run, all } = await checks(around);
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(all.map(({ check }) => check)).toEqual(
+      ['Node', 'Files', 'Settings', 'Journal', 'Secret', 'Service', 'Clock', 'Token'],
+    );
+    expect(readdirSync(around.home)).not.toContain('journal.db');
+  });
+
+  test('says at a terminal what to do, and ends with 1', async ({ home }) => {
+    const tty = svcpayTty(['doctor'], { home });
+    expect(await tty.ended).toBe(1);
+    expect(tty.text()).toMatch(/✗ Settings {2}profile default is not logged in\n +svcpay login\n/);
+    expect(tty.text()).toContain('1 problem.');
+  });
+
+  test('notices files that others can read, and how to close them', async ({ around }) => {
+    await svcpay(['wallets'], around);
+    const tokens = join(around.home, 'tokens.json');
+    chmodSync(tokens, 0o644);
+    const { run, problems } = await checks(around);
+    expect(run.exitCode).toBe(1);
+    expect(problems).toMatchObject([{ check: 'Files', advice: `chmod go= '${tokens}'` }]);
+  });
+
+  test('notices a damaged journal', async ({ around }) => {
+    writeFileSync(join(around.home, 'journal.db'), 'not a database', { mode: 0o600 });
+    expect((await checks(around)).problems).toMatchObject([{ check: 'Journal', advice: expect.stringContaining('tx resume') }]);
+  });
+
+  test('notices that nobody answers, and leaves out what cannot be known then', async ({ around }) => {
+    const { all, problems } = await checks({ ...around, sandbox: { ...around.sandbox, url: 'http://127.0.0.1:9' } });
+    expect(problems).toMatchObject([{ check: 'Service' }]);
+    expect(all.at(-1)?.check).toBe('Service');
+  });
+
+  test('notices a key that the service does not accept', async ({ around }) => {
+    const { problems } = await checks({ ...around, sandbox: { ...around.sandbox, apiSecret: 'wrong' } });
+    expect(problems).toMatchObject([{ check: 'Token', advice: expect.stringContaining('svcpay login') }]);
+  });
+});

@@ -1,6 +1,6 @@
 # fish completion for svcpay. Generated from the command tree: npm run completions
 function __svcpay_path
-    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'batch' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx pending' 'tx resume' 'tx export' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox run' 'sandbox status' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox mine' 'sandbox clock' 'sandbox clock show' 'sandbox clock advance' 'sandbox clock freeze' 'sandbox clock thaw' 'sandbox fault' 'sandbox fault add' 'sandbox fault list' 'sandbox fault clear' 'sandbox log' 'sandbox deliveries' 'sandbox snapshot' 'sandbox snapshot save' 'sandbox snapshot load' 'sandbox snapshot list' 'sandbox snapshot remove' 'sandbox reset' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'demo' 'api' 'completion' 'help'
+    set -l known 'login' 'logout' 'whoami' 'wallets' 'account' 'rates' 'decode' 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'batch' 'payout' 'payout methods' 'payout institutions' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx pending' 'tx resume' 'tx export' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox run' 'sandbox status' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox mine' 'sandbox clock' 'sandbox clock show' 'sandbox clock advance' 'sandbox clock freeze' 'sandbox clock thaw' 'sandbox fault' 'sandbox fault add' 'sandbox fault list' 'sandbox fault clear' 'sandbox log' 'sandbox deliveries' 'sandbox snapshot' 'sandbox snapshot save' 'sandbox snapshot load' 'sandbox snapshot list' 'sandbox snapshot remove' 'sandbox reset' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'demo' 'api' 'mcp' 'doctor' 'completion' 'help'
     set -l path
     for word in (commandline -opc)[2..]
         string match -q -- '-*' $word; and continue
@@ -32,6 +32,8 @@ complete -c svcpay -f -n '__svcpay_at' -a profiles -d 'the services and accounts
 complete -c svcpay -f -n '__svcpay_at' -a config -d 'the settings of a profile'
 complete -c svcpay -f -n '__svcpay_at' -a demo -d 'a tour of the main job on a sandbox of its own'
 complete -c svcpay -f -n '__svcpay_at' -a api -d 'send any request, signed in, and print the answer as it came'
+complete -c svcpay -f -n '__svcpay_at' -a mcp -d 'serve the wallet to an assistant over the Model Context Protocol'
+complete -c svcpay -f -n '__svcpay_at' -a doctor -d 'check the installation, its files, the service and the clock'
 complete -c svcpay -f -n '__svcpay_at' -a completion -d 'print the completion script of a shell'
 complete -c svcpay -f -n '__svcpay_at' -a help -d 'help on a command, or on exit-codes'
 complete -c svcpay -l profile -r -d 'use this profile'
@@ -383,6 +385,7 @@ complete -c svcpay -f -n '__svcpay_at api' -a 'DELETE'
 complete -c svcpay -n '__svcpay_at api' -l data -r -d 'the body, sent to the letter; @FILE from a file, - from stdin'
 complete -c svcpay -n '__svcpay_at api' -l include -d 'print status and headers before the body'
 complete -c svcpay -n '__svcpay_at api' -l paginate -d 'follow all pages of a list and print one array'
+complete -c svcpay -n '__svcpay_at mcp' -l allow-payments -d 'offer the paying tools too; needs limits, and keeps to them'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'bash'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'zsh'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'fish'

@@ -8,12 +8,13 @@ import type { Approval } from './contract.js';
 import { checkDestination, checkSpend, limitWindowMs, quotedAmounts } from './limits.js';
 import { checkEcho, checkMaxFee, isWorse, readQuote, type Quote } from './quote.js';
 import { alreadyPaid } from './references.js';
-import { afterLapse, close, interrupted, reread, writeAfterMoney, type Run } from './run.js';
+import { afterLapse, close, interrupted, reread, write, writeAfterMoney, type Run } from './run.js';
 import { hasLapsed, isFinal, isQuoted } from './states.js';
 
 /** Resolves with the transaction when only a quote was wanted. */
 export async function agree(run: Run): Promise<Transaction | undefined> {
-  const txn = run.txn ?? (await reread(run));
+  const txn = run.txn ?? (await rereadQuote(run));
+  if (txn === undefined) return undefined;
   if (hasLapsed(txn.txnState)) {
     await afterLapse(run, txn);
     return undefined;
@@ -32,6 +33,18 @@ export async function agree(run: Run): Promise<Transaction | undefined> {
   }
   await letGo(run, approval);
   return undefined;
+}
+
+/** A quote that the service does not know was never confirmed: the reference is looked for, or quoted, once more. */
+async function rereadQuote(run: Run): Promise<Transaction | undefined> {
+  try {
+    return await reread(run);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
+    run.requotes += 1;
+    await write(run, { step: 'intent', txnId: null, txnState: null });
+    return undefined;
+  }
 }
 
 function checkedQuote(run: Run, txn: Transaction): Quote {

@@ -1,0 +1,78 @@
+// Every exchange of a payment, broken in every way: money moves at most once, and the exit code tells the truth.
+import { describe, expect } from 'vitest';
+import type { Exchange, Fault } from '../support/faulty-proxy.js';
+import { svcpay } from '../support/svcpay.js';
+import { test } from '../support/faults.js';
+
+const faults: readonly Fault[] = [
+  'dropped before', 'dropped after', '500 before', '500 after', '429', 'html after', 'truncated after',
+  'silence before', 'silence after', 'token expired',
+];
+const exchanges: readonly Exchange[] = ['list', 'creation', 'confirmation', 'read'];
+const once = exchanges.flatMap((exchange) => faults.map((fault) => ({ exchange, fault })));
+
+describe.concurrent('one broken exchange', () => {
+  test.for(once)('does not keep $exchange ($fault) from paying once', async ({ exchange, fault }, { payment }) => {
+    payment.proxy.break(exchange, fault);
+    const run = await payment.send();
+    // A look-up that has no time left for another try ends before anything moved: the same command may be run again.
+    const outcome = run.exitCode === 75 ? await payment.send() : run;
+    expect(outcome).toMatchObject({ exitCode: 0 });
+    expect(outcome.json()).toMatchObject({ txnState: 'completed' });
+    if (run.exitCode === 75) expect([exchange, fault]).toEqual(['list', expect.stringMatching(/^silence|429/)]);
+    expect(await payment.timesPaid()).toBe(1);
+    expect(payment.sandbox.requests('PUT').filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  test('at the sign-in is tried again', async ({ payment }) => {
+    payment.proxy.break('sign-in', 'dropped after');
+    expect(await payment.send()).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});
+
+const lasting: readonly { exchange: Exchange; fault: Fault; exitCode: number; paid: number }[] = [
+  { exchange: 'sign-in', fault: 'dropped before', exitCode: 75, paid: 0 },
+  { exchange: 'list', fault: '500 before', exitCode: 75, paid: 0 },
+  { exchange: 'creation', fault: 'dropped before', exitCode: 75, paid: 0 },
+  { exchange: 'creation', fault: 'html after', exitCode: 0, paid: 1 },
+  { exchange: 'creation', fault: '429', exitCode: 75, paid: 0 },
+  { exchange: 'confirmation', fault: 'dropped before', exitCode: 8, paid: 0 },
+  { exchange: 'confirmation', fault: '429', exitCode: 75, paid: 0 },
+  { exchange: 'confirmation', fault: 'dropped after', exitCode: 0, paid: 1 },
+  { exchange: 'confirmation', fault: 'another transaction', exitCode: 0, paid: 1 },
+  { exchange: 'creation', fault: 'another transaction', exitCode: 5, paid: 0 },
+];
+
+describe.concurrent('an exchange that stays broken', () => {
+  test.for(lasting)('$exchange ($fault) ends with $exitCode, and then in the true state', async (given, { payment }) => {
+    payment.proxy.break(given.exchange, given.fault, Infinity);
+    const run = await payment.send();
+    expect(run).toMatchObject({ exitCode: given.exitCode, ...(given.exitCode !== 0 && { stdout: '' }) });
+    if (given.exitCode !== 0) expect(run.error()).toMatchObject({ exitCode: given.exitCode });
+    expect(await payment.timesPaid()).toBe(given.paid);
+    const { resumed, pending } = await payment.settled();
+    expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+    expect(await payment.send()).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('reads after the confirmation end with 8 when the wait is over, and resume reports the end', async ({ payment }) => {
+    payment.proxy.break('read', '500 before', Infinity);
+    const run = await payment.send('--wait-timeout', '1s');
+    expect(run).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(run.error().hint).toMatch(/^svcpay tx resume /);
+    payment.proxy.mend();
+    const resumed = await svcpay(['tx', 'resume', run.error().txnId ?? '', '--json'], payment.around);
+    expect(resumed).toMatchObject({ exitCode: 0 });
+    expect(resumed.json()).toMatchObject({ txnState: 'completed' });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('a confirmation whose answer is lost, and then is answered with 2005, is not taken for failed', async ({ payment }) => {
+    payment.proxy.break('confirmation', 'dropped after');
+    payment.proxy.break('read', 'html after', 4);
+    expect(await payment.send()).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});

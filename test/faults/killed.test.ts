@@ -1,0 +1,71 @@
+// The program killed at every step and at any time: what was begun is finished by `tx resume`, and paid once.
+import { describe, expect } from 'vitest';
+import type { Exchange } from '../support/faulty-proxy.js';
+import { startSvcpay, svcpay } from '../support/svcpay.js';
+import { patience, test, type Payment } from '../support/faults.js';
+
+interface Step {
+  readonly exchange: Exchange;
+  readonly when: 'before' | 'after';
+  /** Whether the request that was on its way reaches the service after all, when everything seems to be over. */
+  readonly late: boolean;
+}
+
+const exchanges: readonly Exchange[] = ['sign-in', 'list', 'wallets', 'creation', 'confirmation', 'read'];
+const steps = exchanges.flatMap((exchange): Step[] => [
+  { exchange, when: 'before', late: false },
+  { exchange, when: 'after', late: false },
+]);
+const lateSteps: readonly Step[] = [
+  { exchange: 'creation', when: 'before', late: true },
+  { exchange: 'confirmation', when: 'before', late: true },
+];
+
+async function finish(payment: Payment): Promise<void> {
+  const { resumed, pending } = await payment.settled();
+  expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+  const again = await payment.send();
+  expect(again).toMatchObject({ exitCode: 0 });
+  expect(again.json()).toMatchObject({ txnState: 'completed' });
+  expect(await payment.timesPaid()).toBe(1);
+}
+
+describe.concurrent('kill -9', () => {
+  test.for([...steps, ...lateSteps])('$when the $exchange (late: $late) leaves what resume finishes', async (step, { payment }) => {
+    const held = payment.proxy.hold(step.exchange, step.when);
+    const running = startSvcpay(payment.command, payment.around);
+    const { release } = await held;
+    running.child.kill('SIGKILL');
+    expect(await running.ended).toMatchObject({ exitCode: 137, stdout: '' });
+    if (!step.late) return finish(payment);
+    await finish(payment);
+    await release();
+    await finish(payment);
+  });
+
+  const moments = Array.from({ length: 8 }, (_, index) => 60 + index * 55);
+  test.for(moments)('%d ms after the start leaves what resume finishes', async (after, { payment }) => {
+    const running = startSvcpay(payment.command, payment.around);
+    const timer = setTimeout(() => running.child.kill('SIGKILL'), after);
+    await running.ended;
+    clearTimeout(timer);
+    await finish(payment);
+  });
+
+  test('of several payments leaves what one resume finishes, with one exit code for all', async ({ payment }) => {
+    const { proxy, around, sandbox } = payment;
+    const others = [await sandbox.invoice('2000sat'), await sandbox.invoice('3000sat')];
+    for (const invoice of others) {
+      const held = proxy.hold('confirmation', 'after');
+      const running = startSvcpay(['send', 'lightning', invoice, '--yes', ...patience], around);
+      await held;
+      running.child.kill('SIGKILL');
+      await running.ended;
+    }
+    const pending = await svcpay(['tx', 'pending', '--json'], around);
+    expect(pending.json()).toMatchObject([{ step: 'confirming', agreed: true }, { step: 'confirming', agreed: true }]);
+    const resumed = await svcpay(['tx', 'resume', '--json'], around);
+    expect(resumed).toMatchObject({ exitCode: 0 });
+    expect(resumed.json()).toMatchObject([{ txnState: 'completed', exitCode: 0 }, { txnState: 'completed', exitCode: 0 }]);
+  });
+});

@@ -1,0 +1,84 @@
+// Several processes on one journal, and several machines without a common one: one payment, one answer for all.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import { svcpay, type Run } from '../support/svcpay.js';
+import { patience, test } from '../support/faults.js';
+
+const eight = <T>(make: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 8 }, make));
+
+function sameTransaction(runs: readonly Run[]): void {
+  expect(runs.map(({ exitCode }) => exitCode)).toEqual(runs.map(() => 0));
+  const [first, ...others] = runs.map((run) => run.json());
+  for (const other of others) expect(other).toEqual(first);
+}
+
+const elsewhere = (): string => {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-elsewhere-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+};
+
+describe('one journal', () => {
+  test('lets eight processes with one reference pay once, and all report that transaction', async ({ payment }) => {
+    const runs = await eight(() => payment.send('--timeout', '20s'));
+    sameTransaction(runs);
+    expect(await payment.timesPaid()).toBe(1);
+    expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
+    expect(payment.sandbox.requests('PUT')).toHaveLength(1);
+  });
+
+  test('lets eight processes with one invoice and no reference pay once', async ({ payment }) => {
+    const runs = await eight(() => svcpay(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around));
+    const paid = runs.filter(({ exitCode }) => exitCode === 0);
+    expect(paid.length).toBeGreaterThan(0);
+    sameTransaction(paid);
+    const refused = runs.filter(({ exitCode }) => exitCode !== 0);
+    for (const run of refused) expect(run.error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('already paid') });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('refuses a different payment under a used reference, and names the transaction', async ({ payment }) => {
+    const first = await payment.send();
+    const other = await payment.sandbox.invoice('1000sat');
+    const run = await svcpay(['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json'], payment.around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({ txnId: idOf(first), message: expect.stringContaining('different payment') });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('refuses an invoice that was paid already, and names the transaction', async ({ payment }) => {
+    const first = await payment.send();
+    const run = await svcpay(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({ txnId: idOf(first), message: expect.stringContaining('already paid') });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});
+
+describe('another machine', () => {
+  test('reports the payment of a reference that it has never seen', async ({ payment }) => {
+    const first = await payment.send();
+    sameTransaction([first, await svcpay(payment.command, { ...payment.around, home: elsewhere() })]);
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('pays once with another one at the same moment', async ({ payment }) => {
+    const homes = [elsewhere(), elsewhere(), elsewhere()];
+    const runs = await Promise.all(homes.map((home) => svcpay([...payment.command, '--timeout', '20s'], { ...payment.around, home })));
+    sameTransaction(runs);
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('refuses a different payment under a reference of this one', async ({ payment }) => {
+    const first = await payment.send();
+    const other = await payment.sandbox.invoice('1000sat');
+    const command = ['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json', ...patience];
+    const run = await svcpay(command, { ...payment.around, home: elsewhere() });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({ txnId: idOf(first) });
+  });
+});
+
+const idOf = (run: Run): unknown => Reflect.get(Object(run.json()), 'txnId');

@@ -1,0 +1,187 @@
+// A proxy between the program and the sandbox that breaks exchanges on demand, before or after the service has acted.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Sandbox } from '../../src/sandbox/index.js';
+
+/** Which exchange: the endpoints that a payment passes, in the order in which it does. */
+export type Exchange = 'sign-in' | 'list' | 'wallets' | 'creation' | 'confirmation' | 'read';
+
+export type Fault =
+  /** The connection breaks off before the request reaches the service. */
+  | 'dropped before'
+  /** … after the service has acted, before its answer. */
+  | 'dropped after'
+  | '500 before'
+  | '500 after'
+  /** Too many requests: try again in a second. */
+  | '429'
+  /** A page of some gateway instead of the answer. */
+  | 'html after'
+  | 'truncated after'
+  /** Nothing ever comes; the service has not, or has, acted. */
+  | 'silence before'
+  | 'silence after'
+  /** The token is not valid any more when the request arrives. */
+  | 'token expired'
+  /** Another answer than the service's: about something else. */
+  | 'another transaction';
+
+export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'> {
+  /** Breaks the next exchanges of this kind, so many times. */
+  break(exchange: Exchange, fault: Fault, times?: number): void;
+  /** Stops the next exchange of this kind before or after the service has acted; resolves when it is there. */
+  hold(exchange: Exchange, when: 'before' | 'after'): Promise<Held>;
+  /** Does something between the answer of the service and its way back, so many times. */
+  afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
+  /** No more faults, and nothing is held any more. */
+  mend(): void;
+  stop(): Promise<void>;
+}
+
+export interface Held {
+  /** Lets it go on; a request whose sender is gone still reaches the service. */
+  release(): Promise<void>;
+}
+
+interface Rule {
+  readonly exchange: Exchange;
+  readonly fault: Fault;
+  left: number;
+}
+
+interface Trap {
+  readonly exchange: Exchange;
+  readonly when: 'before' | 'after';
+  readonly caught: (held: Held) => void;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+export async function startFaultyProxy(sandbox: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>): Promise<FaultyProxy> {
+  let rules: Rule[] = [];
+  let traps: Trap[] = [];
+  const actions: { exchange: Exchange; action: () => Promise<void>; left: number }[] = [];
+
+  const take = <T extends { readonly exchange: Exchange }>(list: T[], wanted: (each: T) => boolean): T | undefined => {
+    const index = list.findIndex(wanted);
+    return index < 0 ? undefined : list.splice(index, 1)[0];
+  };
+  const faultFor = (exchange: Exchange): Fault | undefined => {
+    const rule = rules.find((each) => each.exchange === exchange && each.left > 0);
+    if (rule !== undefined) rule.left -= 1;
+    return rule?.fault;
+  };
+  const trapped = async (exchange: Exchange, when: Trap['when']): Promise<() => void> => {
+    const trap = take(traps, (each) => each.exchange === exchange && each.when === when);
+    if (trap === undefined) return () => undefined;
+    return new Promise((goOn) => {
+      trap.caught({ release: () => new Promise((passed) => goOn(passed)) });
+    });
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await textOf(request);
+    const exchange = exchangeOf(request.method ?? '', request.url ?? '');
+    const fault = faultFor(exchange);
+    const early = fault === undefined ? undefined : answerBefore(fault);
+    if (early !== undefined) return early === 'none' ? undefined : reply(response, early);
+    const passedBefore = await trapped(exchange, 'before');
+    const answer = await forward(sandbox.url, request, body, fault === 'token expired');
+    passedBefore();
+    for (const each of actions) {
+      if (each.exchange !== exchange || each.left <= 0) continue;
+      each.left -= 1;
+      await each.action();
+    }
+    const passedAfter = await trapped(exchange, 'after');
+    reply(response, fault === undefined ? answer : answerAfter(fault, answer));
+    passedAfter();
+  };
+
+  const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    apiKey: sandbox.apiKey,
+    apiSecret: sandbox.apiSecret,
+    break: (exchange, fault, times = 1) => void rules.push({ exchange, fault, left: times }),
+    hold: (exchange, when) => new Promise((caught) => traps.push({ exchange, when, caught })),
+    afterwards: (exchange, action, times = 1) => void actions.push({ exchange, action, left: times }),
+    mend: () => {
+      rules = [];
+      traps = [];
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function exchangeOf(method: string, url: string): Exchange {
+  const [path = ''] = url.split('?', 1);
+  if (path.endsWith('/token-signature')) return 'sign-in';
+  if (path.endsWith('/wallet/')) return 'wallets';
+  if (path.endsWith('/confirm')) return 'confirmation';
+  if (/\/transaction\/?$/.test(path)) return method === 'POST' ? 'creation' : 'list';
+  return 'read';
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function forward(base: string, request: IncomingMessage, body: string, spoilToken: boolean): Promise<Answer> {
+  const headers: Record<string, string> = {};
+  for (const name of ['authorization', 'content-type', 'x-api-key', 'x-api-signature']) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers[name] = name === 'authorization' && spoilToken ? `${value}x` : value;
+  }
+  const method = request.method ?? 'GET';
+  const response = await fetch(base + (request.url ?? ''), { method, headers, ...(body !== '' && { body }) });
+  const passed = ['content-type', 'date', 'retry-after'].flatMap((name) => {
+    const value = response.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return { status: response.status, headers: Object.fromEntries(passed), body: await response.text() };
+}
+
+type Broken = Answer | 'drop' | 'none';
+
+/** What the program gets without the service having seen the request; undefined when it passes. */
+function answerBefore(fault: Fault): Broken | undefined {
+  if (fault === 'dropped before') return 'drop';
+  if (fault === 'silence before') return 'none';
+  if (fault === '500 before') return { status: 500, headers: {}, body: '{"error":"internal"}' };
+  if (fault === '429') return { status: 429, headers: { 'retry-after': '1' }, body: '{"error":"too many requests"}' };
+  return undefined;
+}
+
+function answerAfter(fault: Fault, answer: Answer): Broken {
+  if (fault === 'dropped after') return 'drop';
+  if (fault === 'silence after') return 'none';
+  if (fault === '500 after') return { status: 500, headers: {}, body: '{"error":"internal"}' };
+  if (fault === 'html after') {
+    return { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><h1>Gateway</h1>' };
+  }
+  if (fault === 'truncated after') return { ...answer, body: answer.body.slice(0, answer.body.length / 2) };
+  if (fault === 'another transaction') {
+    return { ...answer, body: answer.body.replace(/"txnId":"[^"]*"/, '"txnId":"00000000-0000-4000-8000-000000000000"') };
+  }
+  return answer;
+}
+
+function reply(response: ServerResponse, answer: Broken): void {
+  if (answer === 'none') return;
+  if (answer === 'drop') return void response.destroy();
+  response.writeHead(answer.status, answer.headers);
+  response.end(answer.body);
+}

@@ -97,7 +97,8 @@ function prepareFile(db: Database.Database, file: string, initialise: () => void
     initialise();
     db.exec('COMMIT');
   } catch (error) {
-    db.exec('ROLLBACK');
+    // What goes wrong with the disk ends the transaction by itself.
+    if (db.inTransaction) db.exec('ROLLBACK');
     db.close();
     throw error;
   }
@@ -175,7 +176,8 @@ function commit(db: Database.Database, group: readonly Job[], verify: () => void
     verify();
     db.exec('COMMIT');
   } catch (error) {
-    db.exec('ROLLBACK');
+    // What goes wrong with the disk ends the transaction by itself.
+    if (db.inTransaction) db.exec('ROLLBACK');
     for (const job of group) job.reject(error);
     return;
   }

@@ -110,6 +110,12 @@ export function journalFailure(path: string, cause: unknown): Failure {
       cause,
     });
   }
+  if (code.startsWith('SQLITE_IOERR')) {
+    return new Failure('usage', `The payment journal ${path} cannot be written: ${reason}.`, {
+      hint: 'Make room on the disk, or set SVCPAY_HOME to a folder on another one.',
+      cause,
+    });
+  }
   return new Failure('usage', `The payment journal ${path} cannot be used: ${reason}.`, {
     hint: 'Make its folder writable, or set SVCPAY_HOME to another one.',
     cause,

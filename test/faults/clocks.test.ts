@@ -1,0 +1,115 @@
+// Time: tokens and quotes that are over between two steps, clocks that jump, and a person who thinks for long.
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty } from '../support/svcpay.js';
+import { test } from '../support/faults.js';
+
+const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
+const day = 86_400_000;
+
+describe.concurrent('a token and a quote', () => {
+  test('that are both over before the confirmation lead to a new sign-in, a new quote and one payment', async ({ payment }) => {
+    payment.proxy.afterwards('creation', async () => void (await payment.sandbox.clock.advance('2h')));
+    const run = await payment.send();
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'completed', extRefId: 'order-1~2' });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('that lapses every time is given up after a few, with nothing moved', async ({ payment }) => {
+    payment.proxy.afterwards('creation', async () => void (await payment.sandbox.clock.advance('2m')), Infinity);
+    const run = await payment.send();
+    expect(run).toMatchObject({ exitCode: 75, stdout: '' });
+    expect(await payment.timesPaid()).toBe(0);
+  });
+
+  test('a token that is refused at the confirmation is replaced, and the same transaction confirmed', async ({ payment }) => {
+    payment.proxy.break('confirmation', 'token expired');
+    expect(await payment.send()).toMatchObject({ exitCode: 0 });
+    const confirmed = payment.sandbox.requests('PUT').map(({ status, path }) => ({ status, path }));
+    expect(confirmed.map(({ status }) => status)).toEqual([401, 200]);
+    expect(new Set(confirmed.map(({ path }) => path)).size).toBe(1);
+  });
+});
+
+describe.concurrent('the clock of the machine', () => {
+  const jumps = [
+    { what: 'a day ahead', by: day, after: 0 },
+    { what: 'a day behind', by: -day, after: 0 },
+    { what: 'forward on the way', by: day, after: 350 },
+    { what: 'back on the way', by: -day, after: 350 },
+  ];
+  test.for(jumps)('$what does not keep a payment from being made once', async ({ by, after }, { payment }) => {
+    const env = {
+      NODE_OPTIONS: `--import=${jumpingClock}`,
+      CLOCK_JUMP_MS: String(by),
+      CLOCK_JUMPS_AFTER_MS: String(after),
+    };
+    const run = await svcpay(payment.command, { ...payment.around, env });
+    expect([0, 8]).toContain(run.exitCode);
+    const { resumed, pending } = await payment.settled();
+    expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+    expect(await payment.send()).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});
+
+describe.concurrent('a person', () => {
+  test('whose quote lapses meanwhile pays by a new one, without being asked again when it is no worse', async ({ payment }) => {
+    const tty = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1'], payment.around);
+    await tty.waitFor(/Pay 0\.00001003 BTC from/);
+    await payment.sandbox.clock.advance('5m');
+    tty.type('y\r');
+    expect(await tty.ended).toBe(0);
+    expect(tty.text().match(/Pay 0\.00001003 BTC from/g)?.length).toBeGreaterThan(0);
+    expect(tty.text()).not.toContain('The quote has changed');
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('who interrupts at the question has moved nothing, and resume does not pay', async ({ payment }) => {
+    const tty = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1'], payment.around);
+    await tty.waitFor(/Pay 0\.00001003 BTC from/);
+    tty.type('\u0003');
+    expect(await tty.ended).toBe(130);
+    const { resumed, pending } = await payment.settled();
+    expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+    expect(await payment.timesPaid()).toBe(0);
+  });
+
+  test('who interrupts after the confirmation is told that the payment goes on, and how to resume it', async ({ payment }) => {
+    const held = payment.proxy.hold('confirmation', 'after');
+    const tty = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1', '--yes'], payment.around);
+    await held;
+    tty.kill('SIGINT');
+    expect(await tty.ended).toBe(8);
+    expect(tty.text()).toMatch(/Not known yet[\s\S]*svcpay tx resume/);
+    const { resumed, pending } = await payment.settled();
+    expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('who interrupts before the quote has moved nothing', async ({ payment }) => {
+    const held = payment.proxy.hold('creation', 'before');
+    const tty = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1', '--yes'], payment.around);
+    const { release } = await held;
+    tty.kill('SIGINT');
+    expect(await tty.ended).toBe(130);
+    await release();
+    expect(await payment.settled()).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+    expect(await payment.timesPaid()).toBe(0);
+  });
+
+  test('whose program was killed at the question is asked again by resume, in a terminal only', async ({ payment }) => {
+    const first = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1'], payment.around);
+    await first.waitFor(/Pay 0\.00001003 BTC from/);
+    first.kill('SIGKILL');
+    await first.ended;
+    expect(await svcpay(['tx', 'resume', '--json'], payment.around)).toMatchObject({ exitCode: 9 });
+    const second = svcpayTty(['tx', 'resume'], payment.around);
+    await second.waitFor(/Pay 0\.00001003 BTC from/);
+    second.type('y\r');
+    expect(await second.ended).toBe(0);
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});

@@ -1,0 +1,159 @@
+// The journal's file: damaged, of a newer version, read-only, or on a full disk. Without a journal nothing is paid.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import Database from 'libsql';
+import { describe, expect } from 'vitest';
+import { svcpay, type Run } from '../support/svcpay.js';
+import { test, type Payment } from '../support/faults.js';
+
+const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
+const journalIn = (home: string): string => join(home, 'journal.db');
+
+async function withJournal({ sandbox, around }: Payment): Promise<Buffer> {
+  const other = await sandbox.invoice('2000sat');
+  await svcpay(['send', 'lightning', other, '--quote-only', '-q'], around);
+  return readFileSync(journalIn(around.home));
+}
+
+const created = ({ sandbox }: Payment, since: number): number => sandbox.requests('POST', '/api/v2/transaction').length - since;
+
+const damages: readonly { what: string; damage: (whole: Buffer) => Buffer }[] = [
+  { what: 'is not a database', damage: () => Buffer.from('These are not the payments you are looking for.'.repeat(200)) },
+  { what: 'lacks its end', damage: (whole) => whole.subarray(0, Math.floor(whole.length / 2)) },
+  { what: 'has a page overwritten', damage: (whole) => Buffer.from(whole).fill(0xff, 4096, 8192) },
+  { what: 'has a torn header', damage: (whole) => Buffer.from(whole).fill(0, 0, 16) },
+];
+
+describe.concurrent('a journal that is damaged', () => {
+  test.for(damages)('($what) is left as it is, and nothing is paid until it is set aside', async ({ damage }, { payment }) => {
+    const file = journalIn(payment.around.home);
+    const damaged = damage(await withJournal(payment));
+    writeFileSync(file, damaged);
+    const run = await payment.send();
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({ message: expect.stringContaining('damaged'), hint: expect.stringContaining('--new-journal') });
+    expect(created(payment, 1)).toBe(0);
+    expect(readFileSync(file).equals(damaged)).toBe(true);
+
+    expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({ exitCode: 0 });
+    const aside = readdirSync(payment.around.home).find((name) => name.startsWith('journal.db.damaged-')) ?? '';
+    expect(readFileSync(join(payment.around.home, aside)).equals(damaged)).toBe(true);
+    expect(await payment.send()).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('still does not pay twice when it is replaced after the payment: the reference is found at the service', async ({ payment }) => {
+    const first = await payment.send();
+    writeFileSync(journalIn(payment.around.home), 'damaged');
+    await svcpay(['tx', 'resume', '--new-journal'], payment.around);
+    const again = await payment.send();
+    expect(again.json()).toEqual(first.json());
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('is not given up while it is in order', async ({ payment }) => {
+    const whole = await withJournal(payment);
+    expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({ exitCode: 2 });
+    expect(readFileSync(journalIn(payment.around.home)).equals(whole)).toBe(true);
+  });
+});
+
+describe.concurrent('a journal', () => {
+  test.for([
+    { what: 'of a newer version', sql: 'PRAGMA user_version = 99', message: 'newer svcpay' },
+    { what: 'of another program', sql: 'PRAGMA application_id = 1', message: 'another program' },
+  ])('$what is left as it is, and nothing is paid', async ({ sql, message }, { payment }) => {
+    await withJournal(payment);
+    const file = journalIn(payment.around.home);
+    const db = new Database(file);
+    db.exec(sql);
+    db.close();
+    const before = readFileSync(file);
+    const run = await payment.send();
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error().message).toContain(message);
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(created(payment, 1)).toBe(0);
+  });
+
+  test('in a folder that cannot be written stops every payment', async ({ payment }) => {
+    const home = join(payment.around.home, 'journal.db');
+    writeFileSync(home, '');
+    const run = await svcpay(payment.command, { ...payment.around, home: join(home, 'folder') });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(created(payment, 0)).toBe(0);
+  });
+
+  test.skipIf(!canMount())('on a read-only disk stops every payment', async ({ payment }) => {
+    await withJournal(payment);
+    const { home } = payment.around;
+    const run = await mounted(['-o', 'bind,ro', home, home], () => payment.send());
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(created(payment, 1)).toBe(0);
+  });
+
+  test.skipIf(!canMount())('on a full disk stops every payment', async ({ payment }) => {
+    const home = join(payment.around.home, 'full');
+    mkdirSync(home);
+    const disk = ['-t', 'tmpfs', '-o', 'size=16k', 'none', home];
+    const run = await mounted(disk, () => svcpay(payment.command, { ...payment.around, home }));
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error().message).toMatch(/disk/);
+    expect(await payment.timesPaid()).toBe(0);
+  });
+});
+
+/** Bind mounts and small disks need rights that a test run may not have; the limit on file sizes below needs none. */
+function canMount(): boolean {
+  return process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+}
+
+async function mounted<T>(args: readonly string[], action: () => Promise<T>): Promise<T> {
+  const done = spawnSync('mount', args, { encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(done.stderr);
+  try {
+    return await action();
+  } finally {
+    spawnSync('umount', [args.at(-1) ?? '']);
+  }
+}
+
+const hasLimits = existsSync('/bin/sh') && process.platform !== 'win32';
+
+describe.skipIf(!hasLimits)('a disk that fills up', { concurrent: true }, () => {
+  // Blocks of 512 bytes: from no room for the tables at all, step by step, to room for the whole payment.
+  const room = [16, 64, 128, 144, 152, 160, 168, 176, 184, 192, 256];
+  test.for(room)('after %d blocks pays at most once, says so, and goes on when there is room', async (blocks, { payment }) => {
+    const run = await limited(payment, blocks);
+    expect([0, 2]).toContain(run.exitCode);
+    expect(await payment.timesPaid()).toBe(run.exitCode === 0 ? 1 : 0);
+    if (run.exitCode === 2) expect(run.error().message).toContain('cannot be written');
+    const { resumed, pending } = await payment.settled();
+    expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+    expect(await payment.send()).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});
+
+function limited({ command, around }: Payment, blocks: number): Promise<Run> {
+  const line = ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', process.execPath, program, ...command];
+  const { home, sandbox } = around;
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    SVCPAY_HOME: home,
+    SVCPAY_BASE_URL: sandbox?.url ?? '',
+    SVCPAY_API_KEY: sandbox?.apiKey ?? '',
+    SVCPAY_API_SECRET: sandbox?.apiSecret ?? '',
+  };
+  const child = spawn('/bin/sh', line, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const error = (): ReturnType<Run['error']> => JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
+  return new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', (code) => done({ exitCode: code ?? 1, stdout, stderr, error, json: () => JSON.parse(stdout) }));
+  });
+}

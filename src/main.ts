@@ -4,9 +4,15 @@ import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli } from './cli/run.js';
 
-process.exitCode = await runCli(process.argv.slice(2), openProcess());
-// A terminal that was read for an answer would keep the process waiting for more.
-process.stdin.pause();
+// Stands if the program should end before the command has: what came to no end is no success.
+process.exitCode = 1;
+void main();
+
+async function main(): Promise<void> {
+  process.exitCode = await runCli(process.argv.slice(2), openProcess());
+  // A terminal that was read for an answer would keep the process waiting for more.
+  process.stdin.pause();
+}
 
 function openProcess(): Process {
   const interruption = new AbortController();

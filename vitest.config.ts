@@ -8,7 +8,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/faults/**', 'test/conformance/client.test.ts'],
+          exclude: ['test/e2e/**', 'test/examples/**', 'test/faults/**', 'test/conformance/client.test.ts'],
           pool: 'threads',
           // Generous: a property test on a busy machine is slow, not wrong.
           testTimeout: 30_000,
@@ -17,7 +17,7 @@ export default defineConfig({
       {
         test: {
           name: 'process',
-          include: ['test/e2e/**/*.test.ts', 'test/faults/**/*.test.ts', 'test/conformance/client.test.ts'],
+          include: ['test/e2e/**/*.test.ts', 'test/examples/**/*.test.ts', 'test/faults/**/*.test.ts', 'test/conformance/client.test.ts'],
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,0 +1,86 @@
+// A shop that takes Lightning payments: an order gets an invoice, and a webhook tells when it is paid.
+//
+//   SVCPAY_BASE_URL=… SVCPAY_API_KEY=… SVCPAY_API_SECRET=… SVCPAY_WEBHOOK_SECRET=… node shop.mjs
+//   curl -X POST localhost:8080/orders/coffee
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { argv, env } from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { fromWire, parseAmount, parseWebhookEvent, ServiceError, verifyWebhook, WalletClient } from 'svcpay';
+
+const prices = new Map([['coffee', parseAmount('2500sat')], ['cake', parseAmount('4000sat')]]);
+
+/** @param {{ client: WalletClient, webhookSecret: string }} options */
+export function createShop({ client, webhookSecret }) {
+  /** By id; a real shop keeps them in its database. */
+  const orders = new Map();
+
+  async function order(product) {
+    const price = prices.get(product);
+    if (price === undefined) return [404, { error: 'no such product' }];
+    const id = randomUUID();
+    // The order's id is the reference: asked for twice, the service refuses, so no order has two invoices.
+    const quote = await client.createTransaction({
+      sourceReq: { ccy: price.ccy, method: 'lightning' },
+      destReq: { ccy: price.ccy, method: 'servicepay', amtRequested: price.value },
+      extRefId: id,
+    });
+    const { sourceReq } = await client.confirmTransaction(quote.txnId);
+    const { paymentRequest: invoice, invoicePageUrl: page } = sourceReq.reqDetails ?? {};
+    orders.set(id, { id, product, txnId: quote.txnId, state: 'unpaid', invoice, page });
+    return [201, orders.get(id)];
+  }
+
+  /** A webhook says only that something happened. What happened is at the service: ask there, then deliver. */
+  async function settle({ txnId, extRefId }) {
+    const found = orders.get(extRefId);
+    if (found?.txnId !== txnId || found.state === 'paid') return;
+    const { txnState, destReq } = await client.transaction(txnId);
+    const arrived = fromWire(destReq.amtSettled ?? 0);
+    if (txnState === 'completed' && arrived.gte(prices.get(found.product).value)) found.state = 'paid';
+    if (txnState === 'expired') found.state = 'expired';
+  }
+
+  async function answer(request) {
+    const [, collection, name] = request.url.split('/');
+    if (request.method === 'POST' && collection === 'orders') return order(name);
+    if (request.method === 'GET' && collection === 'orders') {
+      return orders.has(name) ? [200, orders.get(name)] : [404, { error: 'no such order' }];
+    }
+    if (request.method === 'POST' && collection === 'webhook') {
+      const body = await bytesOf(request);
+      if (!verifyWebhook(body, request.headers['x-servicepay-signature'], webhookSecret)) return [401, {}];
+      await settle(parseWebhookEvent(body));
+      return [200, {}];
+    }
+    return [404, { error: 'not found' }];
+  }
+
+  return createServer(async (request, response) => {
+    // An answer of 500 makes the service deliver the event again.
+    const [status, body] = await answer(request).catch((error) => [error instanceof ServiceError ? 502 : 500, {}]);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+}
+
+/** The body as it came: a signature holds for these bytes and no others. */
+async function bytesOf(request) {
+  const chunks = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length > 65_536) throw new Error('too large for an event');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+if (import.meta.url === pathToFileURL(argv[1] ?? '').href) {
+  const client = new WalletClient({
+    baseUrl: env.SVCPAY_BASE_URL ?? '',
+    apiKey: env.SVCPAY_API_KEY ?? '',
+    apiSecret: env.SVCPAY_API_SECRET ?? '',
+    userAgent: 'shop/1.0',
+  });
+  createShop({ client, webhookSecret: env.SVCPAY_WEBHOOK_SECRET ?? '' }).listen(env.PORT ?? 8080);
+}

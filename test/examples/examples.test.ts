@@ -1,0 +1,80 @@
+// The examples do what they say, as a reader would run them.
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect } from 'vitest';
+import { test, type Surroundings } from '../support/svcpay.js';
+
+const root = resolve(import.meta.dirname, '../..');
+const example = (name: string): string => join(root, 'examples', name);
+
+interface Ended {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program with `svcpay` in its path, in an empty folder of its own. */
+function run(file: string, args: readonly string[], { home, sandbox }: Surroundings): Promise<Ended> {
+  const bin = join(home, 'bin');
+  const cwd = join(home, 'work');
+  mkdirSync(bin, { recursive: true });
+  mkdirSync(cwd, { recursive: true });
+  const svcpay = join(bin, 'svcpay');
+  writeFileSync(svcpay, `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/svcpay.js')}' "$@"\n`);
+  chmodSync(svcpay, 0o755);
+  const env = {
+    PATH: `${bin}:${process.env['PATH']}`,
+    HOME: home,
+    SVCPAY_HOME: home,
+    SVCPAY_BASE_URL: sandbox?.url,
+    SVCPAY_API_KEY: sandbox?.apiKey,
+    SVCPAY_API_SECRET: sandbox?.apiSecret,
+  };
+  return new Promise((done) => {
+    execFile(file, args, { cwd, env }, (error, stdout, stderr) => {
+      const exitCode = error === null ? 0 : Number(error.code ?? 1);
+      done({ exitCode, stdout, stderr });
+    });
+  });
+}
+
+const payments = (around: Surroundings & { sandbox: { requests(method: string): unknown[] } }): number =>
+  around.sandbox.requests('PUT').length;
+
+describe('the examples', () => {
+  test('the shop passes its own tests', async ({ home }) => {
+    const { exitCode, stdout } = await run(process.execPath, ['--test', example('shop')], { home });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('# pass 3') });
+  });
+
+  test('the script pays an invoice once, however often it is run', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const first = await run(example('pay-invoice.sh'), ['118', invoice], around);
+    const second = await run(example('pay-invoice.sh'), ['118', invoice], around);
+    expect(first).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/), stderr: '' });
+    expect(second).toEqual(first);
+    expect(payments(around)).toBe(1);
+  });
+
+  test('the script says by its exit code what became of the money', async ({ around }) => {
+    const unpaid = await run(example('pay-invoice.sh'), ['118', 'lnbc1broken'], around);
+    expect(unpaid).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(unpaid.stderr).toContain('order 118: not paid (exit code 2');
+    const invoice = await around.sandbox.invoice('5btc');
+    expect(await run(example('pay-invoice.sh'), ['119', invoice], around)).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(payments(around)).toBe(0);
+  });
+
+  test('the payroll pays everybody once a month', async ({ around }) => {
+    const november = await run(example('payroll/payroll.sh'), ['2026-11'], around);
+    expect(november).toMatchObject({ exitCode: 0 });
+    expect(payments(around)).toBe(3);
+    const result = readFileSync(join(around.home, 'work/payroll-2026-11.csv'), 'utf8');
+    expect(result).toContain('2026-11-ana');
+    expect(await run(example('payroll/payroll.sh'), ['2026-11'], around)).toMatchObject({ exitCode: 0 });
+    expect(payments(around)).toBe(3);
+    expect(await run(example('payroll/payroll.sh'), ['2026-12'], around)).toMatchObject({ exitCode: 0 });
+    expect(payments(around)).toBe(6);
+  });
+});

@@ -1,0 +1,127 @@
+// A batch against a service that answers everything after the same time and settles with the confirmation: how near the
+// rows come to `rows x latency / concurrency`, and whether ten times the rows take more memory.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+
+const program = resolve(import.meta.dirname, '../bin/svcpay.js');
+const latencyMs = 100;
+/** A row is quoted and confirmed. */
+const requestsOfRow = 2;
+const atLeast = 0.9;
+/** Memory that ten times the rows may take besides. */
+const atMostMore = 1.5;
+
+export async function measure() {
+  const folder = await mkdtemp(join(tmpdir(), 'svcpay-bench-'));
+  try {
+    return [await pace(folder, 400, 4), await pace(folder, 800, 16), await memory(folder)];
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function pace(folder, rows, concurrency) {
+  const service = await startService(latencyMs);
+  const run = await runBatch(folder, rows, concurrency, service.url);
+  service.stop();
+  const bestMs = (rows * requestsOfRow * latencyMs) / concurrency;
+  const ratio = bestMs / run.ms;
+  return {
+    name: `${rows} rows, ${concurrency} at a time`,
+    measured: `${(run.ms / 1000).toFixed(1)} s`,
+    bare: `${(bestMs / 1000).toFixed(1)} s, rows x latency / concurrency`,
+    ratio: Number(ratio.toFixed(2)),
+    target: `${atLeast}`,
+    met: ratio >= atLeast,
+  };
+}
+
+async function memory(folder) {
+  const service = await startService(0);
+  const few = await runBatch(folder, 1_000, 16, service.url);
+  const many = await runBatch(folder, 10_000, 16, service.url);
+  service.stop();
+  const ratio = many.rss / few.rss;
+  return {
+    name: '10 000 rows, highest memory',
+    measured: `${Math.round(many.rss / 1024)} MB, ${(many.ms / 1000).toFixed(1)} s`,
+    bare: `${Math.round(few.rss / 1024)} MB with 1 000 rows`,
+    ratio: Number(ratio.toFixed(2)),
+    target: `${atMostMore}`,
+    met: ratio <= atMostMore,
+  };
+}
+
+/** Pays a fresh file with a fresh journal; resolves with the time it took and the most memory, in KiB, that it used. */
+async function runBatch(folder, count, concurrency, url) {
+  const home = await mkdtemp(join(folder, 'home-'));
+  const lines = Array.from({ length: count }, (_, n) => `row-${n},user${n}@example.com,${1000 + n}sat,order number ${n}`);
+  const file = join(home, 'rows.csv');
+  await writeFile(file, ['ref,to,amount,note', ...lines, ''].join('\n'));
+  const [probe, rssFile] = [join(home, 'probe.mjs'), join(home, 'rss')];
+  await writeFile(probe, probeText);
+  const args = ['--import', probe, program, 'batch', file, '--yes', '--json', '-q', '--concurrency', String(concurrency)];
+  const env = {
+    ...process.env, SVCPAY_HOME: home, SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'bench', SVCPAY_API_SECRET: 'bench',
+    SVCPAY_BENCH_RSS: rssFile,
+  };
+  const begun = performance.now();
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+  const code = await new Promise((done) => child.once('close', done));
+  const ms = performance.now() - begun;
+  if (code !== 0 || JSON.parse(stdout).paid !== count) throw new Error(`The batch ended with ${code}: ${stdout}`);
+  return { ms, rss: Number(await readFile(rssFile, 'utf8')) };
+}
+
+const probeText = `import { writeFileSync } from 'node:fs';
+process.on('exit', () => writeFileSync(process.env.SVCPAY_BENCH_RSS, String(process.resourceUsage().maxRSS)));
+`;
+
+/** Just enough of the service: every transaction completes when it is confirmed. */
+async function startService(delayMs) {
+  const transactions = new Map();
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += chunk;
+    const answer = JSON.stringify(answerTo(request.method, request.url, body, transactions));
+    const send = () => response.setHeader('Content-Type', 'application/json').end(answer);
+    if (delayMs === 0) send();
+    else setTimeout(send, delayMs);
+  });
+  await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
+  return { url: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
+}
+
+function answerTo(method, url, body, transactions) {
+  if (url.includes('/authentication/')) {
+    return { accessToken: 'bench', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-bench' };
+  }
+  if (url.endsWith('/wallet/')) {
+    const at = new Date().toISOString();
+    const wallet = { id: 'w', ccy: 'BTC', amount: 1000, availableBalance: 1000, accountId: 'ne01-bench' };
+    return { data: [{ ...wallet, createdAt: at, updatedAt: at }] };
+  }
+  if (method === 'POST') return quote(JSON.parse(body), transactions);
+  if (method === 'GET') return { data: [], pagination: { page: 1, limit: 100, total: 0 } };
+  const id = url.split('/').at(-2);
+  const confirmed = { ...transactions.get(id), txnState: 'completed' };
+  transactions.delete(id);
+  return confirmed;
+}
+
+function quote({ sourceReq, destReq, extRefId }, transactions) {
+  const now = Date.now();
+  const txn = {
+    txnId: randomUUID(), accountId: 'ne01-bench', extRefId, txnState: 'quoted', fxRate: 1, createdAt: now,
+    sourceReq: { ...sourceReq, servicepayFees: 0.00000001, networkFees: 0, expiresAt: now + 60_000, reqStatus: '0' },
+    destReq: { ...destReq, amtRequested: sourceReq.amtRequested, reqStatus: '0' },
+  };
+  transactions.set(txn.txnId, txn);
+  return txn;
+}

@@ -22,7 +22,7 @@ export function openJournalFile(path: string): Database.Database {
     db.pragma(`busy_timeout = ${patienceMs}`);
     if (!isNew) checkPages(db);
     db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = FULL');
+    db.pragma('synchronous = NORMAL');
     createTables(db, path);
     if (isNew) chmodSync(path, 0o600);
     return db;

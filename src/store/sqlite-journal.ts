@@ -1,5 +1,4 @@
 // The journal in SQLite: durable before it answers, safe with many processes at once.
-import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
 import {
@@ -14,7 +13,7 @@ import {
 } from './journal.js';
 import { mayHavePaid, neverCreated, wasLetGo } from './journal-rules.js';
 import { journalFailure, openJournalFile } from './sqlite-file.js';
-import { inTransaction } from './sqlite.js';
+import { inTransaction, synced, withStatementsKept, type Connection } from './sqlite.js';
 import { columns, letGo, rowSchema, spendSchema, type Row } from './sqlite-schema.js';
 
 /**
@@ -22,9 +21,10 @@ import { columns, letGo, rowSchema, spendSchema, type Row } from './sqlite-schem
  * @throws Failure when the file is damaged, from a newer version, or cannot be written: nothing is sent then.
  */
 export function openJournal(path: string, isAlive: (owner: string) => boolean): Journal {
-  const db = openJournalFile(path);
+  const db = withStatementsKept(openJournalFile(path));
   const guard = <T>(action: () => T): Promise<T> => guarded(path, action);
   const atomic = <T>(action: () => T): Promise<T> => guard(() => inTransaction(db, action));
+  const onDisk = <T>(action: () => T): Promise<T> => guard(() => synced(db, () => inTransaction(db, action)));
   const isHeld = ({ owner, leaseUntil }: Row, now: number): boolean =>
     owner !== null && leaseUntil > now && leaseUntil <= now + leaseMs && isAlive(owner);
 
@@ -49,12 +49,16 @@ export function openJournal(path: string, isAlive: (owner: string) => boolean): 
         db.prepare(sql).run(owner, now + leaseMs, id);
         return { intent: row.intent, fence: row.fence + 1 };
       }),
-    write: (claim, change, now) => atomic(() => update(db, claim, change, now)),
+    write: (claim, change, now) => (mustLast(change) ? onDisk : atomic)(() => update(db, claim, change, now)),
     spend: (claim, change, { since, now }, allow) =>
-      atomic(() => {
+      onDisk(() => {
         const { intent } = claim;
-        const spent = spentSince(db, intent.scope, since, intent.id);
-        allow({ spent, rival: rivals(db, intent, intent.id).find(wasLetGo) });
+        allow({
+          get spent() {
+            return spentSince(db, intent.scope, since, intent.id);
+          },
+          rival: rivals(db, intent, intent.id).find(wasLetGo),
+        });
         return update(db, claim, change, now);
       }),
     release: (claim) =>
@@ -65,14 +69,16 @@ export function openJournal(path: string, isAlive: (owner: string) => boolean): 
     spent: (scope, since) => guard(() => spentSince(db, scope, since, '')),
     read: (id) => guard(() => byId(db, id)?.intent),
     find: (scope, name) =>
-      guard(() => one(db, 'scope = ? AND (id = ? OR txn_id = ? OR ref = ?)', scope, name, name, name)?.intent),
+      guard(() => {
+        // One by one, because each has an index of its own.
+        const found = ['id', 'txn_id', 'ref'].map((column) => one(db, `scope = ? AND ${column} = ?`, scope, name));
+        return found.find((row) => row !== undefined)?.intent;
+      }),
     open: (scope) =>
       guard(() => all(db, `scope = ? AND step <> 'final' AND closed = 0 ORDER BY opened_at`, scope).map(intentOf)),
     close: () => guard(() => void db.close()),
   };
 }
-
-type Connection = Database.Database;
 
 const intentOf = (row: Row): Intent => row.intent;
 const all = (db: Connection, condition: string, ...values: unknown[]): Row[] =>
@@ -144,6 +150,12 @@ function toColumn(value: unknown): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0;
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }
+
+/**
+ * What the service could not tell again after the power failed: that money may have been let go, and that a payment was
+ * given up. All other steps outlive the process, which is what a crash takes; they are on the disk with the next of these.
+ */
+const mustLast = ({ step, closed }: IntentChange): boolean => step === 'confirming' || closed === true;
 
 /** Runs a synchronous action as a promise; what SQLite throws becomes a Failure that says nothing was written. */
 function guarded<T>(path: string, action: () => T): Promise<T> {

@@ -59,7 +59,7 @@ const versionOf = (db: Database.Database): number =>
   v.parse(versionSchema, db.prepare('PRAGMA user_version').get()).user_version;
 
 /** Runs the action as one transaction: all of it holds when this returns, or nothing of it. */
-export function inTransaction<T>(db: Database.Database, action: () => T): T {
+export function inTransaction<T>(db: Pick<Connection, 'exec' | 'inTransaction'>, action: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = action();
@@ -69,4 +69,41 @@ export function inTransaction<T>(db: Database.Database, action: () => T): T {
     if (db.inTransaction) db.exec('ROLLBACK');
     throw error;
   }
+}
+
+/** Runs a transaction that is on the disk, and all before it, when it is over; for a file opened as `normal`. */
+export function synced<T>(db: Pick<Connection, 'pragma'>, transaction: () => T): T {
+  db.pragma('synchronous = FULL');
+  try {
+    return transaction();
+  } finally {
+    db.pragma('synchronous = NORMAL');
+  }
+}
+
+/** As much of a database as is used once it is open. */
+export interface Connection {
+  prepare(sql: string): Database.Statement;
+  exec(sql: string): unknown;
+  pragma(sql: string): unknown;
+  readonly inTransaction: boolean;
+  close(): unknown;
+}
+
+/** Each statement is prepared once, for programs that have few and run them tens of thousands of times. */
+export function withStatementsKept(db: Database.Database): Connection {
+  const kept = new Map<string, Database.Statement>();
+  return {
+    prepare(sql) {
+      const statement = kept.get(sql) ?? db.prepare(sql);
+      kept.set(sql, statement);
+      return statement;
+    },
+    exec: (sql) => db.exec(sql),
+    pragma: (sql) => db.pragma(sql),
+    get inTransaction() {
+      return db.inTransaction;
+    },
+    close: () => db.close(),
+  };
 }

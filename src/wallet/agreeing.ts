@@ -55,7 +55,7 @@ function checkedQuote(run: Run, txn: Transaction): Quote {
     throw notEnough(quote.total, run.available);
   }
   checkDestination(run.deps.limits, run.order);
-  checkSpend(run.deps.limits, quotedAmounts(run.order, quote), []);
+  checkSpend(run.deps.limits, quotedAmounts(run.order, quote), () => []);
   return quote;
 }
 
@@ -92,9 +92,9 @@ async function letGo(run: Run, approval: Approval): Promise<void> {
       approvedAt: now,
     },
     { since: now - limitWindowMs, now },
-    ({ spent, rival }) => {
-      if (rival !== undefined) throw alreadyPaid(rival);
-      checkSpend(run.deps.limits, quotedAmounts(run.order, approval.quote), spent);
+    (before) => {
+      if (before.rival !== undefined) throw alreadyPaid(before.rival);
+      checkSpend(run.deps.limits, quotedAmounts(run.order, approval.quote), () => before.spent);
     },
   );
   run.agreed = approval.quote;

@@ -43,15 +43,19 @@ const arriving = (order: Order): Money[] => (order.receives === undefined || sta
 const inEachCurrency = (amounts: readonly Money[]): Money[] =>
   amounts.filter(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) === index);
 
-/** Throws Failure `limit` when this payment, or it and all of the last day together, is above a limit. */
-export function checkSpend(limits: Limits, amounts: readonly Money[], spent: readonly Spend[]): void {
+/**
+ * Throws Failure `limit` when this payment, or it and all of the last day together, is above a limit.
+ *
+ * @param spent what was let go in the last day; called only where a limit per day needs it
+ */
+export function checkSpend(limits: Limits, amounts: readonly Money[], spent: () => readonly Spend[]): void {
   for (const amount of amounts) {
     const perPayment = limits.perPayment[amount.ccy];
     if (perPayment !== undefined && amount.value.gt(perPayment)) {
       throw over(amount, `your limit per payment is ${formatAmount(money(amount.ccy, perPayment))}`);
     }
     const perDay = limits.perDay[amount.ccy];
-    const used = perDay === undefined ? undefined : sumOf(spent, amount.ccy);
+    const used = perDay === undefined ? undefined : sumOf(spent(), amount.ccy);
     if (perDay === undefined || used === undefined || used.value.plus(amount.value).lte(perDay)) continue;
     throw over(amount, `your limit per day is ${formatAmount(money(amount.ccy, perDay))}, of which ${formatAmount(used)} is used`);
   }

@@ -27,7 +27,7 @@ async function checkLimitsFirst({ order, claim, deps }: Run): Promise<void> {
   checkDestination(limits, order);
   const perDay = Object.keys(limits.perDay).length > 0;
   const spent = perDay ? await journal.spent(claim.intent.scope, now() - limitWindowMs) : [];
-  checkSpend(limits, knownAmounts(order), spent);
+  checkSpend(limits, knownAmounts(order), () => spent);
 }
 
 /** A quote under another reference would not be found again. */

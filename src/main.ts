@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli } from './cli/run.js';
+import { exitCodes } from './formats/failure.js';
 
 // Stands if the program should end before the command has: what came to no end is no success.
 process.exitCode = 1;
@@ -16,8 +17,9 @@ async function main(): Promise<void> {
 
 function openProcess(): Process {
   const interruption = new AbortController();
+  let whenForced: number = exitCodes.interrupted;
   const interrupt = (): void => {
-    if (interruption.signal.aborted) process.exit(130);
+    if (interruption.signal.aborted) process.exit(whenForced);
     interruption.abort();
   };
   const own = ['SIGINT', 'SIGTERM'] as const;
@@ -31,6 +33,7 @@ function openProcess(): Process {
     pid: process.pid,
     version: packageJson.version,
     signal: interruption.signal,
+    moneyIsLetGo: () => void (whenForced = exitCodes.pending),
     takeSignals(taker) {
       for (const signal of own) process.off(signal, interrupt);
       for (const signal of taken) process.on(signal, taker);

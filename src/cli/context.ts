@@ -29,6 +29,8 @@ export interface Process {
   /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
   /** Hands the signals that end a process to somebody else until the returned function is called. */
+  /** From now on whoever ends the process by force cannot be told that nothing moved. */
+  readonly moneyIsLetGo: () => void;
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
   readonly now: () => number;
   readonly random: () => number;

@@ -37,8 +37,10 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
 
 /** The same context, interrupted by another signal than Ctrl-C itself; closed together with the first. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
-  const { stdin, stdout, stderr, env, pid, version, takeSignals, now, random, newId, sleep, every } = context;
-  const proc = { stdin, stdout, stderr, env, pid, version, takeSignals, now, random, newId, sleep, every, signal };
+  const { stdin, stdout, stderr, env, pid, version, moneyIsLetGo, takeSignals, now, random, newId, sleep, every } = context;
+  const proc = {
+    stdin, stdout, stderr, env, pid, version, moneyIsLetGo, takeSignals, now, random, newId, sleep, every, signal,
+  };
   const under = openContext(proc, context.globals, context);
   context.onClose(() => under.close());
   return under;

@@ -90,7 +90,10 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     newId: context.newId,
     signal: context.signal,
     approve: screen.approve,
-    on: screen.on,
+    on: (event) => {
+      if (event.type === 'let-go') context.moneyIsLetGo();
+      screen.on(event);
+    },
   };
 }
 
@@ -119,7 +122,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     else if (event.type === 'found') out.say(`Going on with the earlier transaction ${event.txn.txnId}.`);
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
     else if (event.type === 'quoted') showQuote(event.approval);
-    else observe(event.txn);
+    else if (event.type === 'state') observe(event.txn);
   };
 
   const showQuote = (approval: Approval): void => {

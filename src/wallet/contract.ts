@@ -30,6 +30,8 @@ export type PaymentEvent =
   | { readonly type: 'following'; readonly intent: Intent }
   | { readonly type: 'found'; readonly txn: Transaction }
   | { readonly type: 'quoted'; readonly approval: Approval }
+  /** The confirmation goes out next, or may have gone out before: from here on only the service can say what happens. */
+  | { readonly type: 'let-go'; readonly intent: Intent }
   | { readonly type: 'state'; readonly txn: Transaction }
   | { readonly type: 'journal-failed'; readonly error: Failure };
 

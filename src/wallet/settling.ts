@@ -10,6 +10,7 @@ import { waitUntilFinal } from './wait.js';
 
 export async function confirm(run: Run): Promise<void> {
   const { intent } = run.claim;
+  run.deps.on({ type: 'let-go', intent });
   try {
     run.txn = await confirmOnce(intent.txnId ?? '', !run.confirmedHere, run.deps);
   } catch (error) {

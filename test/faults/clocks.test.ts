@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty } from '../support/svcpay.js';
+import { startSvcpay, svcpay, svcpayTty } from '../support/svcpay.js';
 import { test } from '../support/faults.js';
 
 const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
@@ -87,6 +87,15 @@ describe.concurrent('a person', () => {
     const { resumed, pending } = await payment.settled();
     expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
     expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('who interrupts twice after the confirmation is not told that nothing moved', async ({ payment }) => {
+    const held = payment.proxy.hold('confirmation', 'after');
+    const running = startSvcpay(payment.command, payment.around);
+    await held;
+    running.child.kill('SIGINT');
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
   });
 
   test('who interrupts before the quote has moved nothing', async ({ payment }) => {

@@ -1,0 +1,442 @@
+// The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
+import { describe, expect, test } from 'vitest';
+import type { Transaction } from '../../src/api/types.js';
+import type { IntentChange } from '../../src/store/journal.js';
+import { money } from '../../src/formats/amount.js';
+import { swapOrder } from '../../src/wallet/orders.js';
+import { pay, resume } from '../../src/wallet/payment.js';
+import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from './support/machine.js';
+
+const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));
+const waiting = { wait: 'forever', retry: false, quoteOnly: false } as const;
+
+/** A transaction under a reference that the service has and the journal has not. */
+const known = (extRefId: string, txnState: string, change: Partial<Transaction> = {}): Transaction => ({
+  ...quoteOf({ ...order.body, extRefId }, `known-${extRefId}`, Date.UTC(2025, 0, 15)),
+  txnState,
+  ...change,
+});
+
+describe('a payment', () => {
+  test('is in the journal before each request that it announces', async () => {
+    const made = bench();
+    expect(await made.pay()).toMatchObject({ txnState: 'completed' });
+    expect(made.log.filter((line) => !line.startsWith('GET'))).toEqual([
+      'begin', 'POST R', 'write created', 'spend confirming', 'PUT t1', 'write confirmed', 'write final',
+    ]);
+    expect(made.intent()).toMatchObject({ step: 'final', txnState: 'completed', txnId: 't1', closed: false });
+  });
+
+  test('is asked for once without a standing yes, and not at all with one', async () => {
+    const asking = bench();
+    await asking.pay({ yes: false });
+    const agreed = bench();
+    await agreed.pay({ yes: true });
+    expect([asking.asked, agreed.asked]).toEqual([['0.00001001'], []]);
+  });
+
+  test('is looked for under its own reference, and not under one that was just made up', async () => {
+    const given = bench();
+    await given.pay();
+    const madeUp = bench();
+    await pay({ order, ref: undefined, terms: {}, consent: 'standing' }, waiting, madeUp.deps);
+    expect(given.log).toContain('GET list');
+    expect(madeUp.log).not.toContain('GET list');
+  });
+
+  test('that is declined is closed, not resumed, and asked for anew', async () => {
+    const made = bench();
+    made.says = () => false;
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'declined' });
+    expect(made.intent()).toMatchObject({ closed: true, consent: 'none' });
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    made.says = () => true;
+    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+});
+
+describe('a quote', () => {
+  const wrong: readonly [what: string, change: (txn: Transaction) => Partial<Transaction>][] = [
+    ['another source currency', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, ccy: 'USDT' } })],
+    ['another method', ({ destReq }) => ({ destReq: { ...destReq, method: 'lightning' } })],
+    ['another amount', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: 0.00002 } })],
+    ['no amount', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: null } })],
+    ['another destination', ({ destReq }) => ({ destReq: { ...destReq, reqDetails: { address: 'thief@pay.example' } } })],
+    ['less for the recipient', ({ destReq }) => ({ destReq: { ...destReq, amtRequested: 0.000005 } })],
+    ['another reference', () => ({ extRefId: 'S' })],
+  ];
+  test.each(wrong)('with %s is not obeyed', async (_what, change) => {
+    const made = bench();
+    made.quotes = (body) => change(quoteOf(body, 't1', made.time));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing moved') });
+    expect(requests(made)).toEqual(['POST R']);
+    expect(made.intent().closed).toBe(true);
+  });
+
+  const dear: readonly [what: string, fee: number, maxFee: { amount: string; ccy: string } | { percent: string } | undefined][] = [
+    ['a fee above --max-fee', 5e-8, { amount: '0.00000004', ccy: 'BTC' }],
+    ['a fee above a percentage', 1.1e-7, { percent: '1' }],
+    ['a total above the balance', 0.6, undefined],
+  ];
+  test.each(dear)('with %s is stopped', async (_what, fee, maxFee) => {
+    const made = bench();
+    made.quotes = (body) => {
+      const txn = quoteOf(body, 't1', made.time);
+      return { sourceReq: { ...txn.sourceReq, servicepayFees: fee } };
+    };
+    await expect(made.pay({ maxFee })).rejects.toMatchObject({ kind: 'limit' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
+  const again: readonly [what: string, fee: number, asked: number][] = [
+    ['no worse than the one agreed to', 1e-8, 1],
+    ['cheaper', 0, 1],
+    ['dearer', 2e-8, 2],
+  ];
+  test.each(again)('that lapsed is followed by one %s', async (_what, fee, asked) => {
+    const made = bench();
+    made.quotes = (body, number) => {
+      const { sourceReq } = quoteOf(body, '', made.time);
+      return number === 1 ? {} : { sourceReq: { ...sourceReq, servicepayFees: fee } };
+    };
+    made.confirms = ({ txnId }) => (txnId === 't1' ? 'expired' : 'srccreated');
+    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(made.asked).toHaveLength(asked);
+  });
+
+  test.each([[1, 0], [0.9, 1]])('that brings %d where 1 was agreed to before a crash is asked for %d times', async (brings, asked) => {
+    const made = bench();
+    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+    made.quotes = (body) => ({ destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings } });
+    await made.pay({ order: swap, quoteOnly: true });
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    const agreed = { consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '1' } as const;
+    for (const row of made.store.rows.values()) row.intent = { ...row.intent, ...agreed, closed: false };
+    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(made.asked).toHaveLength(asked);
+  });
+
+  test('that was only looked at is closed without a yes, whatever was said with it', async () => {
+    const made = bench();
+    expect(await made.pay({ quoteOnly: true, yes: true })).toMatchObject({ txnState: 'quoted' });
+    expect(made.intent()).toMatchObject({ closed: true, consent: 'none' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
+  test('is not confirmed by a look at a payment whose confirmation is in doubt', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
+    const before = requests(made).length;
+    expect(await made.pay({ quoteOnly: true })).toMatchObject({ txnState: 'quoted' });
+    expect(requests(made)).toHaveLength(before);
+    expect(made.intent()).toMatchObject({ step: 'confirming', consent: 'standing', closed: false });
+  });
+
+  test('that lapses again and again is given up', async () => {
+    const made = bench();
+    made.confirms = () => 'expired';
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', message: expect.stringContaining('Nothing moved') });
+    expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R', 'POST R~2', 'POST R~3', 'POST R~4', 'POST R~5']);
+  });
+});
+
+describe('a reference that only the service knows', () => {
+  const cases: readonly [state: string, retry: boolean, sent: string[], end: string][] = [
+    ['quoted', false, ['PUT known-R'], 'completed'],
+    ['srccreated', false, [], 'completed'],
+    ['destsent', false, [], 'completed'],
+    ['completed', false, [], 'completed'],
+    ['expired', false, ['POST R~2', 'PUT t2'], 'completed'],
+    ['usercanceled', false, ['POST R~2', 'PUT t2'], 'completed'],
+    ['failed', false, [], 'payment-failed'],
+    ['rejected', false, [], 'payment-failed'],
+    ['error', true, [], 'payment-failed'],
+    ['failed', true, ['POST R~2', 'PUT t2'], 'completed'],
+    ['rejected', true, ['POST R~2', 'PUT t2'], 'completed'],
+  ];
+  test.each(cases)('as %s (retry: %s) leads to %j and %s', async (state, retry, sent, end) => {
+    const made = bench(undefined, [known('R', state)]);
+    const ended = await made.pay({ retry }).then(({ txnState }) => txnState, ({ kind }) => kind);
+    expect([requests(made), ended]).toEqual([sent, end]);
+  });
+
+  test('with several attempts goes on with the last, however many there were', async () => {
+    const attempts = ['R', ...Array.from({ length: 11 }, (_, index) => `R~${index + 2}`)];
+    const made = bench(undefined, attempts.map((ref) => known(ref, ref === 'R~12' ? 'destsent' : 'expired')));
+    expect(await made.pay()).toMatchObject({ extRefId: 'R~12', txnState: 'completed' });
+    expect(requests(made)).toEqual([]);
+    expect(made.intent()).toMatchObject({ attempt: 12, step: 'final' });
+  });
+
+  test.each(['R~0', 'R~01', 'R~x', 'Q', 'R2'])('is not taken for another one such as %s', async (other) => {
+    const made = bench(undefined, [known(other, 'completed')]);
+    await made.pay();
+    expect(requests(made)).toEqual(['POST R', 'PUT t2']);
+  });
+
+  test('for a different payment refuses this one, and leaves the reference to the right one', async () => {
+    const made = bench(undefined, [known('R', 'completed')]);
+    await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 'known-R' });
+    expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
+    expect(requests(made)).toEqual([]);
+  });
+});
+
+describe('a reference in the journal', () => {
+  test('reports its payment again without a word to the service but one read', async () => {
+    const made = bench();
+    await made.pay();
+    made.log.length = 0;
+    expect(await made.pay()).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    expect(made.log).toEqual(['begin', 'write terms,consent', 'GET t1']);
+  });
+
+  test('refuses a different payment', async () => {
+    const made = bench();
+    await made.pay();
+    await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
+  });
+
+  test('is free for another payment while nothing was ever created under it', async () => {
+    const made = bench();
+    made.fail('wallets', notSent());
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary' });
+    expect(await made.pay({ order: otherOrder })).toMatchObject({ txnState: 'completed' });
+  });
+
+  test.each(['failed', 'rejected'])('whose payment ended as %s reports it, and tries again only with --retry', async (state) => {
+    const made = bench();
+    made.confirms = () => state;
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
+    made.confirms = () => 'srccreated';
+    expect(await made.pay({ retry: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1', 'POST R~2', 'PUT t2']);
+  });
+
+  test('whose quote the service does not know is looked for, and quoted once more', async () => {
+    const made = bench();
+    made.says = () => false;
+    await made.pay({ yes: false }).catch(() => undefined);
+    made.transactions.length = 0;
+    expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R' });
+  });
+});
+
+describe('what can be paid once', () => {
+  const invoice = { ...order, onceKey: 'bolt11:hash' };
+
+  test('is refused under another reference when it was paid', async () => {
+    const made = bench();
+    await made.pay({ order: invoice });
+    await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test('is refused under another reference while it is in doubt', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay({ order: invoice }).catch(() => undefined);
+    await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage' });
+  });
+
+  test('may be paid under another reference after it failed', async () => {
+    const made = bench();
+    made.confirms = () => 'failed';
+    await made.pay({ order: invoice }).catch(() => undefined);
+    made.confirms = () => 'srccreated';
+    expect(await made.pay({ order: invoice, ref: 'S' })).toMatchObject({ txnState: 'completed' });
+  });
+
+  test('is not paid by two quotes that were open at the same time', async () => {
+    const made = bench();
+    made.says = () => made.asked.length > 1;
+    await made.pay({ order: invoice, yes: false }).catch(() => undefined);
+    const second = made.pay({ order: invoice, ref: 'S' });
+    expect(await second).toMatchObject({ txnState: 'completed' });
+    await expect(made.pay({ order: invoice })).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+  });
+});
+
+describe('a creation without an answer', () => {
+  test('is looked for before it is asked for again', async () => {
+    const made = bench();
+    const { createTransaction } = made.deps.service;
+    let calls = 0;
+    const service = {
+      ...made.deps.service,
+      createTransaction: async (body: Parameters<typeof createTransaction>[0]) => {
+        const txn = await createTransaction(body);
+        calls += 1;
+        if (calls === 1) throw lost();
+        return txn;
+      },
+    };
+    Object.assign(made.deps, { service });
+    expect(await made.pay()).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test.each([
+    ['no answer', [lost(), lost(), lost(), lost()]],
+    ['no connection', [notSent(), notSent(), notSent(), notSent()]],
+    ['429', [limited(), limited(), limited(), limited()]],
+    ['429 with a long Retry-After', [limited(60_000)]],
+  ])('(%s) in the end moves nothing and says so', async (_what, errors) => {
+    const made = bench();
+    made.fail('create', ...errors);
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', exitCode: 75 });
+    expect(requests(made)).toHaveLength(errors.length);
+  });
+
+  test('waits as long as Retry-After says', async () => {
+    const made = bench();
+    const start = made.time;
+    made.fail('create', limited(17_000));
+    await made.pay({ wait: false });
+    expect(made.time - start).toBe(17_000);
+  });
+});
+
+describe('a confirmation', () => {
+  const cases: readonly [what: string, errors: unknown[], sent: number, end: string][] = [
+    ['without an answer, once', [lost()], 2, 'completed'],
+    ['that was never sent, once', [notSent()], 2, 'completed'],
+    ['with 429, once', [limited()], 2, 'completed'],
+    ['without an answer, always', [lost(), lost(), lost(), lost(), lost()], 5, 'pending'],
+    ['that was never sent, always', [notSent(), notSent(), notSent(), notSent(), notSent()], 5, 'temporary'],
+    ['that is refused', [refusal(400, 'bad request')], 1, 'refused'],
+    ['that is refused for the funds', [refusal(400, 'insufficient balance')], 1, 'limit'],
+    ['that is refused after one without an answer', [lost(), refusal(400, 'bad request')], 2, 'pending'],
+    ['of an unknown transaction', [refusal(404, 'not found')], 1, 'not-found'],
+    ['with a token that is not taken', [refusal(401, 'unauthorized')], 1, 'authentication'],
+    ['with code 2005 although it is quoted', [refusal(400, 'already', '2005')], 2, 'completed'],
+    ['that breaks off in a way nobody knows', [new Error('?')], 2, 'completed'],
+  ];
+  test.each(cases)('%s', async (_what, errors, sent, end) => {
+    const made = bench();
+    made.fail('confirm', ...errors);
+    const ended = await made.pay().then(({ txnState }) => txnState, ({ kind }) => kind);
+    expect([requests(made).filter((line) => line.startsWith('PUT')).length, ended]).toEqual([sent, end]);
+    expect(new Set(requests(made)).size).toBe(2);
+    const { step, closed } = made.intent();
+    expect({ step, closed }).toEqual(
+      end === 'completed' ? { step: 'final', closed: false } : end === 'pending' ? { step: 'confirming', closed: false } : { step: 'created', closed: true },
+    );
+  });
+
+  test('whose refusal cannot be checked is in doubt', async () => {
+    const made = bench();
+    made.fail('confirm', refusal(400, 'bad request'));
+    made.fail('read', ...Array.from({ length: 9 }, lost));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
+  });
+
+  test('that the service answers with `quoted` is in doubt, and sent again', async () => {
+    const made = bench();
+    let calls = 0;
+    made.confirms = () => ((calls += 1) < 3 ? 'quoted' : 'srccreated');
+    expect(await made.pay()).toMatchObject({ txnState: 'completed' });
+    expect(calls).toBe(3);
+  });
+
+  test('interrupted before it is sent moves nothing', async () => {
+    const made = bench();
+    made.says = () => {
+      made.interrupt.abort();
+      return true;
+    };
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
+    expect(requests(made)).toEqual(['POST R']);
+    expect(made.intent().closed).toBe(true);
+  });
+
+  test('interrupted on its way is not known, and goes on', async () => {
+    const made = bench();
+    made.confirms = () => {
+      made.interrupt.abort();
+      throw lost();
+    };
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, hint: 'svcpay tx resume t1' });
+    expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
+  });
+});
+
+describe('the journal', () => {
+  const before: readonly [what: string, fails: (change: IntentChange) => boolean, sent: string[]][] = [
+    ['at the start', ({ step }) => step === 'intent', []],
+    ['with the quote', ({ step }) => step === 'created', ['POST R']],
+    ['before the confirmation', ({ step }) => step === 'confirming', ['POST R']],
+  ];
+  test.each(before)('that cannot be written %s stops the payment', async (_what, fails, sent) => {
+    const made = bench();
+    made.journalFails = fails;
+    await expect(made.pay()).rejects.toMatchObject({ exitCode: 2 });
+    expect(requests(made)).toEqual(sent);
+  });
+
+  test.each<['confirmed' | 'final']>([['confirmed'], ['final']])('that cannot be written at %s does not stop it, and says so', async (step) => {
+    const made = bench();
+    made.journalFails = (change) => change.step === step;
+    expect(await made.pay()).toMatchObject({ txnState: 'completed' });
+    expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
+    made.journalFails = () => false;
+    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
+    expect(made.intent()).toMatchObject({ step: 'final', txnState: 'completed' });
+  });
+});
+
+describe('what goes on by itself', () => {
+  test('is not said to have moved nothing when it cannot be read', async () => {
+    const made = bench();
+    await made.pay({ wait: false });
+    made.fail('read', notSent());
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
+  });
+
+  test('is waited for no longer than was said, however the clock jumps', async () => {
+    const made = bench();
+    let slept = 0;
+    const sleep = async (ms: number): Promise<void> => {
+      slept += ms;
+      made.time -= 3_600_000;
+    };
+    const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnState: 'destsent' }) };
+    Object.assign(made.deps, { sleep, service });
+    await expect(made.pay({ wait: 5_000 })).rejects.toMatchObject({ kind: 'pending', hint: 'svcpay tx resume t1' });
+    expect(slept).toBe(5_000);
+  });
+
+  test('is not believed to be what another transaction is', async () => {
+    const made = bench();
+    await made.pay({ wait: false });
+    const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnId: 't9', txnState: 'completed' }) };
+    Object.assign(made.deps, { service });
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
+  });
+});
+
+describe('resume', () => {
+  test('leaves open what it could not go on with for a passing trouble', async () => {
+    const made = bench();
+    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    await made.pay().catch(() => undefined);
+    made.journalFails = () => false;
+    expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
+    made.fail('list', notSent());
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'temporary' });
+    expect(made.intent().closed).toBe(false);
+    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+  });
+
+  test('reports what is over, and begins nothing again', async () => {
+    const made = bench();
+    made.confirms = () => 'failed';
+    await made.pay().catch(() => undefined);
+    await expect(resume(made.intent(), { ...waiting, retry: true }, made.deps)).rejects.toMatchObject({ kind: 'payment-failed' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+});

@@ -1,0 +1,185 @@
+// A payment machine on a bench: a service of one page, a journal in memory, a clock that runs only while it sleeps.
+import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
+import type { CreateTransaction, Transaction } from '../../../src/api/types.js';
+import { Failure } from '../../../src/formats/failure.js';
+import type { Claim, Intent, IntentChange, Journal } from '../../../src/store/journal.js';
+import type { PaymentDeps, PaymentEvent, PaymentOptions, PaymentService } from '../../../src/wallet/contract.js';
+import { lnurlOrder, type Order } from '../../../src/wallet/orders.js';
+import { pay } from '../../../src/wallet/payment.js';
+import { money } from '../../../src/formats/amount.js';
+import { emptyStore, memoryJournal, type JournalStore } from '../../simulation/memory-journal.js';
+
+export const order: Order = lnurlOrder('shop@pay.example', money('BTC', '0.00001'));
+export const otherOrder: Order = lnurlOrder('shop@pay.example', money('BTC', '0.00002'));
+
+type Step = 'list' | 'wallets' | 'create' | 'confirm' | 'read';
+
+export interface Bench {
+  readonly deps: PaymentDeps;
+  readonly store: JournalStore;
+  readonly transactions: Transaction[];
+  /** Requests and journal writes, in order: `write created`, `PUT confirm`. */
+  readonly log: string[];
+  readonly events: PaymentEvent[];
+  readonly asked: string[];
+  readonly interrupt: AbortController;
+  /** Answers the next calls of a step with these errors, then as usual. */
+  fail(step: Step, ...errors: unknown[]): void;
+  /** What quotes say from now on, over what they were asked for. */
+  quotes: (body: CreateTransaction, number: number) => Partial<Transaction>;
+  /** What a confirmation does to a transaction. */
+  confirms: (txn: Transaction) => string;
+  /** Whether the journal can be written. */
+  journalFails: (change: IntentChange) => boolean;
+  says: (question: string) => boolean;
+  time: number;
+  pay(change?: Partial<PayOptions>): Promise<Transaction>;
+  intent(ref?: string): Intent;
+}
+
+interface PayOptions extends PaymentOptions {
+  ref: string | undefined;
+  order: Order;
+  yes: boolean;
+  maxFee: { amount: string; ccy: string } | { percent: string } | undefined;
+}
+
+export const lost = (): NoAnswer => new NoAnswer('pending', 'No answer.', { mayHaveArrived: true });
+export const notSent = (): NoAnswer => new NoAnswer('temporary', 'No answer.', { mayHaveArrived: false });
+export const refusal = (status: number, reason: string, code?: string): ServiceError =>
+  new ServiceError(status === 404 ? 'not-found' : status === 401 ? 'authentication' : 'refused', reason, { status, reason, code });
+export const limited = (retryAfterMs?: number): ServiceError =>
+  new ServiceError('temporary', 'too many', { status: 429, reason: 'too many', retryAfterMs });
+
+export function bench(store: JournalStore = emptyStore(), transactions: Transaction[] = []): Bench {
+  const failures = new Map<Step, unknown[]>();
+  const interrupt = new AbortController();
+  const log: string[] = [];
+  const enter = (step: Step, line: string): void => {
+    log.push(line);
+    const planned = failures.get(step) ?? [];
+    if (planned.length > 0) throw planned.shift();
+  };
+  const find = (txnId: string): Transaction => {
+    const txn = transactions.find((each) => each.txnId === txnId);
+    if (txn === undefined) throw refusal(404, 'not found');
+    return txn;
+  };
+  const set = (txnId: string, txnState: string): Transaction => {
+    const changed = { ...find(txnId), txnState };
+    transactions[transactions.findIndex((each) => each.txnId === txnId)] = changed;
+    return changed;
+  };
+
+  const service: PaymentService = {
+    serviceNow: () => made.time,
+    async wallets() {
+      enter('wallets', 'GET wallets');
+      return [{ ccy: 'BTC', amount: 1, availableBalance: 0.5 }];
+    },
+    async *eachTransaction() {
+      enter('list', 'GET list');
+      yield* transactions;
+    },
+    async createTransaction(body) {
+      enter('create', `POST ${body.extRefId}`);
+      if (transactions.some(({ extRefId }) => extRefId === body.extRefId)) throw refusal(400, 'extRefId has already been used');
+      const txn = { ...quoteOf(body, `t${transactions.length + 1}`, made.time), ...made.quotes(body, transactions.length + 1) };
+      transactions.push(txn);
+      return txn;
+    },
+    async confirmTransaction(txnId) {
+      enter('confirm', `PUT ${txnId}`);
+      const txn = find(txnId);
+      if (txn.txnState !== 'quoted') throw refusal(400, 'already in final state', '2005');
+      return set(txnId, made.confirms(txn));
+    },
+    async transaction(txnId) {
+      enter('read', `GET ${txnId}`);
+      const { txnState } = find(txnId);
+      return ['srccreated', 'destsent'].includes(txnState) ? set(txnId, 'completed') : find(txnId);
+    },
+  };
+  const made: Bench = {
+    store, transactions, log, interrupt,
+    events: [],
+    asked: [],
+    time: Date.UTC(2025, 0, 15),
+    quotes: () => ({}),
+    confirms: () => 'srccreated',
+    journalFails: () => false,
+    says: () => true,
+    fail: (step, ...errors) => void failures.set(step, [...(failures.get(step) ?? []), ...errors]),
+    deps: {
+      service,
+      journal: logged(memoryJournal(store, () => false), log, (change) => made.journalFails(change)),
+      scope: 'scope',
+      owner: 'bench',
+      limits: { perPayment: {}, perDay: {}, destinations: [] },
+      now: () => made.time,
+      sleep: async (ms) => void (made.time += ms),
+      newId: ids(),
+      signal: interrupt.signal,
+      approve: async ({ quote }) => {
+        const question = `${quote.total.value.toFixed(8)}`;
+        made.asked.push(question);
+        return made.says(question);
+      },
+      on: (event) => void made.events.push(event),
+    },
+    pay: ({ ref = 'R', order: wanted = order, yes = true, maxFee, ...options } = {}) =>
+      pay(
+        { order: wanted, ref, terms: { maxFee }, consent: yes ? 'standing' : 'none' },
+        { wait: 'forever', retry: false, quoteOnly: false, ...options },
+        made.deps,
+      ),
+    intent: (ref = 'R') => {
+      const row = [...store.rows.values()].find(({ intent }) => intent.ref === ref);
+      if (row === undefined) throw new Error(`There is no intent ${ref}.`);
+      return row.intent;
+    },
+  };
+  return made;
+}
+
+let count = 0;
+const ids = () => (): string => `id-${(count += 1)}`;
+
+/** The service's own answer to a creation: 1 sat of fees, valid for a minute. */
+export function quoteOf({ sourceReq, destReq, extRefId }: CreateTransaction, txnId: string, now: number): Transaction {
+  const amount = Number(sourceReq.amtRequested);
+  return {
+    txnId,
+    extRefId,
+    txnState: 'quoted',
+    fxRate: 1,
+    sourceReq: {
+      ccy: sourceReq.ccy, method: sourceReq.method, reqDetails: {},
+      amtRequested: amount, servicepayFees: 1e-8, networkFees: 0, expiresAt: now + 60_000,
+    },
+    destReq: { ccy: destReq.ccy, method: destReq.method, reqDetails: { ...destReq.reqDetails }, amtRequested: amount },
+  };
+}
+
+function logged(journal: Journal, log: string[], fails: (change: IntentChange) => boolean): Journal {
+  const note = (what: string, change: IntentChange): void => {
+    if (fails(change)) throw new Failure('usage', 'The payment journal cannot be written: the disk is full.');
+    log.push(`${what} ${change.step ?? (change.closed === true ? 'closed' : Object.keys(change).join())}`);
+  };
+  return {
+    ...journal,
+    async begin(draft) {
+      if (fails({ step: 'intent' })) throw new Failure('usage', 'The payment journal cannot be written: the disk is full.');
+      log.push('begin');
+      return journal.begin(draft);
+    },
+    async write(claim: Claim, change, now) {
+      note('write', change);
+      return journal.write(claim, change, now);
+    },
+    async spend(claim, change, window, allow) {
+      note('spend', change);
+      return journal.spend(claim, change, window, allow);
+    },
+  };
+}

@@ -17,7 +17,12 @@ export default defineConfig({
       {
         test: {
           name: 'process',
-          include: ['test/e2e/**/*.test.ts', 'test/examples/**/*.test.ts', 'test/faults/**/*.test.ts', 'test/conformance/client.test.ts'],
+          include: [
+            'test/e2e/**/*.test.ts',
+            'test/examples/**/*.test.ts',
+            'test/faults/**/*.test.ts',
+            'test/conformance/client.test.ts',
+          ],
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -35,7 +35,17 @@ export type {
   Wallet,
   Webhook,
 } from './api/types.js';
-export { btcFromMsat, fixed, formatAmount, formatSats, fromWire, money, msatOf, parseAmount, satsOf } from './formats/amount.js';
+export {
+  btcFromMsat,
+  fixed,
+  formatAmount,
+  formatSats,
+  fromWire,
+  money,
+  msatOf,
+  parseAmount,
+  satsOf,
+} from './formats/amount.js';
 export type { Money } from './formats/amount.js';
 export { decodeInvoice } from './formats/bolt11.js';
 export type { Invoice } from './formats/bolt11.js';
@@ -74,9 +84,9 @@ export interface WalletClientOptions {
  * The service, one method per endpoint of the specification. Signs in by itself and again when its token expires, and
  * repeats reads when the network or the service fails for a moment. What changes something is sent once.
  *
- * Every method rejects with a {@link ServiceError} when the service refuses, with a {@link NoAnswer} when nothing tells
- * what became of the request, and with another {@link Failure} when an answer makes no sense. Amounts are whole units of
- * the currency, times are epoch ms.
+ * Every method rejects with a {@link ServiceError} when the service refuses, with a {@link NoAnswer} when nothing
+ * tells what became of the request, and with another {@link Failure} when an answer makes no sense. Amounts are in whole
+ * units of the currency, times in epoch ms.
  *
  * ```ts
  * const client = new WalletClient({ baseUrl: 'https://api.example.com', apiKey, apiSecret });
@@ -171,7 +181,7 @@ export function verifyWebhook(
   return verifyBody(bytesOf(rawBody), signature ?? '', checkSecret(secret));
 }
 
-/** The signature that a delivery of this body carries, for tests of a receiver. Throws `Failure` usage for no secret. */
+/** The signature that a delivery of this body carries, to test a receiver. Throws `Failure` usage without a secret. */
 export function signWebhook(rawBody: string | Uint8Array, secret: string): string {
   return signBody(bytesOf(rawBody), checkSecret(secret));
 }

@@ -16,7 +16,10 @@ const pageSize = '100';
  *
  * @param get the text that a path is answered with
  */
-export async function* eachItem(path: string, get: (path: string) => Promise<string>): AsyncGenerator<object, void, void> {
+export async function* eachItem(
+  path: string,
+  get: (path: string) => Promise<string>,
+): AsyncGenerator<object, void, void> {
   const [pathname = '', search = ''] = path.split('?', 2);
   const query = new URLSearchParams(search);
   if (!query.has('limit')) query.set('limit', pageSize);
@@ -28,7 +31,7 @@ export async function* eachItem(path: string, get: (path: string) => Promise<str
     for (const { item, text } of items) if (!earlier.has(text)) yield item;
     if (pagination === undefined || data.length === 0 || page * pagination.limit >= pagination.total) return;
     if (pagination.page !== page) {
-      throw new Failure('unexpected', `The service was asked for page ${page} and answered with page ${pagination.page}.`);
+      throw new Failure('unexpected', `The service was asked for page ${page} and answered with ${pagination.page}.`);
     }
     earlier = new Set(items.map(({ text }) => text));
   }

@@ -37,7 +37,8 @@ export async function readBody(given: string, context: Pick<Context, 'stdin'>): 
   try {
     JSON.parse(body);
   } catch (cause) {
-    throw new Failure('usage', `The body is not JSON: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Failure('usage', `The body is not JSON: ${reason}.`, { cause });
   }
   return body;
 }

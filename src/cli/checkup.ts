@@ -1,4 +1,4 @@
-// What can be wrong around the wallet: Node, files and their modes, settings, the journal, the service, clocks, the token.
+// What can be wrong around the wallet: Node, modes of files, settings, the journal, the service, clocks, the token.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback, parseBaseUrl } from '../api/base-url.js';
@@ -85,7 +85,8 @@ function checkModes({ config, data }: Home): Finding {
 function checkSettings({ settings }: Context): Finding {
   const { profileName, embedded, baseUrl, apiKey } = settings;
   if (embedded) return ok(`profile ${profileName}, the embedded sandbox`);
-  if (baseUrl === undefined || apiKey === undefined) return problem(`profile ${profileName} is not logged in`, 'svcpay login');
+  const isKnown = baseUrl !== undefined && apiKey !== undefined;
+  if (!isKnown) return problem(`profile ${profileName} is not logged in`, 'svcpay login');
   return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
 }
 
@@ -117,8 +118,8 @@ async function ask({ settings, transport, now, signal }: Context): Promise<Asked
   const sentAt = now();
   try {
     const send = await transport();
-    const url = `${baseUrl}/api/v2/transaction`;
-    const answer = await send({ method: 'GET', url, headers: { accept: 'application/json' }, signal, timeoutMs: patienceMs });
+    const request = { method: 'GET', url: `${baseUrl}/api/v2/transaction`, headers: { accept: 'application/json' } };
+    const answer = await send({ ...request, signal, timeoutMs: patienceMs });
     const at = now();
     const { status } = answer;
     if (status === 401 || status === 403) return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };

@@ -23,6 +23,7 @@ const bitcoinSupply = '21000000';
 const exactDigits = 15;
 const thousandsSeparator = ' ';
 
+/** An amount in whole units: `money('BTC', '0.0005')`. What people type goes to {@link parseAmount}. */
 export function money(ccy: string, value: Big | string | number): Money {
   return { ccy: ccy.toUpperCase(), value: new Big(value) };
 }

@@ -19,6 +19,7 @@ import {
 import { hasHighS, signatureWords, signerOf } from './bolt11-signature.js';
 import { findNetwork, type BitcoinNetwork } from './network.js';
 
+/** A BOLT11 invoice that has passed every check. */
 export interface Invoice {
   /** The whole invoice in lower case. */
   readonly invoice: string;

@@ -23,8 +23,10 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
+/** What kind of failure: each has its own exit code, see {@link exitCodes}. */
 export type FailureKind = keyof typeof exitCodes;
 
+/** What else is known of a failure. */
 export interface FailureDetails {
   /** The next command to run, or what to change. */
   hint?: string | undefined;
@@ -36,6 +38,7 @@ export interface FailureDetails {
   cause?: unknown;
 }
 
+/** Everything that fails on purpose: `kind` says what became of it, `message` why, `hint` what to do next. */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
   readonly kind: FailureKind;

@@ -39,6 +39,7 @@ const attemptRow = v.object({
 /** One POST of a delivery. Times are epoch ms of the service's clock, the duration is of the machine's. */
 export type Attempt = v.InferOutput<typeof attemptRow>;
 
+/** An event on its way to a webhook. Times are epoch ms of the service's clock. */
 export interface Delivery {
   readonly id: number;
   readonly webhookId: string;

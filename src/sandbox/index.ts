@@ -15,8 +15,10 @@ export type { Fault, NewFault } from './faults.js';
 export type { Snapshot } from './snapshots.js';
 export type { LoggedRequest } from './request-log.js';
 
+/** Where the sandbox listens, what it keeps and what it begins with; nothing is needed. */
 export type SandboxOptions = ServerOptions;
 
+/** The service's own clock, which settles, expires and retries by it. */
 export interface SandboxClock {
   /** Epoch ms. */
   now(): Promise<number>;
@@ -26,6 +28,7 @@ export interface SandboxClock {
   thaw(): Promise<number>;
 }
 
+/** Trouble on demand. */
 export interface SandboxFaults {
   /** `add({ kind: 'drop-after-commit', method: 'PUT' })`: strikes the next such request, once. */
   add(fault: NewFault): Promise<Fault>;
@@ -35,6 +38,7 @@ export interface SandboxFaults {
   clear(id?: number): Promise<void>;
 }
 
+/** What an event for testing says. */
 export interface TestEvent {
   readonly state: State;
   /** A transaction of the service; without one the event is about a transaction that does not exist. */
@@ -44,6 +48,7 @@ export interface TestEvent {
   readonly accountId?: string;
 }
 
+/** Deliveries to the account's webhook. */
 export interface SandboxWebhooks {
   /** What was, is or will be posted, oldest first, each with its attempts. */
   deliveries(filter?: DeliveryFilter): Delivery[];
@@ -55,6 +60,7 @@ export interface SandboxWebhooks {
   trigger(event: TestEvent): Promise<number>;
 }
 
+/** Whole states of the sandbox under names. */
 export interface SandboxSnapshots {
   /** Keeps the whole state under a name: money, transactions, webhooks, time. */
   save(name: string): Promise<void>;
@@ -86,8 +92,10 @@ const status = v.object({
   due: v.number(),
 });
 
+/** What the sandbox holds and what it is about to do. */
 export type SandboxStatus = v.InferOutput<typeof status>;
 
+/** The service of the specification on this machine, and all that happens outside of it. */
 export interface Sandbox {
   /** Base URL, without a trailing slash. */
   readonly url: string;

@@ -19,6 +19,7 @@ const logRow = v.object({
   fault: v.nullable(v.string()),
 });
 
+/** A request that the service has answered; `at` is epoch ms of its clock. */
 export type LoggedRequest = v.InferOutput<typeof logRow>;
 
 export interface LogFilter {

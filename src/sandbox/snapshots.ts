@@ -17,6 +17,7 @@ const row = v.object({
   transactions: v.number(),
 });
 
+/** A whole state that is kept. */
 export interface Snapshot {
   readonly name: string;
   /** Epoch ms of the machine's clock. */

@@ -44,6 +44,13 @@ describe('the package', () => {
     run(process.execPath, [join(modules, 'typescript/bin/tsc'), ...strict, ...target, 'consumer.ts'], project);
   });
 
+  test('says of every public name what it is', () => {
+    const types = join(project, 'node_modules/svcpay/dist/types/src');
+    const names = ['index.d.ts', 'sandbox/index.d.ts'].flatMap((entry) => namesOf(join(types, entry)));
+    expect(names.length).toBeGreaterThan(60);
+    expect(names.filter((name) => !isDocumented(name)).map(({ name }) => name)).toEqual([]);
+  });
+
   test('runs with its dependencies alone', () => {
     expect(JSON.parse(run(process.execPath, ['consumer.js'], project))).toEqual({
       price: '0.00001000 BTC',
@@ -68,3 +75,27 @@ describe('the package', () => {
 });
 
 const contentOf = (file: string): ArrayBuffer => new Uint8Array(readFileSync(file)).buffer;
+
+interface PublicName {
+  readonly name: string;
+  /** The declaration file that it is in. */
+  readonly file: string;
+}
+
+/** What a declaration file exports, its own and that of others. */
+function namesOf(file: string): PublicName[] {
+  const text = readFileSync(file, 'utf8');
+  const own = [...text.matchAll(/^export (?:declare )?(?:class|function|const|interface|type) (\w+)/gm)];
+  const others = [...text.matchAll(/^export (?:type )?\{([^}]+)\} from '(.+)\.js';/gm)];
+  return [
+    ...own.map(([, name = '']) => ({ name, file })),
+    ...others.flatMap(([, names = '', from = '']) =>
+      [...names.matchAll(/\w+/g)].map(([name]) => ({ name, file: join(dirname(file), `${from}.d.ts`) })),
+    ),
+  ];
+}
+
+const isDocumented = ({ name, file }: PublicName): boolean =>
+  new RegExp(`\\*/\\n(?:export )?(?:declare )?(?:class|function|const|interface|type) ${name}\\b`).test(
+    readFileSync(file, 'utf8'),
+  );

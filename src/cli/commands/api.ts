@@ -19,7 +19,7 @@ const methods = ['GET', 'POST', 'PUT', 'DELETE'];
 export const api = defineCommand({
   arguments: {
     method: word('METHOD', parseMethod, methods).describe('GET, POST, PUT or DELETE'),
-    path: word('PATH', parsePath).describe(`as in /api/v2/transaction, or transaction; ${accountPlaceholder} is filled in`),
+    path: word('PATH', parsePath).describe(`as in /api/v2/webhook, or webhook; ${accountPlaceholder} is filled in`),
   },
   options: {
     data: text('JSON').optional().short('d').describe('the body, sent to the letter; @FILE from a file, - from stdin'),
@@ -59,7 +59,7 @@ function checkFlags({ method, data, include, paginate }: Asked, { globals }: Con
   const formatted = globals.json || globals.output !== undefined || globals.fields !== undefined;
   if (data !== undefined && ['GET', 'HEAD'].includes(method)) throw usage(`A ${method} has no body: leave --data out.`);
   if (paginate && method !== 'GET') throw usage('--paginate follows the pages of a GET.');
-  if (include && (paginate || formatted)) throw usage('--include prints one answer as it came: give no format with it.');
+  if (include && (paginate || formatted)) throw usage('--include prints one answer as it came: give no format.');
   if (globals.fields === undefined && ['table', 'csv', 'tsv'].includes(globals.output ?? '')) {
     throw usage(`-o ${globals.output} needs --fields, which name its columns.`);
   }

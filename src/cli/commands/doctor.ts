@@ -1,4 +1,4 @@
-// Checks the installation, its files, the service and the clock, and says what to do. Ends with 1 when something is wrong.
+// Checks the installation, its files, the service and the clock, says what to do; exit 1 for a problem.
 import { platform, versions } from 'node:process';
 import { checkupLines, checkupList, type Check } from '../../terminal/checkup-view.js';
 import { checkUp } from '../checkup.js';

@@ -5,8 +5,11 @@ export type Line = { readonly text: string } | { readonly tooLong: true };
 
 const newline = 0x0a;
 
-/** Yields each line without its end; empty lines and what stands after the last end, if it is only space, are left out. */
-export async function* readLines(chunks: AsyncIterable<Uint8Array | string>, longest: number): AsyncGenerator<Line, void, void> {
+/** Yields each line without its end; those with nothing but space are left out. */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array | string>,
+  longest: number,
+): AsyncGenerator<Line, void, void> {
   let parts: Buffer[] = [];
   let length = 0;
   const line = (): Line[] => {

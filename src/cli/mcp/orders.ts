@@ -1,8 +1,8 @@
 // Payments that a model asks for, through the same machine as every other: quoted, held to the limits, let go once.
-import { Failure } from '../../formats/failure.js';
-import type { Limits } from '../../store/profiles.js';
 import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
 import type { PaymentTerms } from '../../store/journal.js';
+import type { Limits } from '../../store/profiles.js';
 import type { Approval, PaymentDeps } from '../../wallet/contract.js';
 import { checkNotExpired } from '../../wallet/destinations.js';
 import { noLimits } from '../../wallet/limits.js';
@@ -16,7 +16,7 @@ import { currency, text } from '../values.js';
 
 export const sendArguments = {
   destination: text().describe('an invoice, address, LNURL, Lightning Address or bitcoin: URI'),
-  amount: text().optional().describe('with its unit, as in 50000sat or 25usdt; left out for an invoice, which says it itself'),
+  amount: text().optional().describe('with its unit, as in 50000sat or 25usdt; an invoice says it itself'),
   from: currency().optional().describe('the wallet that pays (default BTC; for a TRON address USDT)'),
 };
 

@@ -16,15 +16,21 @@ export interface RpcDeps {
   readonly signal: AbortSignal;
 }
 
-export const rpcCodes = { parse: -32_700, request: -32_600, method: -32_601, params: -32_602, internal: -32_603 } as const;
+const codes = {
+  parse: -32_700,
+  request: -32_600,
+  method: -32_601,
+  params: -32_602,
+  internal: -32_603,
+} as const;
 
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
 
-  constructor(code: keyof typeof rpcCodes, message: string) {
+  constructor(code: keyof typeof codes, message: string) {
     super(message);
-    this.code = rpcCodes[code];
+    this.code = codes[code];
   }
 }
 
@@ -110,5 +116,5 @@ function readMessage(text: string): Request | RpcError | undefined {
   }
   const read = v.safeParse(requestSchema, json);
   if (read.success) return read.output;
-  return v.is(responseSchema, json) ? undefined : new RpcError('request', 'The message is not a request of JSON-RPC 2.0.');
+  return v.is(responseSchema, json) ? undefined : new RpcError('request', 'The message is no request of JSON-RPC 2.0.');
 }

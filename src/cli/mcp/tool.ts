@@ -68,8 +68,9 @@ function readArguments<A extends Values>(values: A, given: unknown): ValuesOf<A>
   if (!read.success) throw usage('The arguments must be an object.');
   const unknown = Object.keys(read.output).filter((name) => !Object.hasOwn(values, name));
   if (unknown.length > 0) throw usage(`It does not take ${unknown.join(', ')}.`);
-  const missing = Object.entries(values).filter(([name, { shape }]) => shape.required && !Object.hasOwn(read.output, name));
-  if (missing.length > 0) throw usage(`Missing: ${missing.map(([name]) => name).join(', ')}.`);
+  const needed = Object.keys(values).filter((name) => values[name]?.shape.required === true);
+  const missing = needed.filter((name) => !Object.hasOwn(read.output, name));
+  if (missing.length > 0) throw usage(`Missing: ${missing.join(', ')}.`);
   const words = Object.entries(read.output).map(([name, value]) => [name, readWord(name, value)]);
   return readAll(values, Object.fromEntries(words));
 }

@@ -50,6 +50,27 @@ describe('svcpay api', () => {
     expect((await svcpay([...confirm, '--yes'], around)).json()).toMatchObject({ txnId, txnState: 'completed' });
   });
 
+  test('repeats a GET that failed, and nothing else', async ({ around }) => {
+    const { sandbox } = around;
+    await sandbox.faults.add({ kind: 'status', status: 500, method: 'GET' });
+    expect(await svcpay(['api', 'GET', 'transaction'], around)).toMatchObject({ exitCode: 0 });
+    await sandbox.faults.add({ kind: 'status', status: 500, method: 'POST', path: '/api/v2/transaction' });
+    expect(await svcpay(['api', 'POST', 'transaction', '-d', JSON.stringify(swap)], around)).toMatchObject({ exitCode: 75 });
+    expect(sandbox.requests('GET')).toHaveLength(2);
+    expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
+  });
+
+  test('does not say that nothing moved when a confirmation was not answered', async ({ around }) => {
+    const { sandbox } = around;
+    const quote = await svcpay(['api', 'POST', 'transaction', '-d', JSON.stringify(swap)], around);
+    const { txnId } = quote.json() as { txnId: string };
+    await sandbox.faults.add({ kind: 'drop-after-commit', method: 'PUT' });
+    const run = await svcpay(['api', 'PUT', `transaction/${txnId}/confirm`, '--yes', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(run.error()).toMatchObject({ kind: 'pending', txnId, hint: `svcpay tx get ${txnId}` });
+    expect(sandbox.requests('PUT')).toHaveLength(1);
+  });
+
   test('streams every page of a list as one array', async ({ around }) => {
     const body = JSON.stringify(swap);
     await svcpay(['api', 'POST', 'transaction', '-d', body], around);

@@ -1,6 +1,7 @@
 // Requests and answers between the server (or the embedded handler) and the service, and the table of endpoints.
 import * as v from 'valibot';
 import type { Account } from './accounts.js';
+import { complaint } from './complaint.js';
 import type { Context } from './context.js';
 import { readJson, writeJson } from './json.js';
 import { badRequest, notFound } from './refusal.js';
@@ -109,10 +110,7 @@ export function bodyText({ body }: Incoming): string {
 export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T {
   const parsed = v.safeParse(shape, parseJson(bodyText(incoming)), { abortEarly: true });
   if (parsed.success) return parsed.output;
-  const [issue] = parsed.issues;
-  const path = v.getDotPath(issue);
-  const message = path === null ? issue.message : `${path}: ${issue.message}`;
-  throw badRequest(message.slice(0, maxMessageLength));
+  throw badRequest(complaint(parsed.issues[0]).slice(0, maxMessageLength));
 }
 
 function parseJson(text: string): unknown {

@@ -2,6 +2,7 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { countryCodes } from '../../formats/country.js';
+import { complaint } from '../complaint.js';
 import { findInstitution } from '../institutions.js';
 import { price } from '../pricing.js';
 import { findRails, isPayoutMethod, type Rail } from '../rails.js';
@@ -110,6 +111,5 @@ function assertSourceOfFunds(request: CreationRequest, international: boolean): 
 function read<T>(shape: v.GenericSchema<unknown, T>, path: string, value: unknown): T {
   const parsed = v.safeParse(shape, value, { abortEarly: true });
   if (parsed.success) return parsed.output;
-  const [issue] = parsed.issues;
-  throw badRequest(`${[path, v.getDotPath(issue)].filter(Boolean).join('.')}: ${issue.message}`);
+  throw badRequest(complaint(parsed.issues[0], path));
 }

@@ -83,8 +83,9 @@ function showCard(request: PaymentRequest, wait: boolean, { out, now }: Context)
   out.screen((canvas) => ['', ...invoiceCard({ ...request, title, facts }, canvas), '']);
 }
 
-/** The hosted payment page, where the service names one. */
-export function pageFact({ sourceReq }: Transaction): Fact[] {
+/** The hosted payment page, where the service names one; that of the embedded sandbox no browser can reach. */
+export function pageFact({ sourceReq }: Transaction, { embedded }: Context['settings']): Fact[] {
+  if (embedded) return [];
   const page = sourceReq.reqDetails?.['invoicePageUrl'];
   return typeof page === 'string' ? [{ label: 'Page', value: sanitize(page), whole: true }] : [];
 }

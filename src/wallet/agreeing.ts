@@ -101,7 +101,5 @@ async function letGo(run: Run, approval: Approval): Promise<void> {
   run.confirmedHere = true;
 }
 
-function declined({ txnId, expiresAt }: Quote): Failure {
-  const lapses = expiresAt === undefined ? 'by itself' : `by itself at ${new Date(expiresAt).toISOString()}`;
-  return new Failure('declined', `Not sent: you said no. The quote lapses ${lapses}.`, { txnId });
-}
+const declined = ({ txnId }: Quote): Failure =>
+  new Failure('declined', 'Not sent: you said no. The quote lapses by itself.', { txnId });

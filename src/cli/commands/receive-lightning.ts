@@ -30,5 +30,5 @@ export const receiveLightning = defineCommand({
 function requestOf(txn: Transaction, amount: Money, now: number, { settings }: Context): PaymentRequest {
   const invoice = isFinal(txn.txnState) ? undefined : checkedInvoice(txn, amount, settings.network, now);
   const code = invoice?.invoice ?? invoiceText(txn);
-  return { how: 'over Lightning', amount, code, text: code, facts: pageFact(txn), expiresAt: invoice?.expiresAt };
+  return { how: 'over Lightning', amount, code, text: code, facts: pageFact(txn, settings), expiresAt: invoice?.expiresAt };
 }

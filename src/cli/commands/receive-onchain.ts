@@ -29,6 +29,6 @@ export const receiveOnchain = defineCommand({
 /** Only a checked address is shown; one of an earlier run that is paid is not shown again. */
 function requestOf(txn: Transaction, amount: Money, now: number, { settings }: Context): PaymentRequest {
   const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, settings.network, now);
-  const facts = [{ label: 'URI', value: sanitize(uri), whole: true }, ...pageFact(txn)];
+  const facts = [{ label: 'URI', value: sanitize(uri), whole: true }, ...pageFact(txn, settings)];
   return { how: 'on-chain', amount, code: uri, text: address, facts, expiresAt };
 }

@@ -1,6 +1,7 @@
 // A client of the service as an integrator writes it from the specification alone: plain fetch, no code of ours.
 import { createHmac } from 'node:crypto';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import { startCheckedSandbox } from '../support/openapi.js';
 
 /** Parsed JSON, as whatever a test takes it for. */
 type Said = ReturnType<typeof JSON.parse>;
@@ -86,7 +87,7 @@ export async function integrator(sandbox: Sandbox, keys: Keys = sandbox): Promis
 }
 
 export async function withSandbox(options: SandboxOptions, use: (client: Integrator) => Promise<void>): Promise<void> {
-  const sandbox = await startSandbox({ autoPay: 'off', ...options });
+  const sandbox = await startCheckedSandbox({ autoPay: 'off', ...options });
   try {
     await use(await integrator(sandbox));
   } finally {

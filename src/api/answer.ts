@@ -55,7 +55,7 @@ export function valueOf<T>(
 
 /** What an error answer means for the request that it answers: refused, or not known. */
 export function failureOf(answer: Answer, expectation: Expectation, now: number): ServiceError | NoAnswer {
-  const error = serviceError(answer, now);
+  const error = serviceError(answer, now, { txnId: expectation.txnId });
   const { status, code } = error;
   if (!isMoney(expectation) || (status >= 400 && status < 500)) return error;
   return unknownOutcome(error.message, expectation, { status, code, cause: error });
@@ -68,8 +68,14 @@ const errorSchema = v.looseObject({
   errorMetadata: v.fallback(v.optional(v.looseObject({ params: v.optional(v.unknown()) })), undefined),
 });
 
+/** What the caller knows of the request, for the words of its failure. */
+interface About {
+  readonly txnId?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
 /** The failure that an error answer means, from any of the three body shapes or from none of them. */
-export function serviceError(answer: Answer, now: number, hint?: string): ServiceError {
+export function serviceError(answer: Answer, now: number, about: About = {}): ServiceError {
   const { status, headers } = answer.response;
   const wait = retryAfterMs(headers['retry-after'], now);
   const parsed = v.safeParse(errorSchema, answer.json);
@@ -78,13 +84,13 @@ export function serviceError(answer: Answer, now: number, hint?: string): Servic
   const reason = texts.length > 0 ? texts.join(': ') : contentOf(answer);
   const code = body?.code;
   const where = code === undefined ? `${status}` : `${status}, code ${code}`;
-  return new ServiceError(kindOf(status), `${opening(status)}: ${reason} (${where}).`, {
+  return new ServiceError(kindOf(status), `${opening(answer, about)}: ${reason} (${where}).`, {
     status,
     code,
     reason,
     params: decoded(body?.errorMetadata?.params),
     retryAfterMs: wait,
-    hint: hint ?? hintFor(answer, wait),
+    hint: about.hint ?? hintFor(answer, wait, about),
   });
 }
 
@@ -126,19 +132,27 @@ function kindOf(status: number): FailureKind {
   return status >= 400 ? 'refused' : 'unexpected';
 }
 
-function opening(status: number): string {
+/** A 404 that is not the service's own JSON says nothing of the transaction: somebody else may have answered. */
+const isMissing = ({ response: { status }, content }: Answer, { txnId }: About): boolean =>
+  status === 404 && content === 'json' && txnId !== undefined;
+
+function opening(answer: Answer, about: About): string {
+  const { status } = answer.response;
   if (status === 401) return 'The service did not accept the key or token';
   if (status === 403) return 'The service does not permit this';
+  if (isMissing(answer, about)) return `The service has no transaction ${about.txnId}`;
   if (status === 404) return 'The service could not find it';
   if (status === 429) return 'The service wants fewer requests';
   if (status >= 500) return 'The service failed';
   return status >= 400 ? 'The service refused' : 'The service points elsewhere, where the token must not go';
 }
 
-function hintFor({ response: { status }, content }: Answer, wait: number | undefined): string | undefined {
+function hintFor(answer: Answer, wait: number | undefined, about: About): string | undefined {
+  const { response: { status }, content } = answer;
   if (wait !== undefined) return `Try again in ${Math.ceil(wait / 1000)} s.`;
   if (status === 401) return 'If the account is right, sign in again: svcpay login';
   if (status < 400 || (status === 404 && content === 'other')) return 'Check the base URL.';
+  if (isMissing(answer, about)) return 'svcpay tx list --time 1y';
   return undefined;
 }
 

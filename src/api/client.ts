@@ -98,7 +98,8 @@ export class WalletClient {
 
   /** Endpoint 9. */
   async transaction(txnId: string): Promise<types.Transaction> {
-    return this.#read(`/api/v2/transaction/${segment(txnId)}`, schemas.transactionSchema);
+    const path = `/api/v2/transaction/${segment(txnId)}`;
+    return this.#service.call({ method: 'GET', path, effect: 'read', txnId }, schemas.transactionSchema);
   }
 
   /** One page of the list (endpoint 10). */

@@ -91,7 +91,7 @@ export function createService(options: ClientOptions): Service {
     const answer = await attempts(expectation, prepare, worthAnother(expectation));
     const { status } = answer.response;
     if (status === 401) await options.tokens.clear().catch(() => options.log?.('the token could not be removed'));
-    if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), signInHint(status));
+    if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), { hint: signInHint(status) });
     const token = valueOf(answer, expectation, tokenSchema, clock.now());
     await options.tokens.save(token).catch(() => options.log?.('the token could not be kept'));
     return token;

@@ -73,6 +73,21 @@ describe('the kind of a failure', () => {
     await expect(client.transaction('t1')).rejects.toMatchObject({ status, kind: 'temporary', exitCode: 75 });
   });
 
+  test('a transaction that the service does not have is named', async () => {
+    const { client, service } = world();
+    service.on('GET', path, answer(404, { error: 'not found' }));
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      message: 'The service has no transaction t1: not found (404).',
+      hint: 'svcpay tx list --time 1y',
+    });
+  });
+
+  test('a 404 that is no JSON says nothing of the transaction', async () => {
+    const { client, service } = world();
+    service.on('GET', path, answer(404, '<html>', { 'content-type': 'text/html' }));
+    await expect(client.transaction('t1')).rejects.toMatchObject({ hint: 'Check the base URL.' });
+  });
+
   test('a redirect is an error and is not followed', async () => {
     const { client, service } = world();
     service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/' }));

@@ -1,6 +1,7 @@
 // The open payments of the chosen service and account, as the journal has them.
 import type { Intent } from '../store/journal.js';
 import type { PendingPayment } from '../terminal/intent-view.js';
+import { knownAmounts } from '../wallet/limits.js';
 import { decodeOrder } from '../wallet/order-record.js';
 import type { Context } from './context.js';
 import { journalScope } from './payment-flow.js';
@@ -13,6 +14,9 @@ export async function openIntents(context: Context): Promise<readonly Intent[]> 
 
 export function pendingPayment(intent: Intent): PendingPayment {
   const { ref, kind, step, consent, txnId, txnState, attempt, openedAt, updatedAt } = intent;
-  const { destination } = decodeOrder(intent.request);
-  return { ref, kind, destination, step, agreed: consent !== 'none', txnId, txnState, attempt, openedAt, updatedAt };
+  const order = decodeOrder(intent.request);
+  const [amount] = knownAmounts(order).toReversed();
+  const { destination } = order;
+  const asked = { ccy: amount?.ccy ?? null, amount: amount?.value ?? null };
+  return { ref, kind, destination, ...asked, step, agreed: consent !== 'none', txnId, txnState, attempt, openedAt, updatedAt };
 }

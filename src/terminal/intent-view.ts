@@ -1,4 +1,6 @@
 // Payments as the journal knows them: those that are open, and what became of them when they were gone on with.
+import type { Big } from 'big.js';
+import { formatAmount, money } from '../formats/amount.js';
 import type { Intent } from '../store/journal.js';
 import { relativeTime } from './time.js';
 import type { ListView } from './view.js';
@@ -8,6 +10,9 @@ export interface PendingPayment {
   readonly ref: string;
   readonly kind: string;
   readonly destination: string;
+  /** As it was asked for: what arrives where the order fixes that, else what leaves. */
+  readonly ccy: string | null;
+  readonly amount: Big | null;
   readonly step: Intent['step'];
   /** Whether `tx resume` goes on without asking. */
   readonly agreed: boolean;
@@ -39,6 +44,13 @@ export function pendingList(now: number): ListView<PendingPayment> {
         priority: 2,
       },
       { title: 'What', value: ({ kind }) => kind },
+      {
+        title: 'Amount',
+        value: ({ amount }) => amount,
+        text: ({ ccy, amount }) => (ccy === null || amount === null ? '–' : formatAmount(money(ccy, amount))),
+        align: 'right',
+      },
+      { title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
       { title: 'Step', value: ({ step }) => step, text: ({ step }) => stepWords[step] },
       { title: 'Your yes', value: ({ agreed }) => agreed, text: ({ agreed }) => (agreed ? 'given' : 'is missing'), priority: 1 },
       { title: 'Reference', value: ({ ref }) => ref, style: (cell, style) => style.dim(cell), below: true },

@@ -11,7 +11,5 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stdout.write(`${require('../package.json').version}\n`);
 } else {
   require('node:module').enableCompileCache?.();
-  // The HTTP parser is WebAssembly: optimising it costs more than one command ever gains.
-  require('node:v8').setFlagsFromString('--liftoff-only');
   require('../dist/main.cjs');
 }

@@ -4,18 +4,27 @@ import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli } from './cli/run.js';
 import { exitCodes } from './formats/failure.js';
+import type { Input, InputStream } from './terminal/terminal.js';
 
 // Stands if the program should end before the command has: what came to no end is no success.
 process.exitCode = 1;
 void main();
 
 async function main(): Promise<void> {
-  process.exitCode = await runCli(process.argv.slice(2), openProcess());
+  let opened: InputStream | undefined;
+  const stdin: Input = {
+    get isTTY() {
+      // Not imported above, because few command lines ask.
+      return process.getBuiltinModule('node:tty').isatty(0);
+    },
+    open: () => (opened ??= process.stdin),
+  };
+  process.exitCode = await runCli(process.argv.slice(2), openProcess(stdin));
   // A terminal that was read for an answer would keep the process waiting for more.
-  process.stdin.pause();
+  opened?.pause();
 }
 
-function openProcess(): Process {
+function openProcess(stdin: Input): Process {
   const interruption = new AbortController();
   let whenForced: number = exitCodes.interrupted;
   const interrupt = (): void => {
@@ -26,7 +35,7 @@ function openProcess(): Process {
   const taken = [...own, 'SIGHUP'] as const;
   for (const signal of own) process.on(signal, interrupt);
   return {
-    stdin: process.stdin,
+    stdin,
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,

@@ -42,11 +42,11 @@ export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain
 }
 
 async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer> {
-  if (file === '-' && stdin.isTTY === true) {
+  if (file === '-' && stdin.isTTY) {
     throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay batch - --yes' });
   }
   try {
-    for await (const chunk of file === '-' ? stdin : createReadStream(file)) yield Buffer.from(chunk);
+    for await (const chunk of file === '-' ? stdin.open() : createReadStream(file)) yield Buffer.from(chunk);
   } catch (cause) {
     throw new Failure('usage', `Nothing was sent: the file ${file} cannot be read.`, { cause });
   }

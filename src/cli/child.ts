@@ -17,7 +17,7 @@ export function runChild(
     const child = spawn(command, args, { env, stdio: 'inherit' });
     const giveBack = takeSignals((signal) => {
       // Ctrl-C at a terminal reaches the child by itself, and twice would mean something else.
-      if (signal !== 'SIGINT' || stdin.isTTY !== true) child.kill(signal);
+      if (signal !== 'SIGINT' || !stdin.isTTY) child.kill(signal);
     });
     child.on('error', (cause) => {
       giveBack();

@@ -13,14 +13,14 @@ import { credentialName, openTokens, type KeptTokens } from '../store/tokens.js'
 import { createAsk, type Ask } from '../terminal/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
-import { openTerminal, type InputStream, type OutputStream, type Terminal } from '../terminal/terminal.js';
+import { openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
 import type { EmbeddedService } from './embedded.js';
 import type { Globals } from './globals.js';
 import { isAlive, ownerOf } from './owner.js';
 
 /** The process as seen from inside, so that tests can stand in for it. */
 export interface Process {
-  readonly stdin: InputStream;
+  readonly stdin: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -109,6 +109,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   });
 
   const network = once(async (): Promise<Transport> => {
+    // The HTTP parser is WebAssembly: optimising it costs more than one command ever gains.
+    (await import('node:v8')).setFlagsFromString('--liftoff-only');
     const { undiciTransport } = await import('../api/undici-transport.js');
     const transport = undiciTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
     closers.push(() => transport.close());

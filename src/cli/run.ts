@@ -13,7 +13,7 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
       tree,
       version: proc.version,
       argv,
-      atTerminal: proc.stdin.isTTY === true && proc.stdout.isTTY === true,
+      atTerminal: proc.stdout.isTTY === true && proc.stdin.isTTY,
       columns: proc.stdout.columns,
       print: (text) => void proc.stdout.write(text),
       explain: (text) => void proc.stderr.write(`${text}\n`),

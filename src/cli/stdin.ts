@@ -11,10 +11,10 @@ export async function readStdin(context: Pick<Context, 'stdin'>): Promise<string
 
 /** All of stdin. Throws Failure `usage` at a terminal, where nobody would know that it waits. */
 export async function readStdinBytes({ stdin }: Pick<Context, 'stdin'>): Promise<Buffer> {
-  if (stdin.isTTY === true) throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
+  if (stdin.isTTY) throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of stdin) {
+  for await (const chunk of stdin.open()) {
     const bytes = Buffer.from(chunk);
     length += bytes.length;
     if (length > longest) throw new Failure('usage', 'What is piped in is too large.');

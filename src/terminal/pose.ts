@@ -21,7 +21,7 @@ export async function pose<T>(
   prompt: (context: Context) => Promise<T>,
   canGoBack: boolean,
 ): Promise<T | Back> {
-  const { stdin } = terminal;
+  const stdin = terminal.stdin.open();
   const aborter = new AbortController();
   const context = { input: stdin, output: terminal.stderr, signal: aborter.signal, clearPromptOnDone: false };
   let lastKey: Key = {};

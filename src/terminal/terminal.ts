@@ -3,6 +3,12 @@ import type { Readable, Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
 
 export type InputStream = Readable & { readonly isTTY?: boolean };
+/** Opened only by what reads it: merely to open it loads a good part of Node. */
+export interface Input {
+  readonly isTTY: boolean;
+  open(): InputStream;
+}
+
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 /** What a view needs to know of the place that it draws on; views are pure functions of this and their data. */
@@ -18,10 +24,9 @@ export interface Canvas {
 
 /** As a canvas it stands for stdout. */
 export interface Terminal extends Canvas {
-  readonly stdin: InputStream;
+  readonly stdin: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
   /** The canvas of stderr: questions, the cards that belong to them, and errors. */
@@ -38,7 +43,7 @@ export interface Terminal extends Canvas {
 }
 
 export interface TerminalSource {
-  readonly stdin: InputStream;
+  readonly stdin: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -52,7 +57,7 @@ export interface TerminalSource {
 type Env = TerminalSource['env'];
 
 export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSource): Terminal {
-  const isTty = (stream: InputStream | OutputStream): boolean => stream.isTTY === true;
+  const isTty = (stream: OutputStream): boolean => stream.isTTY === true;
   const ttys = [stdout, stderr].filter(isTty);
   // A pseudo-terminal without a size reports 0 columns: width is then unknown, not zero.
   const widest = (side: 'columns' | 'rows', fallback: number): number =>
@@ -67,7 +72,7 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
   };
   const chalkOf = (stream: OutputStream): ChalkInstance =>
     new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) });
-  const whyNoPrompt = reasonAgainstPrompt(isTty(stdin), isTty(stderr), env, flags);
+  const whyNoPrompt = reasonAgainstPrompt(stdin.isTTY, isTty(stderr), env, flags);
   const unicode = speaksUnicode(env);
   const drawsBlocks = (stream: OutputStream): boolean =>
     (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb';
@@ -78,7 +83,6 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
     stdin,
     stdout,
     stderr,
-    stdinIsTty: isTty(stdin),
     stdoutIsTty: isTty(stdout),
     stderrIsTty: isTty(stderr),
     style: chalkOf(stdout),

@@ -34,7 +34,7 @@ export const memoryStream = (properties: object = {}): Writable & { readonly wri
 export function openScreen({ tty = true, columns = 80, rows = 24, env = {}, flags = {} }: ScreenOptions = {}): Screen {
   const isTty = (stream: Stream): boolean => (typeof tty === 'boolean' ? tty : tty.includes(stream));
   const output = (stream: Stream) => memoryStream(isTty(stream) ? { isTTY: true, columns, rows } : {});
-  const stdin = Object.assign(new Readable({ read: () => undefined }), isTty('stdin') ? { isTTY: true } : {});
+  const stdin = { isTTY: isTty('stdin'), open: () => new Readable({ read: () => undefined }) };
   const stdout = output('stdout');
   const stderr = output('stderr');
   const terminal = openTerminal({ stdin, stdout, stderr, env, flags });

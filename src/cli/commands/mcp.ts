@@ -17,10 +17,11 @@ export const mcp = defineCommand({
     ['svcpay limits set --per-payment 20000sat --per-day 100000sat && svcpay mcp --allow-payments', 'may also pay'],
   ],
   async run({ allowPayments }, context) {
-    const { stdin, stdout, signal, version } = context;
+    const { stdout, signal, version } = context;
     if (allowPayments) checkLimits(context);
     const tools = [...readingTools(context), ...(allowPayments ? payingTools(context) : [])];
-    if (stdin.isTTY === true) context.out.say('This speaks to a program, one JSON message a line. Ctrl-C ends it.');
+    if (context.stdin.isTTY) context.out.say('This speaks to a program, one JSON message a line. Ctrl-C ends it.');
+    const stdin = context.stdin.open();
     signal.addEventListener('abort', () => stdin.destroy(), { once: true });
     await serveRpc({
       input: stdin,

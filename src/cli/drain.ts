@@ -37,11 +37,8 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
 
 /** The same context, interrupted by another signal than Ctrl-C itself; closed together with the first. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
-  const { stdin, stdout, stderr, env, pid, version, moneyIsLetGo, takeSignals, now, random, newId, sleep, every } = context;
-  const proc = {
-    stdin, stdout, stderr, env, pid, version, moneyIsLetGo, takeSignals, now, random, newId, sleep, every, signal,
-  };
-  const under = openContext(proc, context.globals, context);
+  const { globals, argv, runLine } = context;
+  const under = openContext({ ...context, signal }, globals, { argv, runLine });
   context.onClose(() => under.close());
   return under;
 }

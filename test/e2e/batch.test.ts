@@ -153,17 +153,17 @@ describe('svcpay batch', () => {
   });
 
   test('interrupted, it finishes what is under way, says what is left, and goes on when run again', async ({ around }) => {
-    const file = batchFile(around.home, lightningRows(12));
-    const running = startSvcpay(['batch', file, '--yes', '--json', '--concurrency', '3'], around);
+    const file = batchFile(around.home, lightningRows(6));
+    const running = startSvcpay(['batch', file, '--yes', '--json', '--concurrency', '2'], around);
     await confirmed(around.sandbox, 1);
     running.child.kill('SIGINT');
     const stopped = await running.ended;
     expect(stopped).toMatchObject({ exitCode: 8 });
     expect(stopped.json()).toMatchObject({ failed: 0, unknown: 0 });
-    expect(stopped.error().message).toMatch(/^Interrupted halfway: \d+ rows of 12/);
+    expect(stopped.error().message).toMatch(/^Interrupted halfway: \d+ rows of 6/);
     const run = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(await paidReferences(around)).toHaveLength(12);
+    expect(await paidReferences(around)).toHaveLength(6);
   });
 
   test('a result file that is something else is not written over', async ({ around }) => {

@@ -56,17 +56,23 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
       problems.push(row);
       continue;
     }
-    try {
-      const planned = await deps.plan(row);
-      checkNew(planned, seen);
-      if (await isSettled(planned, deps)) settled += 1;
-      else {
-        await checkPayable(planned, deps);
-        add(totals, planned);
-        refs.add(planned.ref);
-      }
-    } catch (error) {
-      problems.push(problemOf(row.line, error));
+    const planned = await orProblem(row.line, async () => {
+      const plan = await deps.plan(row);
+      checkNew(plan, seen);
+      return plan;
+    });
+    if (isProblem(planned)) {
+      problems.push(planned);
+      continue;
+    }
+    // That the journal cannot be read is no fault of the row.
+    const intent = await deps.find(planned.ref);
+    const state = await orProblem(row.line, () => stateOf(planned, intent, deps));
+    if (isProblem(state)) problems.push(state);
+    else if (state.settled) settled += 1;
+    else {
+      add(totals, planned);
+      refs.add(planned.ref);
     }
   }
   const all = [...totals.values()];
@@ -99,14 +105,26 @@ function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfIn
 
 const usage = (message: string): Failure => new Failure('usage', message);
 
-/** Paid, or let go, by an earlier run. Throws Failure `usage` for a reference that belongs to a different payment. */
-async function isSettled({ ref, order }: PlannedRow, { find }: CheckDeps): Promise<boolean> {
-  const intent = await find(ref);
-  if (intent === undefined || intent.ref !== ref) return false;
-  const paid = isPaid(intent) || isLetGo(intent);
+/** Whether an earlier run has paid it, or let it go. Throws Failure for a row that cannot be paid. */
+async function stateOf(row: PlannedRow, intent: Intent | undefined, deps: CheckDeps): Promise<{ settled: boolean }> {
+  const settled = intent?.ref === row.ref && isSettled(row, intent);
+  if (!settled) await checkPayable(row, deps);
+  return { settled };
+}
+
+/** Throws Failure `usage` for a reference that belongs to a different payment. */
+function isSettled({ ref, order }: PlannedRow, intent: Intent): boolean {
   const mayChange = intent.closed && intent.step === 'intent';
   if (intent.fingerprint !== fingerprint(order) && !mayChange) throw differentPayment(ref, intent.txnId);
-  return paid;
+  return isPaid(intent) || isLetGo(intent);
+}
+
+async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
+  try {
+    return await action();
+  } catch (error) {
+    return problemOf(line, error);
+  }
 }
 
 export const isPaid = ({ step, txnState }: Intent): boolean => step === 'final' && txnState === 'completed';

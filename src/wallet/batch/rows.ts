@@ -15,7 +15,7 @@ export interface Problem {
   readonly message: string;
 }
 
-export const isProblem = (row: BatchRow | Problem): row is Problem => 'message' in row;
+export const isProblem = (found: object): found is Problem => 'kind' in found && 'message' in found;
 
 const longestRow = 65_536;
 

@@ -67,6 +67,7 @@ async function batchDeps(refs: ReadonlySet<string>, record: Recorder, context: C
     known,
     stop: record.stop,
     on: record.add,
+    onLetGo: context.moneyIsLetGo,
     warn: (failure) => out.warn(`${failure.message} The payment goes on without it.`),
   };
 }

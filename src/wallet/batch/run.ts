@@ -47,6 +47,8 @@ export interface BatchDeps {
   /** Aborted when no further row is to be begun; those in flight go on. */
   readonly stop: AbortSignal;
   readonly on: (outcome: RowOutcome) => void;
+  /** The money of a row is about to be let go. */
+  readonly onLetGo: () => void;
   readonly warn: (failure: Failure) => void;
 }
 
@@ -94,6 +96,7 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
     approve: () => Promise.resolve(true),
     on: (event) => {
       if (event.type === 'quoted') total = event.approval.quote.total;
+      else if (event.type === 'let-go') deps.onLetGo();
       else if (event.type === 'journal-failed') deps.warn(event.error);
     },
   };

@@ -51,7 +51,8 @@ const requestTimeoutMs = 3_000;
 /** Longer than a lease: somebody else takes over meanwhile. */
 const stallMs = 40_000;
 const journalMs = 15;
-const never = new Promise<never>(() => {});
+/** A new one each time: whoever waits on one that stays would stay in memory with it. */
+const never = (): Promise<never> => new Promise(() => {});
 
 export function startProcess(world: World, network: Network, alive: Set<string>, options: ProcessOptions): Process {
   const { name, machine } = options;
@@ -80,13 +81,13 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     return isAlive();
   };
   const gate = async <T>(effect: () => Promise<T>): Promise<T> => {
-    if (!survives()) return never;
+    if (!survives()) return never();
     if (awaits === options.stallAt) await world.pause(stallMs);
     try {
       const result = await effect();
-      return survives() ? result : await never;
+      return survives() ? result : await never();
     } catch (error) {
-      if (!survives()) return never;
+      if (!survives()) return never();
       throw error;
     }
   };

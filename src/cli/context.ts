@@ -8,7 +8,7 @@ import { findHome, journalFile, type Home } from '../store/home.js';
 import type { Journal } from '../store/journal.js';
 import { openConfig, type Config } from '../store/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/secrets.js';
-import { resolveSettings, type Settings } from '../store/settings.js';
+import { embeddedUrl, resolveSettings, type Settings } from '../store/settings.js';
 import { credentialName, openTokens, type KeptTokens } from '../store/tokens.js';
 import { createAsk, type Ask } from '../terminal/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
@@ -117,15 +117,16 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return transport;
   });
 
-  const transport = async (): Promise<Transport> =>
-    settings().embedded ? (await embedded()).transport : network();
+  const transportTo = async (baseUrl: string | undefined): Promise<Transport> =>
+    baseUrl === embeddedUrl ? (await embedded()).transport : network();
+  const transport = (): Promise<Transport> => transportTo(settings().baseUrl);
 
   const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<WalletClient> =>
     new WalletClient({
       baseUrl,
       credentials,
       tokens,
-      transport: await transport(),
+      transport: await transportTo(baseUrl),
       maker: settings().maker,
       accountId: settings().accountId,
       clock: proc.now,

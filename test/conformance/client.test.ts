@@ -138,6 +138,8 @@ describe.concurrent.each(dialects)('the client and a service that reads the open
     completed(await run(`tx confirm ${id} --yes --json`));
     completed(await run(`tx watch ${id} --json`));
     failed(await run('tx get nothing --json'), 5);
+    expect(done(await run('tx pending --json'))).toEqual([]);
+    expect(await run('tx resume --yes --json')).toMatchObject({ exitCode: 0 });
     const other = (await run('swap 2usdt BTC --quote-only -q')).stdout.trim();
     const canceled = await run(`tx cancel ${other} --json`);
     if (dialect.cancel === true) expect(done(canceled)).toMatchObject({ txnState: 'usercanceled' });

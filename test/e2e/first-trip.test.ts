@@ -39,6 +39,19 @@ describe('svcpay login', () => {
     expect(await svcpay(['wallets', 'BTC', '-q'], { home })).toMatchObject({ exitCode: 0, stdout: '1\n' });
   });
 
+  test('turns a profile of the embedded sandbox into one of a service', async ({ sandbox, home }) => {
+    await svcpay(['login', '--sandbox'], { home });
+    const blind = await svcpay(['login', '--api-key', sandbox.apiKey, '--api-secret-stdin'], { home, input: sandbox.apiSecret });
+    expect(blind).toMatchObject({ exitCode: 9, stdout: '' });
+    const tty = svcpayTty(['login', '--api-key', sandbox.apiKey], { home });
+    await tty.waitFor('Address of the service');
+    tty.type(`${sandbox.url}\r`);
+    await tty.waitFor('API secret');
+    tty.type(`${sandbox.apiSecret}\r`);
+    expect(await tty.ended).toBe(0);
+    expect((await svcpay(['whoami', '--json'], { home })).json()).toMatchObject({ accountId: sandbox.accountId, baseUrl: sandbox.url });
+  });
+
   test('signs in once: the next command uses the kept token', async ({ sandbox, home }) => {
     await login(sandbox, home);
     await svcpay(['wallets'], { home });

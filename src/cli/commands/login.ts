@@ -48,9 +48,9 @@ interface Answers {
 
 async function loginToService(answers: Answers, context: Context): Promise<Login> {
   const { settings } = context;
-  const baseUrl = parseBaseUrl(
-    context.globals.baseUrl ?? settings.baseUrl ?? (await askText(context, 'Address of the service', '--base-url URL')),
-  );
+  // A profile of the embedded sandbox becomes one of a service: nobody has an account at the address of the sandbox.
+  const known = settings.embedded ? undefined : settings.baseUrl;
+  const baseUrl = parseBaseUrl(known ?? (await askText(context, 'Address of the service', '--base-url URL')));
   const apiKey = answers.apiKey ?? context.env['SVCPAY_API_KEY'] ?? (await askText(context, 'API key', '--api-key KEY'));
   const apiSecret = await findSecret(answers, context);
   const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));

@@ -119,7 +119,6 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
   const transportTo = async (baseUrl: string | undefined): Promise<Transport> =>
     baseUrl === embeddedUrl ? (await embedded()).transport : network();
-  const transport = (): Promise<Transport> => transportTo(settings().baseUrl);
 
   const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<WalletClient> =>
     new WalletClient({
@@ -196,7 +195,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     ownClient,
     clientOf,
     tokens,
-    transport,
+    transport: () => transportTo(settings().baseUrl),
     embedded,
     journal,
     onClose: (close) => void closers.push(close),

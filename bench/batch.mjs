@@ -35,7 +35,7 @@ async function pace(folder, rows, concurrency) {
     measured: `${(run.ms / 1000).toFixed(1)} s`,
     bare: `${(bestMs / 1000).toFixed(1)} s, rows x latency / concurrency`,
     ratio: Number(ratio.toFixed(2)),
-    target: `${atLeast}`,
+    target: `>= ${atLeast}`,
     met: ratio >= atLeast,
   };
 }
@@ -51,7 +51,7 @@ async function memory(folder) {
     measured: `${Math.round(many.rss / 1024)} MB, ${(many.ms / 1000).toFixed(1)} s`,
     bare: `${Math.round(few.rss / 1024)} MB with 1 000 rows`,
     ratio: Number(ratio.toFixed(2)),
-    target: `${atMostMore}`,
+    target: `<= ${atMostMore}`,
     met: ratio <= atMostMore,
   };
 }

@@ -12,13 +12,10 @@ const program = resolve(import.meta.dirname, '../bin/svcpay.js');
 const connections = 16;
 const stored = Number(process.env.SVCPAY_BENCH_STORED ?? 1_000_000);
 
-/** What was measured, beside a bare program in the same run; ends with 1 when a target was missed. */
-async function main() {
+export async function measure() {
   const folder = await mkdtemp(join(tmpdir(), 'svcpay-bench-'));
   try {
-    const rows = [...await readiness(folder), ...await throughput(folder), ...await lists(folder)];
-    console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])));
-    if (!rows.every(({ met }) => met)) process.exitCode = 1;
+    return [...await readiness(folder), ...await throughput(folder), ...await lists(folder)];
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -231,5 +228,3 @@ async function timePages(file, count) {
   await sandbox.stop();
   return times;
 }
-
-await main();

@@ -1,0 +1,55 @@
+// The export of a long history, against a loop that only downloads and parses the same pages; and whether its memory
+// stays the same with ten times as much.
+import { inFolder, inTurns, program, run } from './support/process.mjs';
+import { startService } from './support/service.mjs';
+
+const rounds = 3;
+const [many, few] = [100_000, 10_000];
+const atLeast = 0.8;
+/** Memory that ten times the transactions may take besides. */
+const atMostMore = 1.3;
+
+const bareText = (url) => `import { request } from 'undici';
+for (let page = 1, left = 1; left > 0; page += 1) {
+  const { body } = await request('${url}/api/v2/transaction?limit=100&page=' + page);
+  const { pagination } = JSON.parse(await body.text());
+  left = pagination.total - page * pagination.limit;
+}
+process.exit();`;
+
+export function measure() {
+  return inFolder(async (folder) => {
+    const [long, short] = [await startService(many), await startService(few)];
+    const exported = (format, service) => () => run(folder, [program, 'tx', 'export', '--format', format], service.env);
+    try {
+      const { bare, less, ...formats } = await inTurns(rounds, {
+        bare: () => run(folder, ['--input-type=module', '-e', bareText(long.url)]),
+        less: exported('csv', short),
+        csv: exported('csv', long),
+        jsonl: exported('jsonl', long),
+        hledger: exported('hledger', long),
+      });
+      const speeds = Object.entries(formats).map(([format, { ms }]) => ({
+        name: `${many} transactions as ${format}`,
+        measured: `${(ms / 1000).toFixed(2)} s`,
+        bare: `${(bare.ms / 1000).toFixed(2)} s, download and parse`,
+        ratio: Number((bare.ms / ms).toFixed(2)),
+        target: `>= ${atLeast}`,
+        met: bare.ms / ms >= atLeast,
+      }));
+      const ratio = formats.csv.memoryMb / less.memoryMb;
+      const memory = {
+        name: 'highest memory',
+        measured: `${Math.round(formats.csv.memoryMb)} MB`,
+        bare: `${Math.round(less.memoryMb)} MB with ${few}`,
+        ratio: Number(ratio.toFixed(2)),
+        target: `<= ${atMostMore}`,
+        met: ratio <= atMostMore,
+      };
+      return [...speeds, memory];
+    } finally {
+      long.stop();
+      short.stop();
+    }
+  });
+}

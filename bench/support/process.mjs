@@ -1,0 +1,56 @@
+// Runs programs to be compared in turns, so that all meet the same machine, and says what each took.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
+
+export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+export async function inFolder(action) {
+  const folder = await mkdtemp(join(tmpdir(), 'svcpay-bench-'));
+  try {
+    return await action(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Written as the process ends: the time of all processors in ms, which tells more than the clock where others work too. */
+const probe = `process.on('exit', () => {
+  const { user, system } = process.cpuUsage();
+  const memoryMb = process.resourceUsage().maxRSS / 1024;
+  require('node:fs').writeFileSync(process.env.SVCPAY_BENCH_FILE, JSON.stringify({ cpuMs: (user + system) / 1000, memoryMb }));
+});`;
+
+/** What Node ran with these arguments took: `{ ms, cpuMs, memoryMb, bytes }`, where `bytes` is what it wrote to stdout. */
+export async function run(folder, args, env = {}) {
+  const [probeFile, file] = [join(folder, 'probe.cjs'), join(folder, 'probe.json')];
+  await writeFile(probeFile, probe);
+  const begun = performance.now();
+  const child = spawn(process.execPath, ['--require', probeFile, ...args], {
+    env: { ...process.env, SVCPAY_HOME: join(folder, 'home'), SVCPAY_BENCH_FILE: file, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let bytes = 0;
+  child.stdout.on('data', (chunk) => (bytes += chunk.length));
+  const code = await new Promise((done) => child.once('close', done));
+  const ms = performance.now() - begun;
+  if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}`);
+  return { ms, bytes, ...JSON.parse(await readFile(file, 'utf8')) };
+}
+
+/** The medians of every figure of every runner, run in turns after one turn that does not count. */
+export async function inTurns(rounds, runners) {
+  const all = Object.fromEntries(Object.keys(runners).map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, runner] of Object.entries(runners)) {
+      const figures = await runner();
+      if (round > 0) all[name].push(figures);
+    }
+  }
+  const mediansOf = (runs) =>
+    Object.fromEntries(Object.keys(runs[0]).map((figure) => [figure, median(runs.map((each) => each[figure]))]));
+  return Object.fromEntries(Object.entries(all).map(([name, runs]) => [name, mediansOf(runs)]));
+}

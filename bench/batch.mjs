@@ -15,10 +15,13 @@ const atLeast = 0.9;
 /** Memory that ten times the rows may take besides. */
 const atMostMore = 1.5;
 
-export async function measure() {
+/** Prints what was measured beside what could be; ends with 1 when a target was missed. */
+async function main() {
   const folder = await mkdtemp(join(tmpdir(), 'svcpay-bench-'));
   try {
-    return [await pace(folder, 300, 4), await memory(folder)];
+    const rows = [await pace(folder, 300, 4), await memory(folder)];
+    console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])));
+    if (!rows.every(({ met }) => met)) process.exitCode = 1;
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -125,3 +128,5 @@ function quote({ sourceReq, destReq, extRefId }, transactions) {
   transactions.set(txn.txnId, txn);
   return txn;
 }
+
+await main();

@@ -5,6 +5,7 @@ export const limitBranches: readonly Branch[] = [
   {
     name: 'limits',
     summary: 'what may be spent from here: per payment, per day, and where to',
+    load: async () => (await import('../commands/limits-list.js')).limitsList,
     branches: [
       {
         name: 'list',

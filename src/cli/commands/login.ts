@@ -28,6 +28,7 @@ export const login = defineCommand({
       ? await loginToSandbox(context)
       : await loginToService({ apiKey, apiSecretStdin, network }, context);
     await context.out.record(result, loginView(result));
+    if (context.out.forPeople) context.out.say('You are logged in. Next: svcpay wallets');
   },
 });
 

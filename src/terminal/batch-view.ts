@@ -5,7 +5,7 @@ import { describeDuration } from '../formats/duration.js';
 import { factLines, heading, type Fact } from './card.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
-import { oneLine } from './text.js';
+import { widthOf } from './text.js';
 import type { RecordView } from './view.js';
 
 /** What rows paid from one wallet come to in one currency, without fees. */
@@ -73,7 +73,7 @@ export interface BatchProgress {
 const barWidth = 20;
 
 /** `████████────────────  16 of 40   1 failed   about 12 s left`, as much of it as there is room for. */
-export function progressLine(progress: BatchProgress, { style, blocks }: Canvas): string {
+export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
   const filled = rows === 0 ? barWidth : Math.floor((done / rows) * barWidth);
   const bar = style.green((blocks ? '━' : '#').repeat(filled)) + style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
@@ -83,8 +83,13 @@ export function progressLine(progress: BatchProgress, { style, blocks }: Canvas)
     ...(failed === 0 ? [] : [style.red(`${failed} failed`)]),
     ...(stopping ? [style.yellow('finishing what is under way')] : leftText(progress)),
   ];
+  // Where there is no room for all, the bar leaves first when the words after it say what is awaited, else they do.
+  while (parts.length > 1 && widthOf(parts.join('  ')) > columns - besideLive) parts.splice(stopping ? 0 : -1, 1);
   return parts.join('  ');
 }
+
+/** What the live line puts around it. */
+const besideLive = 5;
 
 function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string[] {
   const paid = done - skipped;
@@ -146,7 +151,7 @@ const dryRunLines = (summary: BatchSummary, canvas: Canvas): string[] => [
 
 function summaryLines(summary: BatchSummary, failures: readonly BatchLine[], canvas: Canvas): string[] {
   const { rows, paid, paidBefore, sent, unknown, failed, notBegun, spent, result } = summary;
-  const { style, columns } = canvas;
+  const { style } = canvas;
   const counts: [count: number, text: string][] = [
     [sent, 'on their way'],
     [unknown, 'not known yet'],
@@ -162,10 +167,10 @@ function summaryLines(summary: BatchSummary, failures: readonly BatchLine[], can
       [
         ...spent.map(({ ccy, amount }) => ({ label: 'Spent', value: formatAmount(money(ccy, amount)), note: 'fees included' })),
         ...(result === null ? [] : [{ label: 'Result', value: result, whole: true }]),
+        ...failures.map(({ line, ref, message }) => ({ label: `✗ Line ${line}`, value: `${ref}: ${message ?? ''}` })),
       ],
       canvas,
     ),
-    ...failures.map(({ line, ref, message }) => `  ${style.red('✗')} ${oneLine(`line ${line}  ${ref}  ${message ?? ''}`, columns - 4)}`),
     ...(more > 0 ? [`  ${style.dim(`and ${more} more`)}`] : []),
   ];
 }

@@ -160,7 +160,7 @@ describe('svcpay batch', () => {
     const stopped = await running.ended;
     expect(stopped).toMatchObject({ exitCode: 8 });
     expect(stopped.json()).toMatchObject({ failed: 0, unknown: 0 });
-    expect(stopped.error().message).toMatch(/^Interrupted halfway: \d+ rows of 6/);
+    expect(stopped.error().message).toMatch(/^Not paid: \d of 6 rows, because you interrupted/);
     const run = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(await paidReferences(around)).toHaveLength(6);

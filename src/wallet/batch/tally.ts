@@ -52,15 +52,15 @@ export function failureOf(tally: Tally, rows: number, complete: boolean, interru
   if (interrupted && (!complete || kinds.has('interrupted'))) {
     const left = rows - doneRows(tally) + fates.failed;
     return hasMoved(tally)
-      ? new Failure('pending', `Interrupted halfway: ${howMany(left, 'row')} of ${rows} not paid, all others are.`, again)
+      ? new Failure('pending', `Not paid: ${left} of ${howMany(rows, 'row')}, because you interrupted. All others are paid or on their way.`, again)
       : new Failure('interrupted', 'Interrupted: nothing moved.', again);
   }
   if (fates.failed === 0) return undefined;
   const [only, ...others] = kinds;
   const promises = only === 'usage' || only === 'interrupted';
   const kind = only === undefined || others.length > 0 || (promises && hasMoved(tally)) ? 'payment-failed' : only;
-  const stopped = complete ? '' : `, and ${howMany(rows - doneRows(tally), 'row')} after that not begun`;
-  return new Failure(kind, `Not paid: ${howMany(fates.failed, 'row')} of ${rows}${stopped}.`, again);
+  const stopped = complete ? '' : `, and ${rows - doneRows(tally)} after that not begun`;
+  return new Failure(kind, `Not paid: ${fates.failed} of ${howMany(rows, 'row')}${stopped}.`, again);
 }
 
 const howMany = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -18,7 +18,7 @@ export type Account = v.InferOutput<typeof accountRow>;
 const select = 'SELECT id, parent_id AS parentId, display_name AS displayName, created_at AS createdAt FROM account';
 
 export function findAccount(store: Store, id: string): Account | undefined {
-  return store.one(accountRow, `${select} WHERE id = ?`, id);
+  return store.recall(accountRow, `${select} WHERE id = ?`, id)[0];
 }
 
 export function listAccounts(store: Store): Account[] {
@@ -62,10 +62,13 @@ const walletRow = v.object({
 
 /** Makes sure that the account has a wallet in the currency; called before money comes in. */
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
+  const known = ctx.store.recall(
+    v.object({ id: v.string() }), 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?', accountId, ccy,
+  );
+  if (known.length > 0) return;
   ctx.store.run(
-    `INSERT INTO wallet (id, account_id, ccy, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (account_id, ccy) DO NOTHING`,
-    randomId(ctx.random), accountId, ccy, ctx.now, ctx.now,
+    'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?)',
+    randomId(ctx.random), accountId, ccy, ctx.now,
   );
 }
 
@@ -73,7 +76,9 @@ export function openWallet(ctx: Context, accountId: string, ccy: string): void {
 export function walletsOf(store: Store, accountId: string) {
   const rows = store.all(
     walletRow,
-    `SELECT id, ccy, account_id AS accountId, created_at AS createdAt, updated_at AS updatedAt
+    `SELECT id, ccy, account_id AS accountId, created_at AS createdAt, coalesce(
+       (SELECT max(changed_at) FROM book WHERE owner = account_id AND book.ccy = wallet.ccy), created_at
+     ) AS updatedAt
      FROM wallet WHERE account_id = ? ORDER BY rowid`, accountId,
   );
   return rows.map((row) => {

@@ -16,6 +16,12 @@ export interface AccessToken {
 
 const keyRow = v.object({ secret: v.string(), accountId: v.string() });
 const claims = v.object({ sub: v.string(), exp: v.number() });
+type Claims = v.InferOutput<typeof claims>;
+
+/** The claims of tokens whose signature was checked, by key and token: most requests carry one seen before. */
+export type CheckedTokens = Map<string, Claims>;
+
+const maxCheckedTokens = 1_000;
 const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
 
 /**
@@ -51,22 +57,33 @@ function newToken(ctx: Context, accountId: string): AccessToken {
   const expiredAt = ctx.now + durations.token;
   const payload = { sub: accountId, iat: ctx.now / 1000, exp: expiredAt / 1000, jti: randomHex(ctx.random, 16) };
   const signed = `${jwtHeader}.${encodePart(payload)}`;
-  return { accessToken: `${signed}.${tokenSignature(ctx, signed)}`, expiredAt, accountId };
+  return { accessToken: `${signed}.${tokenSignature(requireSetting(ctx.store, 'tokenKey'), signed)}`, expiredAt, accountId };
 }
 
 /** The claims of a token that was signed here and has not expired. */
-function readToken(ctx: Context, token: string): v.InferOutput<typeof claims> | undefined {
+function readToken(ctx: Context, token: string): Claims | undefined {
+  const read = checkToken(ctx, token);
+  return read !== undefined && read.exp * 1000 > ctx.now ? read : undefined;
+}
+
+function checkToken({ store, checkedTokens }: Context, token: string): Claims | undefined {
+  const key = requireSetting(store, 'tokenKey');
+  const name = `${key} ${token}`;
+  const known = checkedTokens.get(name);
+  if (known !== undefined) return known;
   const end = token.lastIndexOf('.');
   const signed = token.slice(0, end);
   // The signature covers the header, so no other header than the one written here ever passes.
-  if (!sameText(token.slice(end + 1), tokenSignature(ctx, signed))) return undefined;
+  if (!sameText(token.slice(end + 1), tokenSignature(key, signed))) return undefined;
   const payload = Buffer.from(signed.split('.')[1] ?? '', 'base64url').toString();
   const read = v.parse(claims, JSON.parse(payload));
-  return read.exp * 1000 > ctx.now ? read : undefined;
+  if (checkedTokens.size >= maxCheckedTokens) checkedTokens.clear();
+  checkedTokens.set(name, read);
+  return read;
 }
 
-function tokenSignature({ store }: Context, signed: string): string {
-  return createHmac('sha256', requireSetting(store, 'tokenKey')).update(signed).digest('base64url');
+function tokenSignature(key: string, signed: string): string {
+  return createHmac('sha256', key).update(signed).digest('base64url');
 }
 
 function encodePart(part: object): string {

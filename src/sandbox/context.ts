@@ -1,5 +1,6 @@
 // What a piece of work is handed: the database, the moment it counts as, randomness, and the settings of this service.
 import { createHash } from 'node:crypto';
+import type { CheckedTokens } from './auth.js';
 import type { Maker } from './maker.js';
 import type { Store } from './database.js';
 
@@ -14,6 +15,7 @@ export interface Context {
   readonly maker: Maker;
   /** Address of the service as its clients see it, without a trailing slash. */
   readonly baseUrl: string;
+  readonly checkedTokens: CheckedTokens;
 }
 
 export function randomHex(random: Random, length: number): string {

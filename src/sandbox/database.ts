@@ -2,6 +2,10 @@
 import Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
+import { openDisk, type Disk } from './disk.js';
+import { busyRetries, groupCommit, isBusy } from './group-commit.js';
+import { createRowMemory } from './row-memory.js';
+import { createSavepoints } from './savepoints.js';
 import { schema, schemaVersion } from './schema.js';
 
 export type Value = string | number | null;
@@ -17,6 +21,11 @@ export interface Store {
   /** The first row, checked against `shape`, or undefined. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
+  /**
+   * As `all`, for a statement on one table that seldom changes: inside a job the rows are kept in memory until that table
+   * is written to, here or by another process.
+   */
+  recall<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
   run(sql: string, ...values: readonly Value[]): Written;
   /** Runs `job` as a unit: when it throws, nothing of it stays. Only inside a job given to `write`. */
   attempt<T>(job: () => T): T;
@@ -30,13 +39,8 @@ export interface Store {
 
 type Shape<T> = v.GenericSchema<unknown, T>;
 
+const dataVersionRow = v.object({ data_version: v.number() });
 const versionRow = v.object({ user_version: v.number() });
-
-interface Job {
-  /** Does the work, and hands back how to answer it once the commit is on disk. */
-  readonly run: () => () => void;
-  readonly reject: (reason: unknown) => void;
-}
 
 export interface StoreOptions {
   /** Path of the file, or `:memory:`. */
@@ -45,12 +49,12 @@ export interface StoreOptions {
   readonly verify: (store: Store) => void;
   /** Run once while opening, alone on the file and as a unit: fills what a new file lacks. */
   readonly initialise: (store: Store) => void;
+  /** Waits for what was committed to be on disk; that of the file unless given. */
+  readonly disk?: Disk | undefined;
 }
 
 /** One wait for another process inside SQLite, kept short because it stops this process. */
 const busyTimeoutMs = 500;
-/** How often a group waits for another process's transaction before it gives up. */
-const busyRetries = 60;
 
 /** Opens the file, creates the tables in a new one. Several processes may have the same file open. */
 export function openStore(options: StoreOptions): Store {
@@ -64,31 +68,64 @@ export function openStore(options: StoreOptions): Store {
     return fresh;
   };
 
-  const group = groupCommit(db, () => options.verify(store));
+  const memory = createRowMemory();
+  const savepoints = createSavepoints((sql) => statement(sql).run([]), memory.clear);
   const store: Store = {
     one(shape, sql, ...values) {
       const row = statement(sql).get(values);
       return row === undefined ? undefined : v.parse(shape, row);
     },
     all: (shape, sql, ...values) => statement(sql).all(values).map((row) => v.parse(shape, row)),
+    recall(shape, sql, ...values) {
+      const read = (): unknown[] => statement(sql).all(values);
+      const rows = group.isRunning() ? memory.recall(sql, values, read) : read();
+      return rows.map((row) => v.parse(shape, row));
+    },
     run(sql, ...values) {
+      savepoints.beforeWrite();
       const { changes, lastInsertRowid } = statement(sql).run(values);
+      memory.changed(sql);
       return { changes, lastId: Number(lastInsertRowid) };
     },
-    attempt: (job) => inSavepoint(db, job),
-    write: group.write,
+    attempt: savepoints.attempt,
+    write: (job) => group.write(() => savepoints.attempt(job)),
     async close() {
       await group.settled();
+      disk.close();
       db.close();
     },
   };
+  let version: unknown;
+  const group = groupCommit({
+    begin() {
+      statement('BEGIN IMMEDIATE').run([]);
+      const before = version;
+      ({ data_version: version } = v.parse(dataVersionRow, statement('PRAGMA data_version').get([])));
+      if (version !== before) memory.clear();
+    },
+    commit() {
+      options.verify(store);
+      statement('COMMIT').run([]);
+    },
+    rollback() {
+      memory.clear();
+      // A full disk makes SQLite roll back by itself.
+      if (db.inTransaction) statement('ROLLBACK').run([]);
+    },
+    flush: () => disk.flush(),
+  });
   prepareFile(db, options.file, () => options.initialise(store));
+  const disk = options.disk ?? openDisk(options.file);
+  // The disk is waited for beside the work, as strictly as SQLite would in the middle of it.
+  if (disk.isOpen) db.exec('PRAGMA synchronous = NORMAL');
   return store;
 }
 
 function prepareFile(db: Database.Database, file: string, initialise: () => void): void {
   patiently(() => db.exec('PRAGMA journal_mode = WAL'));
   db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+  // Rows lie scattered by their random ids: in a cache of the usual 2 MB most pages would be read over and over.
+  db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000');
   patiently(() => db.exec('BEGIN IMMEDIATE'));
   try {
     const { user_version: version } = v.parse(versionRow, db.prepare('PRAGMA user_version').get([]));
@@ -120,83 +157,4 @@ function patiently(step: () => void): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
-}
-
-/** Collects the jobs that arrive within one turn of the event loop and commits them together. */
-function groupCommit(db: Database.Database, verify: () => void) {
-  let waiting: Job[] = [];
-  let draining: Promise<void> | undefined;
-
-  function takeGroup(): Job[] {
-    const group = waiting;
-    waiting = [];
-    return group;
-  }
-
-  async function drain(): Promise<void> {
-    for (let tries = 1; waiting.length > 0; tries += 1) {
-      await new Promise((resume) => setImmediate(resume));
-      try {
-        db.exec('BEGIN IMMEDIATE');
-      } catch (error) {
-        if (!isBusy(error) || tries >= busyRetries) for (const job of takeGroup()) job.reject(error);
-        continue;
-      }
-      // Nothing is awaited between BEGIN and COMMIT, so no other work on this connection can come in between.
-      commit(db, takeGroup(), verify);
-      tries = 0;
-    }
-    draining = undefined;
-  }
-
-  return {
-    write<T>(job: () => T): Promise<T> {
-      return new Promise((resolve, reject) => {
-        const run = (): (() => void) => {
-          try {
-            const result = inSavepoint(db, job);
-            return () => resolve(result);
-          } catch (error) {
-            return () => reject(error);
-          }
-        };
-        waiting.push({ run, reject });
-        draining ??= drain();
-      });
-    },
-    /** Waits for the jobs that were handed in so far. */
-    settled: async (): Promise<void> => draining,
-  };
-}
-
-function commit(db: Database.Database, group: readonly Job[], verify: () => void): void {
-  const answers: (() => void)[] = [];
-  try {
-    for (const job of group) answers.push(job.run());
-    verify();
-    db.exec('COMMIT');
-  } catch (error) {
-    // What goes wrong with the disk ends the transaction by itself.
-    if (db.inTransaction) db.exec('ROLLBACK');
-    for (const job of group) job.reject(error);
-    return;
-  }
-  for (const answer of answers) answer();
-}
-
-/** Savepoints of one name nest: SQLite always means the innermost one. */
-function inSavepoint<T>(db: Database.Database, job: () => T): T {
-  db.exec('SAVEPOINT job');
-  try {
-    const result = job();
-    db.exec('RELEASE job');
-    return result;
-  } catch (error) {
-    db.exec('ROLLBACK TO job; RELEASE job');
-    throw error;
-  }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }

@@ -153,7 +153,7 @@ export function takeEventFaults(store: Store, state: string): { copies: number; 
  * up to the one that strikes, so that several on one path strike one after the other.
  */
 function strike<R extends FaultRule>(store: Store, matches: (rule: FaultRule) => rule is R): R | undefined {
-  const waiting = store.all(row, 'SELECT id, rule, seen, applied, spent FROM fault WHERE spent = 0 ORDER BY id');
+  const waiting = store.recall(row, 'SELECT id, rule, seen, applied, spent FROM fault WHERE spent = 0 ORDER BY id');
   for (const { id, rule, seen, applied } of waiting) {
     if (!matches(rule)) continue;
     const strikes = seen + 1 >= rule.nth;

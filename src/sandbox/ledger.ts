@@ -58,18 +58,12 @@ export function post(ctx: Context, movement: Movement): void {
     const { lastId: posting } = store.run(
       'INSERT INTO posting (subject, step, at) VALUES (?, ?, ?)', movement.subject, movement.step, now,
     );
-    for (const leg of legs) {
-      const book = openBook(store, leg);
+    const entries = legs.flatMap((leg) => {
       const delta = toUnits(leg.ccy, leg.amount);
-      const balance = book.balance + delta;
-      if (balance < 0 && leg.owner !== house) throw new InsufficientFunds(leg.ccy);
-      if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${leg.role} book in ${leg.ccy} is full.`);
-      store.run('UPDATE book SET balance = ? WHERE id = ?', balance, book.id);
-      store.run('INSERT INTO entry (posting_id, book_id, amount) VALUES (?, ?, ?)', posting, book.id, delta);
-      if (leg.owner !== house) {
-        store.run('UPDATE wallet SET updated_at = ? WHERE account_id = ? AND ccy = ?', now, leg.owner, leg.ccy);
-      }
-    }
+      return [posting, change(ctx, leg, delta), delta];
+    });
+    const places = legs.map(() => '(?, ?, ?)').join(', ');
+    store.run(`INSERT INTO entry (posting_id, book_id, amount) VALUES ${places}`, ...entries);
   });
 }
 
@@ -96,11 +90,18 @@ function findBook(store: Store, { owner, role, ccy }: BookName): v.InferOutput<t
   return store.one(bookRow, 'SELECT id, balance FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy);
 }
 
-function openBook(store: Store, name: BookName): v.InferOutput<typeof bookRow> {
-  const known = findBook(store, name);
-  if (known !== undefined) return known;
-  const { lastId } = store.run('INSERT INTO book (owner, role, ccy) VALUES (?, ?, ?)', name.owner, name.role, name.ccy);
-  return { id: lastId, balance: 0 };
+/** Changes the balance of a book, which is opened when it is new, and gives its id. */
+function change({ store, now }: Context, { owner, role, ccy }: BookName, delta: number): number {
+  const book = findBook(store, { owner, role, ccy });
+  const balance = (book?.balance ?? 0) + delta;
+  if (balance < 0 && owner !== house) throw new InsufficientFunds(ccy);
+  if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${role} book in ${ccy} is full.`);
+  if (book === undefined) {
+    const sql = 'INSERT INTO book (owner, role, ccy, balance, changed_at) VALUES (?, ?, ?, ?, ?)';
+    return store.run(sql, owner, role, ccy, balance, now).lastId;
+  }
+  store.run('UPDATE book SET balance = ?, changed_at = ? WHERE id = ?', balance, now, book.id);
+  return book.id;
 }
 
 /** Joins the legs on the same book and drops those that come to nothing. */

@@ -1,7 +1,7 @@
 // The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi, cent, dong).
 
 /** Raised with every change of the tables; a file of another version is refused. */
-export const schemaVersion = 6;
+export const schemaVersion = 7;
 
 /** Transactions to a block: the small blocks are read, the large ones skipped. */
 export const blockSizes = { small: 64, large: 8192 } as const;
@@ -49,7 +49,6 @@ CREATE TABLE wallet (
   account_id TEXT NOT NULL REFERENCES account (id),
   ccy TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
   UNIQUE (account_id, ccy)
 ) STRICT;
 
@@ -59,7 +58,8 @@ CREATE TABLE book (
   owner TEXT NOT NULL,
   role TEXT NOT NULL CHECK (role IN ('available', 'reserved', 'fees', 'desk', 'outside')),
   ccy TEXT NOT NULL,
-  balance INTEGER NOT NULL DEFAULT 0 CHECK (balance >= 0 OR role IN ('desk', 'outside')),
+  balance INTEGER NOT NULL CHECK (balance >= 0 OR role IN ('desk', 'outside')),
+  changed_at INTEGER NOT NULL,
   UNIQUE (owner, role, ccy)
 ) STRICT;
 

@@ -1,7 +1,7 @@
 // The service as one object: takes a request, carries out what is due, answers when the answer is safe on disk.
 import { randomBytes } from 'node:crypto';
 import { writeAutoPay } from './auto-pay.js';
-import { authenticate } from './auth.js';
+import { authenticate, type CheckedTokens } from './auth.js';
 import { readClock } from './clock.js';
 import type { Context, Random } from './context.js';
 import { controlPrefix } from './control-route.js';
@@ -76,8 +76,9 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   const { file = ':memory:', now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
   const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
+  const checkedTokens: CheckedTokens = new Map();
   const contextOn = (store: Store): Context =>
-    ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl() });
+    ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), checkedTokens });
   const store = openStore({ file, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
 
   const actions = new Map([...dueActions(), ...chainActions, ...deliveryActions]);

@@ -1,6 +1,10 @@
 // Group commit: many jobs, one durable commit, each job a unit of its own.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openDisk } from '../../src/sandbox/disk.js';
 import { openStore, type Store } from '../../src/sandbox/database.js';
 
 let store: Store;
@@ -64,7 +68,106 @@ describe('the store', () => {
     expect(keys()).toEqual(['a']);
   });
 
-  test('is durable: write-ahead log, every commit synchronised', async () => {
-    expect(store.one(v.object({ synchronous: v.number() }), 'PRAGMA synchronous')).toEqual({ synchronous: 2 });
+  test('undoes an inner part that failed and keeps what the unit around it writes afterwards', async () => {
+    await store.write(() => {
+      expect(() => store.attempt(() => {
+        store.attempt(put('a'));
+        throw new RangeError('no');
+      })).toThrow('no');
+      store.attempt(put('b'));
+      put('c')();
+    });
+    expect(keys()).toEqual(['b', 'c']);
   });
+});
+
+const valueRow = v.object({ value: v.string() });
+const recallA = (of: Store) => () => of.recall(valueRow, 'SELECT value FROM setting WHERE key = ?', 'a')[0]?.value;
+
+describe('a remembered row', () => {
+  test('is read anew once its table was written to, and once that was undone', async () => {
+    const seen: (string | undefined)[] = [];
+    const look = () => void seen.push(recallA(store)());
+    await store.write(() => {
+      look();
+      put('a')();
+      look();
+      expect(() => store.attempt(() => {
+        store.run("UPDATE setting SET value = 'b'");
+        look();
+        throw new RangeError('no');
+      })).toThrow('no');
+      look();
+    });
+    expect(seen).toEqual([undefined, 'a', 'b', 'a']);
+  });
+
+  test('is read anew once another connection has changed it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'store-'));
+    const file = join(folder, 'shared.db');
+    const open = () => openStore({ file, initialise: () => undefined, verify: () => undefined });
+    const [one, other] = [open(), open()];
+    await one.write(() => one.run("INSERT INTO setting VALUES ('a', '1')"));
+    expect(await other.write(recallA(other))).toBe('1');
+    await one.write(() => one.run("UPDATE setting SET value = '2'"));
+    expect(await other.write(recallA(other))).toBe('2');
+    await one.close();
+    await other.close();
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('an answer', () => {
+  const onDisk = (flush: () => Promise<void>): Store => openStore({
+    file: ':memory:', initialise: () => undefined, verify: () => undefined,
+    disk: { isOpen: true, flush, close: () => undefined },
+  });
+
+  test('waits for the disk, which takes the commits that came in the meantime together', async () => {
+    const flushes: (() => void)[] = [];
+    const slow = onDisk(() => new Promise((resolve) => flushes.push(resolve)));
+    const answered: string[] = [];
+    const write = async (key: string): Promise<void> => {
+      await slow.write(() => slow.run('INSERT INTO setting VALUES (?, ?)', key, key));
+      answered.push(key);
+    };
+    const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    const writes = [write('a')];
+    await turn();
+    writes.push(write('b'));
+    await turn();
+    writes.push(write('c'));
+    await turn();
+    expect([answered, flushes.length]).toEqual([[], 1]);
+    flushes[0]?.();
+    await turn();
+    expect([answered, flushes.length]).toEqual([['a'], 2]);
+    flushes[1]?.();
+    await Promise.all(writes);
+    expect(answered).toEqual(['a', 'b', 'c']);
+    await slow.close();
+  });
+
+  test('is never given again once the disk has failed', async () => {
+    const failing = onDisk(() => Promise.reject(new RangeError('disk')));
+    const [first] = await Promise.allSettled([failing.write(() => 1)]);
+    const [second] = await Promise.allSettled([failing.write(() => 2)]);
+    expect([first?.status, second?.status]).toEqual(['rejected', 'rejected']);
+    await failing.close();
+  });
+});
+
+test('the disk of a file is that of its write-ahead log; a store in memory has none', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'store-'));
+  const file = join(folder, 'kept.db');
+  const kept = openStore({ file, initialise: () => undefined, verify: () => undefined });
+  const disk = openDisk(file);
+  expect([disk.isOpen, openDisk(':memory:').isOpen]).toEqual([true, false]);
+  // SQLite leaves to the disk of the store what it does not wait for itself.
+  expect(kept.one(v.object({ synchronous: v.number() }), 'PRAGMA synchronous')).toEqual({ synchronous: 1 });
+  expect(store.one(v.object({ synchronous: v.number() }), 'PRAGMA synchronous')).toEqual({ synchronous: 2 });
+  disk.close();
+  disk.close();
+  await kept.close();
+  rmSync(folder, { recursive: true });
 });

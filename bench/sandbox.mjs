@@ -107,6 +107,8 @@ const receive = JSON.stringify({
 /** Units of work a second with all connections busy. */
 async function perSecond(count, work) {
   let left = count;
+  // What idled meanwhile the server may be about to close.
+  agent.destroy();
   const begun = performance.now();
   await Promise.all(Array.from({ length: connections }, async () => {
     while (left-- > 0) await work();

@@ -89,10 +89,11 @@ async function send(response: ServerResponse, outgoing: Outgoing, stopping: Abor
   if (delay > 0) await pause(delay, undefined, { signal: stopping });
   if (mishap === 'silence') await untilGone(response, stopping);
   if (mishap === 'silence' || mishap === 'cut-before') throw new Error('The connection is cut.');
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  // Text goes out in one piece with the head, bytes would follow it.
+  if (mishap === undefined) return void response.end(body);
   const bytes = Buffer.from(body);
-  response.writeHead(status, { ...headers, 'content-length': bytes.length });
-  if (mishap === undefined) response.end(bytes);
-  else response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
+  response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
 }
 
 /** Resolves when the client has given up or the server stops. */

@@ -62,6 +62,7 @@ export function post(ctx: Context, movement: Movement): void {
       const delta = toUnits(leg.ccy, leg.amount);
       return [posting, change(ctx, leg, delta), delta];
     });
+    if (entries.length === 0) return;
     const places = legs.map(() => '(?, ?, ?)').join(', ');
     store.run(`INSERT INTO entry (posting_id, book_id, amount) VALUES ${places}`, ...entries);
   });

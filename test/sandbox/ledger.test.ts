@@ -48,6 +48,11 @@ describe('the ledger', () => {
     expect(available('USD')).toBe('5');
   });
 
+  test('takes a movement of nothing', async () => {
+    await move(wallet('a', 'BTC', new Big(0)));
+    expect(available('BTC')).toBe('0');
+  });
+
   test('makes each step of a subject once', async () => {
     const legs = [houseLeg('outside', 'BTC', new Big(-1)), wallet('a', 'BTC', new Big(1))];
     const once = () => store.write(() => post(ctx, { subject: 'once', step: 'settle', legs }));

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
 import type { IntentChange } from '../../src/store/journal.js';
 import { money } from '../../src/formats/amount.js';
-import { swapOrder } from '../../src/wallet/orders.js';
-import { pay, resume } from '../../src/wallet/payment.js';
+import { swapOrder, type Order } from '../../src/wallet/orders.js';
+import { pay, payAnew, resume } from '../../src/wallet/payment.js';
 import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from './support/machine.js';
 
 const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));
@@ -53,6 +53,12 @@ describe('a payment', () => {
     made.says = () => true;
     expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test('is remembered with what was agreed to', async () => {
+    const made = bench();
+    await made.pay({ yes: false });
+    expect(made.intent()).toMatchObject({ consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '0.00001' });
   });
 });
 
@@ -122,6 +128,13 @@ describe('a quote', () => {
     expect(await made.pay({ quoteOnly: true, yes: true })).toMatchObject({ txnState: 'quoted' });
     expect(made.intent()).toMatchObject({ closed: true, consent: 'none' });
     expect(requests(made)).toEqual(['POST R']);
+  });
+
+  test('that was only looked at is not paid by a later resume, even if the look was cut short', async () => {
+    const made = bench();
+    made.journalFails = ({ closed }) => closed === true;
+    await made.pay({ quoteOnly: true, yes: true }).catch(() => undefined);
+    expect(made.intent()).toMatchObject({ step: 'created', closed: false, consent: 'none' });
   });
 
   test('is not confirmed by a look at a payment whose confirmation is in doubt', async () => {
@@ -242,6 +255,34 @@ describe('what can be paid once', () => {
     await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage' });
   });
 
+  test('is not paid by an older quote, confirmed by its id, after it was paid by another', async () => {
+    const made = bench();
+    await made.pay({ order: invoice, quoteOnly: true });
+    const older = made.intent();
+    await made.pay({ order: invoice, ref: 'S' });
+    const yes = { terms: {}, consent: 'standing' } as const;
+    await expect(payAnew(older, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    expect(requests(made)).toEqual(['POST R', 'POST S', 'PUT t2']);
+  });
+
+  const unnamed = (made: Bench, wanted: Order): Promise<Transaction> =>
+    pay({ order: wanted, ref: undefined, terms: {}, consent: 'standing' }, waiting, made.deps);
+
+  test('goes on without a reference while it is in doubt, and is refused once it is paid', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay({ order: invoice }).catch(() => undefined);
+    expect(await unnamed(made, invoice)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    await expect(unnamed(made, invoice)).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
+  });
+
+  test('does not go on without a reference when all else is not the same', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay({ order: invoice }).catch(() => undefined);
+    await expect(unnamed(made, { ...otherOrder, onceKey: invoice.onceKey })).rejects.toMatchObject({ kind: 'usage' });
+  });
+
   test('may be paid under another reference after it failed', async () => {
     const made = bench();
     made.confirms = () => 'failed';
@@ -350,7 +391,29 @@ describe('a confirmation', () => {
     };
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
     expect(requests(made)).toEqual(['POST R']);
+    expect(made.log).not.toContain('spend confirming');
     expect(made.intent().closed).toBe(true);
+  });
+
+  test('interrupted between the journal and the request moves nothing', async () => {
+    const made = bench();
+    made.journalFails = ({ step }) => {
+      if (step === 'confirming') made.interrupt.abort();
+      return false;
+    };
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
+    expect(requests(made)).toEqual(['POST R']);
+    expect(made.intent()).toMatchObject({ step: 'created', closed: true });
+  });
+
+  test('in doubt that lapsed is quoted anew with what the next run says, not with what the first one said', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay({ yes: false }).catch(() => undefined);
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: 9e-8 } });
+    expect(await made.pay({ yes: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
+    expect(made.asked).toHaveLength(1);
   });
 
   test('interrupted on its way is not known, and goes on', async () => {
@@ -430,6 +493,39 @@ describe('resume', () => {
     await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'temporary' });
     expect(made.intent().closed).toBe(false);
     expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+  });
+
+  test('ends what a person says no to', async () => {
+    const made = bench();
+    made.journalFails = ({ closed }) => closed === true;
+    made.says = () => false;
+    await made.pay({ yes: false }).catch(() => undefined);
+    made.journalFails = () => false;
+    expect(made.intent()).toMatchObject({ step: 'created', closed: false });
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
+    expect(made.intent().closed).toBe(true);
+  });
+
+  test('does not open again what was given up since it was listed', async () => {
+    const made = bench();
+    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    await made.pay().catch(() => undefined);
+    made.journalFails = () => false;
+    const listed = made.intent();
+    for (const row of made.store.rows.values()) row.intent = { ...row.intent, closed: true };
+    await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    expect(made.intent().closed).toBe(true);
+  });
+
+  test('does not take a payment for the one that had its reference before', async () => {
+    const made = bench();
+    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    await made.pay().catch(() => undefined);
+    made.journalFails = () => false;
+    const listed = made.intent();
+    for (const row of made.store.rows.values()) row.intent = { ...row.intent, fingerprint: 'another' };
+    await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    expect(requests(made)).toEqual(['POST R']);
   });
 
   test('reports what is over, and begins nothing again', async () => {

@@ -59,7 +59,7 @@ async function batchDeps(refs: ReadonlySet<string>, record: Recorder, context: C
   const payment = await paymentDeps(context, never);
   const service = frugal(payment.service, context.now);
   if (terminal.canAnimate && refs.size > 0) live.start(() => 'Looking for payments that were made before');
-  const known = await knownReferences(refs, service);
+  const [known] = await Promise.all([knownReferences(refs, service), service.wallets()]);
   live.stop();
   record.begin();
   return {

@@ -57,7 +57,8 @@ function newToken(ctx: Context, accountId: string): AccessToken {
   const expiredAt = ctx.now + durations.token;
   const payload = { sub: accountId, iat: ctx.now / 1000, exp: expiredAt / 1000, jti: randomHex(ctx.random, 16) };
   const signed = `${jwtHeader}.${encodePart(payload)}`;
-  return { accessToken: `${signed}.${tokenSignature(requireSetting(ctx.store, 'tokenKey'), signed)}`, expiredAt, accountId };
+  const signature = tokenSignature(requireSetting(ctx.store, 'tokenKey'), signed);
+  return { accessToken: `${signed}.${signature}`, expiredAt, accountId };
 }
 
 /** The claims of a token that was signed here and has not expired. */

@@ -22,8 +22,8 @@ export interface Store {
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
   /**
-   * As `all`, for a statement on one table that seldom changes: inside a job the rows are kept in memory until that table
-   * is written to, here or by another process.
+   * As `all`, for a statement on one table that seldom changes: inside a job the rows are kept in memory until that
+   * table is written to, here or by another process.
    */
   recall<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
   run(sql: string, ...values: readonly Value[]): Written;

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
 import type { FailureKind } from '../formats/failure.js';
+import { acceptance } from './acceptance.js';
 import { NoAnswer, ServiceError } from './errors.js';
 import type { Effect } from './errors.js';
 import { retryAfterMs } from './retry.js';
@@ -46,6 +47,7 @@ export function valueOf<T>(
 ): T {
   if (isSuccess(answer.response)) {
     if (!isReadable(answer, expectation)) throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
+    if (acceptance(schema)(answer.json)) return answer.json;
     const checked = v.safeParse(schema, answer.json);
     if (checked.success) return checked.output;
     throw misshapen(checked.issues[0], expectation);

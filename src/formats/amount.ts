@@ -81,6 +81,14 @@ export function fromWire(n: number): Big {
   return new Big(String(n));
 }
 
+/** A finite number as text in fixed notation, exact: without a decimal in between, since an export writes a million. */
+export function plainNumber(n: number): string {
+  const text = String(n);
+  if (!text.includes('e')) return text;
+  const [, digits, zeros] = /^(\d(?:\.\d+)?)e-(\d+)$/.exec(text) ?? [];
+  return digits === undefined ? fixed(fromWire(n)) : `0.${'0'.repeat(Number(zeros) - 1)}${digits.replace('.', '')}`;
+}
+
 /** The amount for a screen, with its currency: `1 250.50000000 BTC`, `10 000.00 USDT`, `500 000 VND`. */
 export function formatAmount(amount: Money): string {
   return `${formatNumber(amount)} ${amount.ccy}`;

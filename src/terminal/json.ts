@@ -1,6 +1,6 @@
 // JSON as scripts want it: numbers in plain notation (0.00000007, never 7e-8), safe to print on a terminal.
 import { Big } from 'big.js';
-import { fixed } from '../formats/amount.js';
+import { fixed, plainNumber } from '../formats/amount.js';
 import { sanitizeJson } from './sanitize.js';
 
 export interface JsonOptions {
@@ -17,7 +17,7 @@ export function toJson(value: unknown, { indent = 0 }: JsonOptions = {}): string
 function write(value: unknown, indent: number, newline: string): string | undefined {
   switch (typeof value) {
     case 'number':
-      return plainNumber(value);
+      return Number.isFinite(value) ? plainNumber(value) : 'null';
     case 'bigint':
       return String(value);
     case 'object':
@@ -29,12 +29,6 @@ function write(value: unknown, indent: number, newline: string): string | undefi
     default:
       return JSON.stringify(value);
   }
-}
-
-function plainNumber(value: number): string {
-  if (!Number.isFinite(value)) return 'null';
-  const text = String(value);
-  return text.includes('e') ? new Big(text).toFixed() : text;
 }
 
 /** Built by appending, not by joining lists: an export writes a hundred thousand of these. */

@@ -14,6 +14,7 @@ import {
   msatOf,
   parseAmount,
   parseCurrency,
+  plainNumber,
   satsOf,
 } from '../../src/formats/amount.js';
 import { Failure } from '../../src/formats/failure.js';
@@ -199,4 +200,13 @@ describe('currencies', () => {
       expect(refusal(() => parseCurrency(text))).toContain('is not a currency code');
     }
   });
+});
+
+test('a number of the wire is the same text with and without a decimal in between', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (n) => {
+      expect(plainNumber(n)).toBe(fixed(fromWire(n)));
+    }),
+  );
+  for (const n of [0, -0, 1e-7, 1.2e-7, -1e-8, 1e21, 123.456]) expect(plainNumber(n)).toBe(fixed(fromWire(n)));
 });

@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // Most of the time a test waits for the program that it runs.
+    maxWorkers: 3,
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
     projects: [
       {

@@ -25,7 +25,8 @@ describe('one journal', () => {
     const runs = await eight(() => payment.send('--timeout', '20s'));
     sameTransaction(runs);
     expect(await payment.timesPaid()).toBe(1);
-    expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
+    const created = payment.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200);
+    expect(created).toHaveLength(1);
     expect(payment.sandbox.requests('PUT')).toHaveLength(1);
   });
 

@@ -1,5 +1,6 @@
 // Help on a topic or a command: `svcpay help exit-codes`, `svcpay help send lightning`.
 import { exitCodes } from '../../formats/failure.js';
+import { factLines } from '../../terminal/card.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
@@ -39,6 +40,10 @@ export const help = defineCommand({
   async run({ topic }, { out, runLine }) {
     if (topic.join(' ') !== 'exit-codes') {
       await runLine([...topic, '--help']);
+      return;
+    }
+    if (out.forPeople) {
+      out.screen((canvas) => factLines(rows.map(({ code, meaning }) => ({ label: String(code), value: meaning })), canvas, 3));
       return;
     }
     await out.list(rows, {

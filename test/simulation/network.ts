@@ -55,9 +55,11 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
       const stopTimer = world.after(limit, () => fail('nothing came', true));
       const interrupt = (): void => fail('interrupted', true);
 
+      // 429 is the service's word that it has not carried a request out: it holds for every copy of it.
+      const turnedAway = chance.hits(now.busy) ? busy(chance.hits(0.5)) : undefined;
       const deliver = (delay: number, isAnswerLost: boolean): void => {
         world.after(delay, () => {
-          const answer = chance.hits(now.busy) ? busy(chance.hits(0.5)) : model.answer(request, sender);
+          const answer = turnedAway ?? model.answer(request, sender);
           world.note(() => `${what} -> ${answer.status} ${answer.body.slice(0, 120)}${isAnswerLost ? ' (lost)' : ''}`);
           const seen = chance.hits(now.spoilt) ? spoilt(answer, chance.below(3)) : answer;
           if (!isAnswerLost) world.after(chance.below(usualMs), () => finish(() => resolve(seen)));

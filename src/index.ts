@@ -47,8 +47,8 @@ export {
   satsOf,
 } from './formats/amount.js';
 export type { Money } from './formats/amount.js';
-export { decodeInvoice } from './formats/bolt11.js';
-export type { Invoice } from './formats/bolt11.js';
+export { decodeInvoice } from './formats/bolt11/decode.js';
+export type { Invoice } from './formats/bolt11/decode.js';
 export { detectDestination } from './formats/destination.js';
 export type { Destination } from './formats/destination.js';
 export { exitCodes, Failure } from './formats/failure.js';

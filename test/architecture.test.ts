@@ -20,11 +20,13 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 
 /** The doors to the sandbox: its own commands and the embedded transport. */
 const mayUseSandbox = (file: string): boolean =>
-  /^cli\/(embedded|sandbox-[a-z-]+|commands\/(sandbox|demo)[a-z-]*)\.ts$/.test(file);
+  file.startsWith('cli/sandbox/');
 
 interface Import {
   readonly file: string;
   readonly target: string;
+  /** Loaded when it is needed, with `import()`. */
+  readonly lazy: boolean;
 }
 
 const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : 'main');
@@ -33,15 +35,16 @@ function allImports(): Import[] {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   return files.flatMap((file) => {
     const text = readFileSync(join(source, file), 'utf8');
-    const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
-    return [...found].map(([, path = '']) => ({
+    const found = text.matchAll(/(?:from|import)\s*(\()?\s*'(\.[^']+)'/g);
+    return [...found].map(([, bracket, path = '']) => ({
       file,
       target: relative(source, resolve(source, dirname(file), path)),
+      lazy: bracket !== undefined,
     }));
   });
 }
 
-const isAllowed = ({ file, target }: Import): boolean => {
+const isAllowed = ({ file, target }: Pick<Import, 'file' | 'target'>): boolean => {
   const [from, to] = [folderOf(file), folderOf(target)];
   if (from === to || target.startsWith('..')) return true;
   if (to === 'sandbox' && mayUseSandbox(file)) return true;
@@ -64,14 +67,12 @@ describe('the house', () => {
     expect(folders.map((each) => each.name).filter((name) => !(name in arrows))).toEqual([]);
   });
 
-  test('loads a command only when it is chosen: nothing imports one eagerly', () => {
-    const eager = allImports().filter(({ file, target }) => target.startsWith('cli/commands/') && !isLazy(file, target));
-    expect(eager.filter(({ file }) => !file.startsWith('cli/commands/'))).toEqual([]);
+  test('loads a command only when it is chosen: nothing outside of its own room imports one eagerly', () => {
+    const isCommand = ({ target }: Import): boolean => textOf(target.replace(/\.js$/, '.ts')).includes('= defineCommand(');
+    const roomOf = (file: string): string => dirname(file);
+    const eager = allImports().filter((each) => !each.lazy && roomOf(each.file) !== roomOf(each.target) && isCommand(each));
+    expect(eager).toEqual([]);
   });
 });
 
-function isLazy(file: string, target: string): boolean {
-  const text = readFileSync(join(source, file), 'utf8');
-  const name = target.split('/').at(-1) ?? '';
-  return text.includes(`import('../commands/${name}')`) || text.includes(`import('./commands/${name}')`);
-}
+const textOf = (file: string): string => readFileSync(join(source, file), 'utf8');

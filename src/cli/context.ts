@@ -3,18 +3,18 @@ import { WalletClient } from '../api/client.js';
 import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
-import type { Document } from '../store/document.js';
-import { findHome, journalFile, type Home } from '../store/home.js';
-import type { Journal } from '../store/journal.js';
-import { openConfig, type Config } from '../store/profiles.js';
-import { openSecrets, systemKeyring, type SecretStore } from '../store/secrets.js';
-import { embeddedUrl, resolveSettings, type Settings } from '../store/settings.js';
-import { credentialName, openTokens, type KeptTokens } from '../store/tokens.js';
-import { createAsk, type Ask } from '../terminal/ask.js';
+import type { Document } from '../store/files/document.js';
+import { findHome, journalFile, type Home } from '../store/files/home.js';
+import type { Journal } from '../store/journal/journal.js';
+import { openConfig, type Config } from '../store/profile/profiles.js';
+import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
+import { embeddedUrl, resolveSettings, type Settings } from '../store/profile/settings.js';
+import { credentialName, openTokens, type KeptTokens } from '../store/profile/tokens.js';
+import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
 import { openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
-import type { EmbeddedService } from './embedded.js';
+import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
 import { isAlive, ownerOf } from './owner.js';
 
@@ -102,7 +102,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const secrets = once(() => openSecrets(home, systemKeyring));
 
   const embedded = once(async () => {
-    const { openEmbedded } = await import('./embedded.js');
+    const { openEmbedded } = await import('./sandbox/embedded.js');
     const service = await openEmbedded(home, settings().maker);
     closers.push(() => service.close());
     return service;
@@ -161,7 +161,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   });
 
   const journal = once(async () => {
-    const { openJournal } = await import('../store/sqlite-journal.js');
+    const { openJournal } = await import('../store/journal/sqlite-journal.js');
     const opened = openJournal(journalFile(home), (each) => isAlive(each, owner()));
     closers.push(() => opened.close());
     return opened;

@@ -1,7 +1,7 @@
 // One command line from start to exit code: what is thrown is shown once, here, in the form that was asked for.
 import { Failure } from '../formats/failure.js';
 import type { Process, RunLine } from './context.js';
-import { Ended } from './ended.js';
+import { Ended } from './exit-with.js';
 import { runProgram } from './program.js';
 import { tree } from './tree.js';
 

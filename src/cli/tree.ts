@@ -16,7 +16,7 @@ import { globalOptions } from './globals.js';
 export const tree: Branch = {
   name: 'svcpay',
   summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
-  load: async () => (await import('./commands/home.js')).home,
+  load: async () => (await import('./overview/home.js')).home,
   branches: [
     ...accountBranches,
     ...receiveBranches,

@@ -1,6 +1,6 @@
 // What can be read from a destination offline, as the JSON object of `decode`.
 import { fixed } from './amount.js';
-import type { Invoice } from './bolt11.js';
+import type { Invoice } from './bolt11/decode.js';
 import type { Bip21Destination, Destination } from './destination.js';
 
 /** Fields by kind; absent ones are `null`. `now` is in milliseconds since 1970 and decides `expired`. */

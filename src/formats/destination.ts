@@ -1,12 +1,12 @@
 // Tells what a pasted text pays to: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
 import { btcFromMsat, fixed } from './amount.js';
 import { parseBip21, type Bip21 } from './bip21.js';
-import { parseBitcoinAddress, type BitcoinAddress } from './bitcoin-address.js';
-import { decodeInvoice, type Invoice } from './bolt11.js';
-import { parseEvmAddress, type EvmAddress } from './evm-address.js';
+import { parseBitcoinAddress, type BitcoinAddress } from './address/bitcoin-address.js';
+import { decodeInvoice, type Invoice } from './bolt11/decode.js';
+import { parseEvmAddress, type EvmAddress } from './address/evm-address.js';
 import { Failure } from './failure.js';
 import { decodeLnurl, parseLightningAddress, type LightningAddress } from './lnurl.js';
-import { parseTronAddress, type TronAddress } from './tron-address.js';
+import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 
 /** A `bitcoin:` URI whose address and invoice were checked and agree; at least one of the two is there. */
 export interface Bip21Destination extends Bip21 {

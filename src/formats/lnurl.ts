@@ -1,6 +1,6 @@
 // LNURL (LUD-01) and Lightning Addresses (LUD-16): where to ask for an invoice.
 import { bech32 } from '@scure/base';
-import { changed, normaliseBech32 } from './encodings.js';
+import { changed, normaliseBech32 } from './address/encodings.js';
 import { Failure } from './failure.js';
 
 export interface LightningAddress {

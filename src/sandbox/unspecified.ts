@@ -1,6 +1,6 @@
 // Every behaviour that the specification leaves open ("not shown"), decided here and nowhere else: the plain thing.
 import Big from 'big.js';
-import type { Fate } from './fates.js';
+import type { Fate } from './service/fates.js';
 
 const second = 1000;
 const minute = 60 * second;

@@ -1,6 +1,6 @@
 // A failure in words: the fate of the money first, then why, then the next command; and as one JSON line for scripts.
 import type { Failure, FailureKind } from '../formats/failure.js';
-import { toJson } from './json.js';
+import { toJson } from './rows/json.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 import { wrap } from './text.js';

@@ -1,7 +1,7 @@
 // The live line: one line on stderr, redrawn in place while something is awaited; what stays is the record.
 import type { Ora } from 'ora';
 import { asciiGlyphs } from './glyphs.js';
-import { spinnerFrames } from './prompt-theme.js';
+import { spinnerFrames } from './ask/theme.js';
 import type { OutputStream, Terminal } from './terminal.js';
 import { truncate } from './text.js';
 

@@ -1,18 +1,18 @@
 // Where results go: decides between table, rows and JSON, so that no command has to know.
 import { Failure } from '../formats/failure.js';
-import { factLines } from './card.js';
-import { cellText, fieldColumns } from './cell.js';
+import { factLines } from './cards/card.js';
+import { cellText, fieldColumns } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
-import { toJson } from './json.js';
-import { listRows, listTable, rowWriter, type Manner } from './list.js';
-import { picked } from './rows.js';
+import { toJson } from './rows/json.js';
+import { listRows, listTable, rowWriter, type Manner } from './rows/list.js';
+import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
 import { oneLine } from './text.js';
-import type { Format, ListView, RecordView, Rows, StreamView } from './view.js';
+import type { Format, ListView, RecordView, Rows, StreamView } from './rows/view.js';
 
-export type { Format, ListView, RecordView, StreamView } from './view.js';
+export type { Format, ListView, RecordView, StreamView } from './rows/view.js';
 
 export interface OutputOptions {
   /** `-o`; undefined lets the output decide: a table on a terminal, tsv in a pipe. */

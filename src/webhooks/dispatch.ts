@@ -1,6 +1,6 @@
 // Carries events from the backlog to one consumer: in order per transaction, many transactions at once, until delivered.
 import { setMaxListeners } from 'node:events';
-import type { EventStore, StoredEvent } from '../store/event-store.js';
+import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 
 /** How one delivery ended. */
 export type Verdict =

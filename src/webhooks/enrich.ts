@@ -1,6 +1,6 @@
 // Tells an event together with what the service itself says of its transaction now: that puts overtaken ones right.
 import type { Transaction } from '../api/types.js';
-import type { EarlierTransaction, EventStore, StoredEvent } from '../store/event-store.js';
+import type { EarlierTransaction, EventStore, StoredEvent } from '../store/events/event-store.js';
 import { readPayload, type WebhookPayload } from './events.js';
 import { finalStates } from './order.js';
 

@@ -1,6 +1,6 @@
 // Runs a command for each event: the body on its stdin, what it says in the environment, never in a command line.
 import { spawn } from 'node:child_process';
-import type { StoredEvent } from '../store/event-store.js';
+import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
 import { readPayload } from './events.js';
 

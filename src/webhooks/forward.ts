@@ -2,7 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Failure } from '../formats/failure.js';
-import type { StoredEvent } from '../store/event-store.js';
+import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
 import { signatureHeader } from './sign.js';
 

@@ -1,6 +1,6 @@
 // Everything that happens to webhook events here: received, written down, handed on in order, forwarded, run for.
 import type { Transaction } from '../api/types.js';
-import type { EventStore, StoredEvent } from '../store/event-store.js';
+import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type Deliver, type Dispatcher } from './dispatch.js';
 import { enriched, type Enriched } from './enrich.js';
 import { runFor } from './exec.js';

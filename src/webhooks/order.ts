@@ -1,5 +1,5 @@
 // Where an event stands among the others of its transaction: said before, overtaken, or ahead of one that never came.
-import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/event-store.js';
+import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/event-store.js';
 
 export const finalStates: readonly string[] = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'];
 

@@ -1,6 +1,6 @@
 // The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { EventStore, ReceivedEvent, StoredEvent } from '../store/event-store.js';
+import type { EventStore, ReceivedEvent, StoredEvent } from '../store/events/event-store.js';
 import { createGate } from './gate.js';
 import { readPayload } from './events.js';
 import { placeOf } from './order.js';

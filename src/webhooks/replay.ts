@@ -1,5 +1,5 @@
 // Sends stored events once more, one after the other, in the order in which they first came.
-import type { StoredEvent } from '../store/event-store.js';
+import type { StoredEvent } from '../store/events/event-store.js';
 import { reasonOf, type Forwarder } from './forward.js';
 
 export interface Replayed {

@@ -1,5 +1,5 @@
 // Hands out events as they are stored, in the order of arrival; a slow reader costs no memory, the rest is on disk.
-import type { EventStore, StoredEvent } from '../store/event-store.js';
+import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 
 export interface Tail {
   /** Some are stored, the next ones after all that were pushed before. */

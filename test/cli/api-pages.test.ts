@@ -1,6 +1,6 @@
 // Following the pages of a list endpoint: every item once, whatever the pages are like.
 import { describe, expect, test } from 'vitest';
-import { eachItem } from '../../src/cli/api-pages.js';
+import { eachItem } from '../../src/cli/raw/api-pages.js';
 
 interface Page {
   readonly data: object[];

@@ -1,10 +1,10 @@
 // Settings by name: what each takes, what it refuses, and what decides the value in force.
 import { describe, expect, test } from 'vitest';
-import { findKey, readKey } from '../../src/cli/config-keys.js';
+import { findKey, readKey } from '../../src/cli/settings/config-keys.js';
 import { readAll } from '../../src/cli/define.js';
 import { globalOptions } from '../../src/cli/globals.js';
-import type { Profile } from '../../src/store/profiles.js';
-import { resolveSettings } from '../../src/store/settings.js';
+import type { Profile } from '../../src/store/profile/profiles.js';
+import { resolveSettings } from '../../src/store/profile/settings.js';
 
 const taken: { key: string; text: string; profile: Profile }[] = [
   { key: 'base-url', text: 'https://pay.example/api/v2/', profile: { baseUrl: 'https://pay.example' } },

@@ -1,8 +1,8 @@
 // The menu of the home screen: which command line each way through it comes to.
 import { describe, expect, test } from 'vitest';
 import type { Wallet } from '../../src/api/types.js';
-import { askWhatNext } from '../../src/cli/home-menu.js';
-import { back } from '../../src/terminal/ask.js';
+import { askWhatNext } from '../../src/cli/overview/home-menu.js';
+import { back } from '../../src/terminal/ask/ask.js';
 import { actor, type Script } from '../support/actor.js';
 
 const wallets: readonly Wallet[] = [

@@ -1,9 +1,9 @@
 // The Model Context Protocol as lines in and lines out: what is answered, what is refused, what is left unanswered.
 import { describe, expect, test } from 'vitest';
-import { readLines, type Line } from '../../src/cli/mcp/lines.js';
-import { RpcError, serveRpc, type Method } from '../../src/cli/mcp/rpc.js';
-import { mcpMethods } from '../../src/cli/mcp/server.js';
-import { defineTool } from '../../src/cli/mcp/tool.js';
+import { readLines, type Line } from '../../src/cli/agent/lines.js';
+import { RpcError, serveRpc, type Method } from '../../src/cli/agent/rpc.js';
+import { mcpMethods } from '../../src/cli/agent/server.js';
+import { defineTool } from '../../src/cli/agent/tool.js';
 import { amount, choice, text } from '../../src/cli/values.js';
 import { Failure } from '../../src/formats/failure.js';
 

@@ -1,12 +1,12 @@
 // The questions of a payout as a machine: which is asked after which, what a step back forgets, what is never asked.
 import { describe, expect, test } from 'vitest';
 import type { Institution } from '../../src/api/types.js';
-import { parseRecipientName, type Recipient } from '../../src/store/profiles.js';
-import { back } from '../../src/terminal/ask.js';
-import { readDraft, type Draft } from '../../src/cli/payout-draft.js';
-import { missingFlags, payoutOptions } from '../../src/cli/payout-options.js';
-import { askChange } from '../../src/cli/payout-change.js';
-import { askPayout } from '../../src/cli/payout-wizard.js';
+import { parseRecipientName, type Recipient } from '../../src/store/profile/profiles.js';
+import { back } from '../../src/terminal/ask/ask.js';
+import { readDraft, type Draft } from '../../src/cli/payout/payout-draft.js';
+import { missingFlags, payoutOptions } from '../../src/cli/payout/payout-options.js';
+import { askChange } from '../../src/cli/payout/payout-change.js';
+import { askPayout } from '../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../src/cli/define.js';
 import { actor, type Script } from '../support/actor.js';
 

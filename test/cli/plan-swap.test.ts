@@ -1,6 +1,6 @@
 // A swap as people write it.
 import { expect, test } from 'vitest';
-import { readSwap } from '../../src/cli/plan-swap.js';
+import { readSwap } from '../../src/cli/payment/plan-swap.js';
 
 test.for([
   { words: ['25', 'USDT', 'BTC'], from: 'USDT', to: 'BTC', value: '25', ccy: 'USDT' },

@@ -1,8 +1,8 @@
 // The transactions and wallets of the strict service: amounts, states by the table, and the shapes of the answers.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import Big from 'big.js';
-import { encodeInvoice } from '../../src/formats/bolt11-encode.js';
-import { decodeInvoice } from '../../src/formats/bolt11.js';
+import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
+import { decodeInvoice } from '../../src/formats/bolt11/decode.js';
 import { isObject, type Json } from './strict-judge.js';
 import type { Dialect } from './strict-service.js';
 

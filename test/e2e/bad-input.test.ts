@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
-import { encodeInvoice } from '../../src/formats/bolt11-encode.js';
+import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay, test } from '../support/svcpay.js';
 

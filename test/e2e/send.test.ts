@@ -1,6 +1,6 @@
 // Sending to every kind of destination, as scripts and people do it: the body by the rules, the card, the yes.
 import { describe, expect } from 'vitest';
-import { encodeInvoice } from '../../src/formats/bolt11-encode.js';
+import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay, svcpayTty, test } from '../support/svcpay.js';
 

@@ -8,8 +8,8 @@ import {
   encodeSegwitAddress,
   parseBitcoinAddress,
   type BitcoinAddress,
-} from '../../src/formats/bitcoin-address.js';
-import { encodeBase58check } from '../../src/formats/encodings.js';
+} from '../../src/formats/address/bitcoin-address.js';
+import { encodeBase58check } from '../../src/formats/address/encodings.js';
 import { loadVectors } from '../support/vectors.js';
 import { refusal } from './support.js';
 

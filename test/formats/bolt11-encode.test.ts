@@ -3,9 +3,9 @@ import { getPublicKey } from '@noble/secp256k1';
 import { hex } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeBase58Address, encodeSegwitAddress } from '../../src/formats/bitcoin-address.js';
-import { decodeInvoice } from '../../src/formats/bolt11.js';
-import { encodeInvoice, type InvoiceFields } from '../../src/formats/bolt11-encode.js';
+import { encodeBase58Address, encodeSegwitAddress } from '../../src/formats/address/bitcoin-address.js';
+import { decodeInvoice } from '../../src/formats/bolt11/decode.js';
+import { encodeInvoice, type InvoiceFields } from '../../src/formats/bolt11/encode.js';
 import { refusal } from './support.js';
 
 const privateKey = new Uint8Array(32).fill(1);

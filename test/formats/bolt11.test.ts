@@ -4,9 +4,9 @@ import { getPublicKey, Signature } from '@noble/secp256k1';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { decodeInvoice } from '../../src/formats/bolt11.js';
-import { joinField, wordsOfFeatures, wordsOfNumber, type FieldLetter } from '../../src/formats/bolt11-fields.js';
-import { sealInvoice } from '../../src/formats/bolt11-signature.js';
+import { decodeInvoice } from '../../src/formats/bolt11/decode.js';
+import { joinField, wordsOfFeatures, wordsOfNumber, type FieldLetter } from '../../src/formats/bolt11/fields.js';
+import { sealInvoice } from '../../src/formats/bolt11/signature.js';
 import { loadVectors } from '../support/vectors.js';
 import { refusal } from './support.js';
 

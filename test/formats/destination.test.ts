@@ -1,7 +1,7 @@
 // Detecting a destination: every kind in every spelling, and a plain word on each that is broken.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeInvoice } from '../../src/formats/bolt11-encode.js';
+import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import { describeDestination } from '../../src/formats/describe.js';
 import { detectDestination } from '../../src/formats/destination.js';
 import { Failure } from '../../src/formats/failure.js';

@@ -3,8 +3,8 @@ import { hex } from '@scure/base';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { encodeEvmAddress, parseEvmAddress } from '../../src/formats/evm-address.js';
-import { encodeTronAddress, parseTronAddress, tronUsdtContract } from '../../src/formats/tron-address.js';
+import { encodeEvmAddress, parseEvmAddress } from '../../src/formats/address/evm-address.js';
+import { encodeTronAddress, parseTronAddress, tronUsdtContract } from '../../src/formats/address/tron-address.js';
 import { loadVectors } from '../support/vectors.js';
 import { refusal } from './support.js';
 

@@ -21,14 +21,14 @@ async function reach(module: string): Promise<string[]> {
 test.for([
   ['failure', []],
   ['duration', []],
-  ['network', []],
+  ['address/network', []],
   ['amount', ['big.js']],
   ['bip21', ['big.js']],
-  ['bitcoin-address', ['@scure/base', 'node:crypto']],
-  ['tron-address', ['@scure/base', 'node:crypto']],
+  ['address/bitcoin-address', ['@scure/base', 'node:crypto']],
+  ['address/tron-address', ['@scure/base', 'node:crypto']],
   ['lnurl', ['@scure/base', 'node:crypto']],
-  ['evm-address', ['@noble/hashes/sha3.js', '@scure/base', 'node:crypto']],
-  ['bolt11', ['@noble/secp256k1', '@scure/base', 'node:crypto']],
+  ['address/evm-address', ['@noble/hashes/sha3.js', '@scure/base', 'node:crypto']],
+  ['bolt11/decode', ['@noble/secp256k1', '@scure/base', 'node:crypto']],
   ['describe', ['big.js']],
 ] as const)('%s reaches no more than %j', async ([module, packages]) => {
   expect(await reach(module)).toEqual(packages);

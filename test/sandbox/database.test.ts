@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDisk } from '../../src/sandbox/disk.js';
-import { openStore, type Store } from '../../src/sandbox/database.js';
+import { openDisk } from '../../src/sandbox/storage/disk.js';
+import { openStore, type Store } from '../../src/sandbox/storage/database.js';
 
 let store: Store;
 let commits = 0;

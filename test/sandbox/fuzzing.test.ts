@@ -1,11 +1,11 @@
 // Whatever is sent to any endpoint, the answer is one that the specification has, and no money moves.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { controls } from '../../src/sandbox/control.js';
-import { endpoints } from '../../src/sandbox/endpoints.js';
-import { maxBodyLength } from '../../src/sandbox/http.js';
+import { controls } from '../../src/sandbox/control/control.js';
+import { endpoints } from '../../src/sandbox/http/endpoints.js';
+import { maxBodyLength } from '../../src/sandbox/http/http.js';
 import { dueActions } from '../../src/sandbox/kinds/index.js';
-import { openService, type Service } from '../../src/sandbox/service.js';
+import { openService, type Service } from '../../src/sandbox/service/service.js';
 import { webRoutes } from '../../src/sandbox/web/routes.js';
 import { openApiCheck, type Check } from '../support/openapi.js';
 import { clientOf, lightningReceive, lightningSend, swap, type Client } from './support.js';

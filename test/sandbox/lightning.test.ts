@@ -1,8 +1,8 @@
 // Lightning: real invoices, every state on the way, and no invoice paid twice.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { decodeInvoice } from '../../src/formats/bolt11.js';
-import { encodeInvoice, type InvoiceFields } from '../../src/formats/bolt11-encode.js';
+import { decodeInvoice } from '../../src/formats/bolt11/decode.js';
+import { encodeInvoice, type InvoiceFields } from '../../src/formats/bolt11/encode.js';
 import { fresh, lightningReceive, lightningSend, type Fresh } from './support.js';
 
 let sandbox: Fresh;

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Store } from '../../src/sandbox/database.js';
-import { openService, type Service } from '../../src/sandbox/service.js';
-import { blockSizes } from '../../src/sandbox/schema.js';
+import type { Store } from '../../src/sandbox/storage/database.js';
+import { openService, type Service } from '../../src/sandbox/service/service.js';
+import { blockSizes } from '../../src/sandbox/storage/schema.js';
 import { clientOf, lightningReceive, swap, type Client } from './support.js';
 
 const rows = 2 * blockSizes.large + 3 * blockSizes.small + 17;

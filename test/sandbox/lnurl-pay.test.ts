@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { decodeInvoice } from '../../src/formats/bolt11.js';
+import { decodeInvoice } from '../../src/formats/bolt11/decode.js';
 import { fresh, lightningSend, type Client, type Fresh } from './support.js';
 
 let sandbox: Fresh;

@@ -1,9 +1,9 @@
 // Money that comes in over a blockchain: addresses, confirmations by the clock and on demand, deposits.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseBitcoinAddress } from '../../src/formats/bitcoin-address.js';
+import { parseBitcoinAddress } from '../../src/formats/address/bitcoin-address.js';
 import { parseBip21 } from '../../src/formats/bip21.js';
-import { parseEvmAddress } from '../../src/formats/evm-address.js';
-import { parseTronAddress } from '../../src/formats/tron-address.js';
+import { parseEvmAddress } from '../../src/formats/address/evm-address.js';
+import { parseTronAddress } from '../../src/formats/address/tron-address.js';
 import { fresh, onchainReceive, onchainSend, type Answered, type Fresh } from './support.js';
 
 let sandbox: Fresh;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/sandbox/database.js';
+import { openStore } from '../../src/sandbox/storage/database.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { connect, fresh, lightningReceive, lightningSend, serve, swap, type Client } from './support.js';
 

@@ -1,7 +1,7 @@
 // Reads the books after a schedule: paid at most once, told truly, agreed to, and nothing left open.
 import Big from 'big.js';
-import type { Intent } from '../../src/store/journal.js';
-import { isFinal } from '../../src/wallet/states.js';
+import type { Intent } from '../../src/store/journal/journal.js';
+import { isFinal } from '../../src/formats/states.js';
 import { inWords } from './process.js';
 import type { Books, Ended } from './schedule.js';
 import { baseRef, hasMoved, type ModelTransaction } from './service-model.js';

@@ -8,8 +8,8 @@ import {
   type IntentDraft,
   type Journal,
   type Spend,
-} from '../../src/store/journal.js';
-import { mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal-rules.js';
+} from '../../src/store/journal/journal.js';
+import { mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal/rules.js';
 
 interface Row {
   intent: Intent;

@@ -1,9 +1,9 @@
 // Mistakes that a payment machine can have, put into what it is given: the simulation has to notice each of them.
 import { NoAnswer } from '../../src/api/errors.js';
 import type { CreateTransaction, ListedTransaction } from '../../src/api/types.js';
-import type { Journal } from '../../src/store/journal.js';
-import type { PaymentDeps, PaymentService } from '../../src/wallet/contract.js';
-import { attemptRef } from '../../src/wallet/references.js';
+import type { Journal } from '../../src/store/journal/journal.js';
+import type { PaymentDeps, PaymentService } from '../../src/wallet/payment/contract.js';
+import { attemptRef } from '../../src/wallet/payment/references.js';
 import type { Mutation } from './process.js';
 
 function withService(deps: PaymentDeps, change: (service: PaymentService) => Partial<PaymentService>): PaymentDeps {

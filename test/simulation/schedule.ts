@@ -1,9 +1,9 @@
 // One schedule: several wallets pay in bad weather, are killed, started again; then it clears up, and the books are read.
 import Big from 'big.js';
 import type { Token } from '../../src/api/types.js';
-import type { Approval, PaymentOptions } from '../../src/wallet/contract.js';
-import { lnurlOrder, type Order } from '../../src/wallet/orders.js';
-import { pay, resume } from '../../src/wallet/payment.js';
+import type { Approval, PaymentOptions } from '../../src/wallet/payment/contract.js';
+import { lnurlOrder, type Order } from '../../src/wallet/payment/orders.js';
+import { pay, resume } from '../../src/wallet/payment/payment.js';
 import { audit } from './audit.js';
 import { emptyStore } from './memory-journal.js';
 import { calm, createNetwork, type Weather } from './network.js';

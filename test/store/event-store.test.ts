@@ -1,7 +1,7 @@
 // The log of events and its backlog.
 import { statSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { openEventStore } from '../../src/store/event-store.js';
+import { openEventStore } from '../../src/store/events/event-store.js';
 import { placeOf } from '../../src/webhooks/order.js';
 import { nowhere, payload, received, test } from '../webhooks/support.js';
 

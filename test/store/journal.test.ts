@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { leaseMs, LostClaim, type Intent, type IntentChange, type IntentDraft, type Journal } from '../../src/store/journal.js';
-import { openJournal } from '../../src/store/sqlite-journal.js';
+import { leaseMs, LostClaim, type Intent, type IntentChange, type IntentDraft, type Journal } from '../../src/store/journal/journal.js';
+import { openJournal } from '../../src/store/journal/sqlite-journal.js';
 import { emptyStore, memoryJournal } from '../simulation/memory-journal.js';
 
 const now = Date.UTC(2025, 0, 15);

@@ -1,7 +1,7 @@
 // Somebody who answers questions by a script, in place of a terminal, and fails on one that the script does not expect.
 import { expect } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
-import { back, type Ask, type Back, type Choice } from '../../src/terminal/ask.js';
+import { back, type Ask, type Back, type Choice } from '../../src/terminal/ask/ask.js';
 
 /** `flag answer`: the question that is expected, and what is typed or chosen; `<` goes back. */
 export type Script = readonly string[];

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createAsk } from '../../src/terminal/ask.js';
+import { createAsk } from '../../src/terminal/ask/ask.js';
 import { bundled, startInPty, type PtyOptions, type PtyRun } from '../support/pty.js';
 import { openScreen } from './support.js';
 

@@ -2,7 +2,7 @@
 import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
-import { batchCard, batchView, progressLine, rowLine, type BatchLine, type BatchSummary } from '../../src/terminal/batch-view.js';
+import { batchCard, batchView, progressLine, rowLine, type BatchLine, type BatchSummary } from '../../src/terminal/cards/batch-view.js';
 
 const canvas = (columns: number) => ({ style: new Chalk({ level: 0 }), columns, rows: 24, blocks: true });
 

@@ -2,8 +2,8 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fieldAt, pickFields } from '../../src/terminal/fields.js';
-import { toJson } from '../../src/terminal/json.js';
+import { fieldAt, pickFields } from '../../src/terminal/rows/fields.js';
+import { toJson } from '../../src/terminal/rows/json.js';
 
 test.each([
   { value: 0.00000007, json: '0.00000007' },

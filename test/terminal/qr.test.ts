@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib';
 import xterm from '@xterm/headless';
 import jsqr from 'jsqr';
 import { describe, expect, test } from 'vitest';
-import { qrLines, qrPng, qrSvg } from '../../src/terminal/qr.js';
+import { qrLines, qrPng, qrSvg } from '../../src/terminal/qr/qr.js';
 
 const room = { maxColumns: 200, maxRows: 200 };
 const bech32Alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CancelNotOffered, ServiceError } from '../../src/api/errors.js';
 import type { Transaction } from '../../src/api/types.js';
-import type { Journal } from '../../src/store/journal.js';
-import { openJournal } from '../../src/store/sqlite-journal.js';
-import { cancelQuote } from '../../src/wallet/cancel-quote.js';
+import type { Journal } from '../../src/store/journal/journal.js';
+import { openJournal } from '../../src/store/journal/sqlite-journal.js';
+import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
 
 const expiresAt = Date.UTC(2026, 2, 1, 14, 2, 31);
 

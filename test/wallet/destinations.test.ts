@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/api/errors.js';
 import { parseAmount } from '../../src/formats/amount.js';
-import { parseBitcoinAddress } from '../../src/formats/bitcoin-address.js';
+import { parseBitcoinAddress } from '../../src/formats/address/bitcoin-address.js';
 import {
   checkBitcoinAddress,
   checkOnchainAmount,
   checkTronAddress,
   refuseOwnAddress,
-} from '../../src/wallet/destinations.js';
+} from '../../src/wallet/plan/destinations.js';
 
 describe('an on-chain destination', () => {
   test.for([

@@ -8,9 +8,9 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ListedTransaction } from '../../src/api/types.js';
-import { toJson } from '../../src/terminal/json.js';
-import { exportLines, type ExportFormat } from '../../src/wallet/export.js';
-import { entryOf } from '../../src/wallet/ledger-entry.js';
+import { toJson } from '../../src/terminal/rows/json.js';
+import { exportLines, type ExportFormat } from '../../src/wallet/history/export.js';
+import { entryOf } from '../../src/wallet/history/ledger-entry.js';
 
 const at = Date.UTC(2026, 2, 1, 14, 2, 31);
 

@@ -1,8 +1,8 @@
 // Figures that the list of the service leaves out.
 import { expect, test, vi } from 'vitest';
 import type { ListedTransaction } from '../../src/api/types.js';
-import { withFigures } from '../../src/wallet/figures.js';
-import { entryOf, spentBy } from '../../src/wallet/ledger-entry.js';
+import { withFigures } from '../../src/wallet/history/missing-amounts.js';
+import { entryOf, spentBy } from '../../src/wallet/history/ledger-entry.js';
 
 const whole = (txnId: string): ListedTransaction => ({
   txnId,

@@ -1,7 +1,7 @@
 // The wallets that many payments share: one read for all, nobody waits for a second one, and a failed one is forgotten.
 import { expect, test } from 'vitest';
-import type { PaymentService } from '../../src/wallet/contract.js';
-import { frugal } from '../../src/wallet/batch/frugal.js';
+import type { PaymentService } from '../../src/wallet/payment/contract.js';
+import { frugal } from '../../src/wallet/batch/cached-wallets.js';
 
 function counting(answers: readonly (number | Error)[]) {
   let [calls, clock] = [0, 0];

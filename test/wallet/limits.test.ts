@@ -1,9 +1,9 @@
 // The spending policy as tables: what each limit lets pass, and which names stand for which destinations.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../src/formats/amount.js';
-import { isAllowed, readAllowed } from '../../src/wallet/allowed.js';
-import { checkDestination, checkSpend, knownAmounts, noLimits } from '../../src/wallet/limits.js';
-import { lnurlOrder, onchainOrder, swapOrder, usdtOrder } from '../../src/wallet/orders.js';
+import { isAllowed, readAllowed } from '../../src/wallet/limits/allowed-destinations.js';
+import { checkDestination, checkSpend, knownAmounts, noLimits } from '../../src/wallet/limits/limits.js';
+import { lnurlOrder, onchainOrder, swapOrder, usdtOrder } from '../../src/wallet/payment/orders.js';
 
 const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const tron = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { wireJson } from '../../src/api/json.js';
 import type { CreateTransaction } from '../../src/api/types.js';
 import { parseAmount } from '../../src/formats/amount.js';
-import { decodeInvoice } from '../../src/formats/bolt11.js';
+import { decodeInvoice } from '../../src/formats/bolt11/decode.js';
 import {
   lightningOrder,
   lnurlOrder,
@@ -11,7 +11,7 @@ import {
   receiveBody,
   swapOrder,
   usdtOrder,
-} from '../../src/wallet/orders.js';
+} from '../../src/wallet/payment/orders.js';
 
 /** BOLT11, examples: 2 500 micro-bitcoin. */
 const invoice =

@@ -1,10 +1,10 @@
 // The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
-import type { IntentChange } from '../../src/store/journal.js';
+import type { IntentChange } from '../../src/store/journal/journal.js';
 import { money } from '../../src/formats/amount.js';
-import { swapOrder, type Order } from '../../src/wallet/orders.js';
-import { pay, payAnew, resume } from '../../src/wallet/payment.js';
+import { swapOrder, type Order } from '../../src/wallet/payment/orders.js';
+import { pay, payAnew, resume } from '../../src/wallet/payment/payment.js';
 import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from './support/machine.js';
 
 const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { wireJson } from '../../src/api/json.js';
 import { Failure } from '../../src/formats/failure.js';
-import { readPayoutFile } from '../../src/wallet/payout-file.js';
+import { readPayoutFile } from '../../src/wallet/payout/from-file.js';
 
 const kyc = (name: string, countryCode: string) => ({ type: 'individual', details: { legalFullName: name, countryCode } });
 

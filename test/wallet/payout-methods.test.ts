@@ -1,6 +1,6 @@
 // The table of payouts held to the specification's own, row by row.
 import { describe, expect, test } from 'vitest';
-import { findCountry, findMethod, methodsIn, payoutCountries } from '../../src/wallet/payout-methods.js';
+import { findCountry, findMethod, methodsIn, payoutCountries } from '../../src/wallet/payout/methods.js';
 
 const specification = `
 | Canada | CAD | cad-interac |

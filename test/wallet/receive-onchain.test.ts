@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
 import { parseAmount } from '../../src/formats/amount.js';
-import { checkedBitcoinDeposit, checkedOnchainRequest, checkedUsdtDeposit } from '../../src/wallet/receive-onchain.js';
+import { checkedBitcoinDeposit, checkedOnchainRequest, checkedUsdtDeposit } from '../../src/wallet/receive/onchain.js';
 
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const other = 'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7';

@@ -1,7 +1,7 @@
 // What leaves again: to another address as the same bytes, to a command as stdin and environment, to a reader in order.
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { StoredEvent } from '../../src/store/event-store.js';
+import type { StoredEvent } from '../../src/store/events/event-store.js';
 import { environmentOf, runFor } from '../../src/webhooks/exec.js';
 import { forwardTo, openForwarder, parseTarget } from '../../src/webhooks/forward.js';
 import { createTail } from '../../src/webhooks/tail.js';

@@ -1,6 +1,6 @@
 // The way from the backlog to a consumer: everything arrives, in order per transaction, whatever fails in between.
 import { describe, expect } from 'vitest';
-import type { EventStore, StoredEvent } from '../../src/store/event-store.js';
+import type { EventStore, StoredEvent } from '../../src/store/events/event-store.js';
 import { startDispatcher, type Deliver, type Dispatcher, type DispatchOptions } from '../../src/webhooks/dispatch.js';
 import { nowhere, payload, received, test } from './support.js';
 

@@ -1,7 +1,7 @@
 // Where an event stands among the others of its transaction.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EarlierEvent, ReceivedEvent } from '../../src/store/event-store.js';
+import type { EarlierEvent, ReceivedEvent } from '../../src/store/events/event-store.js';
 import { gapsOf, placeOf, statesBetween } from '../../src/webhooks/order.js';
 
 const event = (txnState: string, updatedAt: number): ReceivedEvent => ({

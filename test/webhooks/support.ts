@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from 'vitest';
-import { openEventStore, type EventStore, type ReceivedEvent } from '../../src/store/event-store.js';
+import { openEventStore, type EventStore, type ReceivedEvent } from '../../src/store/events/event-store.js';
 import { signBody } from '../../src/webhooks/sign.js';
 
 export const secret = 'whsec_test';

@@ -6,17 +6,17 @@ export const payoutBranches: readonly Branch[] = [
     name: 'payout',
     summary: 'pay out to a bank account or a mobile wallet',
     money: true,
-    load: async () => (await import('../commands/payout.js')).payout,
+    load: async () => (await import('../payout/payout.js')).payout,
     branches: [
       {
         name: 'methods',
         summary: 'the countries and methods of payouts',
-        load: async () => (await import('../commands/payout-methods.js')).payoutMethods,
+        load: async () => (await import('../payout/payout-methods.js')).payoutMethods,
       },
       {
         name: 'institutions',
         summary: 'the banks and mobile wallets of a country',
-        load: async () => (await import('../commands/payout-institutions.js')).payoutInstitutions,
+        load: async () => (await import('../payout/payout-institutions.js')).payoutInstitutions,
       },
     ],
   },
@@ -27,17 +27,17 @@ export const payoutBranches: readonly Branch[] = [
       {
         name: 'list',
         summary: 'everybody in it',
-        load: async () => (await import('../commands/recipients-list.js')).recipientsList,
+        load: async () => (await import('../payout/recipients-list.js')).recipientsList,
       },
       {
         name: 'add',
         summary: 'put somebody in, or change an entry',
-        load: async () => (await import('../commands/recipients-add.js')).recipientsAdd,
+        load: async () => (await import('../payout/recipients-add.js')).recipientsAdd,
       },
       {
         name: 'remove',
         summary: 'take somebody out',
-        load: async () => (await import('../commands/recipients-remove.js')).recipientsRemove,
+        load: async () => (await import('../payout/recipients-remove.js')).recipientsRemove,
       },
     ],
   },

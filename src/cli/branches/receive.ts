@@ -9,17 +9,17 @@ export const receiveBranches: readonly Branch[] = [
       {
         name: 'lightning',
         summary: 'make a Lightning invoice and wait until it is paid',
-        load: async () => (await import('../commands/receive-lightning.js')).receiveLightning,
+        load: async () => (await import('../receive/receive-lightning.js')).receiveLightning,
       },
       {
         name: 'onchain',
         summary: 'make a Bitcoin address and wait until it is paid',
-        load: async () => (await import('../commands/receive-onchain.js')).receiveOnchain,
+        load: async () => (await import('../receive/receive-onchain.js')).receiveOnchain,
       },
       {
         name: 'address',
         summary: 'show a permanent deposit address',
-        load: async () => (await import('../commands/receive-address.js')).receiveAddress,
+        load: async () => (await import('../receive/receive-address.js')).receiveAddress,
       },
     ],
   },

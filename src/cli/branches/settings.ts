@@ -9,17 +9,17 @@ export const settingBranches: readonly Branch[] = [
       {
         name: 'list',
         summary: 'all of them',
-        load: async () => (await import('../commands/profiles-list.js')).profilesList,
+        load: async () => (await import('../settings/profiles-list.js')).profilesList,
       },
       {
         name: 'use',
         summary: 'choose the one that is used',
-        load: async () => (await import('../commands/profiles-use.js')).profilesUse,
+        load: async () => (await import('../settings/profiles-use.js')).profilesUse,
       },
       {
         name: 'remove',
         summary: 'forget one with its secret',
-        load: async () => (await import('../commands/profiles-remove.js')).profilesRemove,
+        load: async () => (await import('../settings/profiles-remove.js')).profilesRemove,
       },
     ],
   },
@@ -30,22 +30,22 @@ export const settingBranches: readonly Branch[] = [
       {
         name: 'list',
         summary: 'all settings and what decides them',
-        load: async () => (await import('../commands/config-list.js')).configList,
+        load: async () => (await import('../settings/config-list.js')).configList,
       },
       {
         name: 'get',
         summary: 'print one setting',
-        load: async () => (await import('../commands/config-get.js')).configGet,
+        load: async () => (await import('../settings/config-get.js')).configGet,
       },
       {
         name: 'set',
         summary: 'change one setting',
-        load: async () => (await import('../commands/config-set.js')).configSet,
+        load: async () => (await import('../settings/config-set.js')).configSet,
       },
       {
         name: 'path',
         summary: 'print where they are kept',
-        load: async () => (await import('../commands/config-path.js')).configPath,
+        load: async () => (await import('../settings/config-path.js')).configPath,
       },
     ],
   },

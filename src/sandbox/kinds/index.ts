@@ -1,8 +1,8 @@
 // The kinds of transaction that the service knows, and everything they do later.
-import type { Context } from '../context.js';
-import { move } from '../engine.js';
-import type { DueAction } from '../schedule.js';
-import { requireTransaction, type Transaction } from '../transactions.js';
+import type { Context } from '../service/context.js';
+import { move } from '../service/engine.js';
+import type { DueAction } from '../service/schedule.js';
+import { requireTransaction, type Transaction } from '../service/transactions.js';
 import type { Kind } from './kind.js';
 import { lightningReceive } from './lightning-receive.js';
 import { lightningSend } from './lightning-send.js';

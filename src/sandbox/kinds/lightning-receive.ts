@@ -1,16 +1,16 @@
 // Lightning receive: an invoice at confirmation, credited when somebody pays it.
 import Big from 'big.js';
 import * as v from 'valibot';
-import type { Account } from '../accounts.js';
-import { readAutoPay } from '../auto-pay.js';
-import type { Context } from '../context.js';
-import { completeReceive, move, scheduleLapse } from '../engine.js';
-import { createInvoice, markPaid, type InvoiceTerms } from '../lightning.js';
-import { price } from '../pricing.js';
-import { openQuote } from '../quotes.js';
-import { badRequest } from '../refusal.js';
-import { schedule } from '../schedule.js';
-import { requireTransaction, type Transaction } from '../transactions.js';
+import type { Account } from '../world/accounts.js';
+import { readAutoPay } from '../world/auto-pay.js';
+import type { Context } from '../service/context.js';
+import { completeReceive, move, scheduleLapse } from '../service/engine.js';
+import { createInvoice, markPaid, type InvoiceTerms } from '../world/lightning.js';
+import { price } from '../service/pricing.js';
+import { openQuote } from '../service/quotes.js';
+import { badRequest } from '../http/refusal.js';
+import { schedule } from '../service/schedule.js';
+import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { durations } from '../unspecified.js';
 import type { CreationRequest, Kind } from './kind.js';
 import { destAmount } from './requested.js';

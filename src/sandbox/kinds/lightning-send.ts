@@ -2,12 +2,12 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { btcFromMsat } from '../../formats/amount.js';
-import { decodeInvoice } from '../../formats/bolt11.js';
-import type { Context } from '../context.js';
-import { findInvoice, isLocalNode, markPaid, rememberPaid } from '../lightning.js';
-import { price } from '../pricing.js';
-import { badRequest, orRefuse } from '../refusal.js';
-import { findTransaction, requireTransaction, type Transaction } from '../transactions.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import type { Context } from '../service/context.js';
+import { findInvoice, isLocalNode, markPaid, rememberPaid } from '../world/lightning.js';
+import { price } from '../service/pricing.js';
+import { badRequest, orRefuse } from '../http/refusal.js';
+import { findTransaction, requireTransaction, type Transaction } from '../service/transactions.js';
 import { durations, fateOfInvoice, lightningNetworkFeeOf } from '../unspecified.js';
 import type { Kind } from './kind.js';
 import { payReceive } from './lightning-receive.js';

@@ -1,9 +1,9 @@
 // Send to a Lightning Address or an LNURL, which the service resolves: to a user of its own or to the world outside.
 import * as v from 'valibot';
-import { findAccount } from '../accounts.js';
-import { resolveLnurl } from '../lnurl.js';
-import { price } from '../pricing.js';
-import { badRequest } from '../refusal.js';
+import { findAccount } from '../world/accounts.js';
+import { resolveLnurl } from '../world/lnurl.js';
+import { price } from '../service/pricing.js';
+import { badRequest } from '../http/refusal.js';
 import { durations, fateOfLnurlUser, lightningNetworkFeeOf } from '../unspecified.js';
 import type { Kind } from './kind.js';
 import { invoicePayer, payReceive } from './lightning-receive.js';

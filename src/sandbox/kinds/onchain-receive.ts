@@ -1,16 +1,16 @@
 // On-chain receive: an address at confirmation, a payment seen on it, credited once the chain has confirmed that.
 import type Big from 'big.js';
 import { formatBip21 } from '../../formats/bip21.js';
-import { issueReceiveAddress } from '../addresses.js';
-import { readAutoPay } from '../auto-pay.js';
-import { broadcast } from '../chain.js';
-import type { Context } from '../context.js';
-import { completeReceive, endUnpaid, move, scheduleLapse } from '../engine.js';
-import { plannedFate } from '../fates.js';
-import { convert, price } from '../pricing.js';
-import { badRequest } from '../refusal.js';
-import { schedule } from '../schedule.js';
-import { requireTransaction, type Transaction } from '../transactions.js';
+import { issueReceiveAddress } from '../world/addresses.js';
+import { readAutoPay } from '../world/auto-pay.js';
+import { broadcast } from '../world/chain.js';
+import type { Context } from '../service/context.js';
+import { completeReceive, endUnpaid, move, scheduleLapse } from '../service/engine.js';
+import { plannedFate } from '../service/fates.js';
+import { convert, price } from '../service/pricing.js';
+import { badRequest } from '../http/refusal.js';
+import { schedule } from '../service/schedule.js';
+import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { bitcoinConfirmations, durations } from '../unspecified.js';
 import type { Kind } from './kind.js';
 import { destAmount } from './requested.js';

@@ -1,11 +1,11 @@
 // On-chain send: BTC to any Bitcoin address, complete once the chain has confirmed it.
 import Big from 'big.js';
 import * as v from 'valibot';
-import { parseBitcoinAddress } from '../../formats/bitcoin-address.js';
-import { broadcast } from '../chain.js';
-import { payIfOwn } from '../incoming.js';
-import { flatFee, price } from '../pricing.js';
-import { badRequest, orRefuse } from '../refusal.js';
+import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import { broadcast } from '../world/chain.js';
+import { payIfOwn } from '../world/incoming.js';
+import { flatFee, price } from '../service/pricing.js';
+import { badRequest, orRefuse } from '../http/refusal.js';
 import { bitcoinConfirmations, chainNetworkFee, durations, fateOfAddress } from '../unspecified.js';
 import type { Kind } from './kind.js';
 import { destAmount, requiredDetail } from './requested.js';

@@ -1,8 +1,8 @@
 // Swap between two wallets of one account: executes at once when confirmed.
-import { endUnpaid, executeSwap } from '../engine.js';
-import { plannedFate } from '../fates.js';
-import { price } from '../pricing.js';
-import { badRequest } from '../refusal.js';
+import { endUnpaid, executeSwap } from '../service/engine.js';
+import { plannedFate } from '../service/fates.js';
+import { price } from '../service/pricing.js';
+import { badRequest } from '../http/refusal.js';
 import type { Kind } from './kind.js';
 import { requestedAmount } from './requested.js';
 

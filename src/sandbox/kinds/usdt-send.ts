@@ -1,10 +1,10 @@
 // USDT send: to an address on TRON. Ethereum is announced, and refused until it comes.
 import * as v from 'valibot';
-import { parseTronAddress, tronUsdtContract } from '../../formats/tron-address.js';
-import { broadcast } from '../chain.js';
-import { payIfOwn } from '../incoming.js';
-import { flatFee, price } from '../pricing.js';
-import { badRequest, orRefuse } from '../refusal.js';
+import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
+import { broadcast } from '../world/chain.js';
+import { payIfOwn } from '../world/incoming.js';
+import { flatFee, price } from '../service/pricing.js';
+import { badRequest, orRefuse } from '../http/refusal.js';
 import { chainNetworkFee, durations, fateOfAddress, tokenConfirmations } from '../unspecified.js';
 import type { Kind } from './kind.js';
 import { requestedAmount, requiredDetail } from './requested.js';

@@ -2,13 +2,13 @@
 import Big from 'big.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Intent, Spend } from '../../store/journal.js';
-import type { Limits } from '../../store/profiles.js';
-import { checkNotExpired } from '../destinations.js';
-import { checkDestination, checkSpend, knownAmounts } from '../limits.js';
-import { fingerprint } from '../order-record.js';
-import { differentPayment } from '../references.js';
-import { isLetGo } from '../run.js';
+import type { Intent, Spend } from '../../store/journal/journal.js';
+import type { Limits } from '../../store/profile/profiles.js';
+import { checkNotExpired } from '../plan/destinations.js';
+import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
+import { fingerprint } from '../payment/order-record.js';
+import { differentPayment } from '../payment/references.js';
+import { isLetGo } from '../payment/run.js';
 import type { PlannedRow } from './plan.js';
 import { isProblem, problemOf, type BatchRow, type Problem } from './rows.js';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
-import type { Order } from '../orders.js';
+import type { Order } from '../payment/orders.js';
 
 export interface PlannedRow {
   readonly line: number;

@@ -3,10 +3,10 @@ import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { PaymentTerms } from '../../store/journal.js';
-import type { PaymentDeps, PaymentOptions } from '../contract.js';
-import { fingerprint } from '../order-record.js';
-import { pay } from '../payment.js';
+import type { PaymentTerms } from '../../store/journal/journal.js';
+import type { PaymentDeps, PaymentOptions } from '../payment/contract.js';
+import { fingerprint } from '../payment/order-record.js';
+import { pay } from '../payment/payment.js';
 import { isPaid } from './check.js';
 import type { PlannedRow } from './plan.js';
 

@@ -2,10 +2,10 @@
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { CreateTransaction, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
-import type { Claim, Intent, IntentChange, Journal } from '../../../src/store/journal.js';
-import type { PaymentDeps, PaymentEvent, PaymentOptions, PaymentService } from '../../../src/wallet/contract.js';
-import { lnurlOrder, type Order } from '../../../src/wallet/orders.js';
-import { pay } from '../../../src/wallet/payment.js';
+import type { Claim, Intent, IntentChange, Journal } from '../../../src/store/journal/journal.js';
+import type { PaymentDeps, PaymentEvent, PaymentOptions, PaymentService } from '../../../src/wallet/payment/contract.js';
+import { lnurlOrder, type Order } from '../../../src/wallet/payment/orders.js';
+import { pay } from '../../../src/wallet/payment/payment.js';
 import { money } from '../../../src/formats/amount.js';
 import { emptyStore, memoryJournal, type JournalStore } from '../../simulation/memory-journal.js';
 

@@ -1,0 +1,92 @@
+// What a model may always do: look, decode, and ask for quotes, which move nothing.
+import { describeDestination } from '../../formats/describe.js';
+import { detectDestination } from '../../formats/destination.js';
+import { allRates, findRate } from '../../wallet/history/rates.js';
+import { transactionStates } from '../../formats/states.js';
+import type { Context } from '../context.js';
+import { planSend } from '../payment/plan-send.js';
+import { readSwap } from '../payment/plan-swap.js';
+import { choice, currency, text, whole } from '../values.js';
+import { quoteOf, sendArguments, swapArguments, swapOrderOf } from './orders.js';
+import { defineTool, type Tool } from './tool.js';
+
+const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
+
+export function readingTools(context: Context): Tool[] {
+  const { ownClient, settings, now } = context;
+  return [
+    defineTool({
+      name: 'wallets',
+      title: 'Balances',
+      description: 'What is available, reserved and in total, per currency, in whole units (BTC, not satoshis).',
+      effect: 'reads',
+      arguments: { ccy: currency().optional().describe('only this currency, such as BTC') },
+      async run({ ccy }) {
+        const all = await (await ownClient()).wallets();
+        return { wallets: ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy) };
+      },
+    }),
+    defineTool({
+      name: 'transactions',
+      title: 'History',
+      description: 'The latest transactions, a page at a time.',
+      effect: 'reads',
+      arguments: {
+        state: choice(transactionStates).optional().describe('only this state'),
+        time: choice(periods).optional().describe('how far back (default 7d)'),
+        limit: whole(1, 100).otherwise(20).describe('how many on a page (default 20)'),
+        page: whole(1, 1_000_000).otherwise(1).describe('which page (default 1)'),
+      },
+      async run({ state, time, limit, page }) {
+        const txnStatuses = state === undefined ? undefined : [state];
+        const { data, pagination } = await (await ownClient()).transactions({ txnStatuses, time, limit, page });
+        return { transactions: data, pagination };
+      },
+    }),
+    defineTool({
+      name: 'transaction',
+      title: 'One transaction',
+      description: 'A transaction in its present state.',
+      effect: 'reads',
+      arguments: { txnId: text().describe('the transaction id') },
+      run: async ({ txnId }) => (await ownClient()).transaction(txnId),
+    }),
+    defineTool({
+      name: 'decode',
+      title: 'Decode',
+      description: 'Reads an invoice, address, LNURL, Lightning Address or bitcoin: URI offline.',
+      effect: 'reads',
+      arguments: { text: text().describe('what to read') },
+      run: async ({ text }) => describeDestination(detectDestination(text), now()),
+    }),
+    defineTool({
+      name: 'rates',
+      title: 'Exchange rates',
+      description: 'The price of one unit of the base currency in the quote currency.',
+      effect: 'reads',
+      arguments: { pair: text().optional().describe('only this pair, such as BTC/USD') },
+      async run({ pair }) {
+        const known = await (await ownClient()).rates();
+        return { rates: pair === undefined ? allRates(known) : [findRate(known, pair)] };
+      },
+    }),
+    defineTool({
+      name: 'quote',
+      title: 'Quote a payment',
+      description: 'What a payment would cost in full, fees included. Moves nothing.',
+      effect: 'quotes',
+      arguments: sendArguments,
+      run: async ({ destination, amount, from }, signal) =>
+        quoteOf(planSend({ to: destination, amount, from }, settings.network), signal, context),
+    }),
+    defineTool({
+      name: 'quote_swap',
+      title: 'Quote a swap',
+      description: 'What an exchange between two own wallets would bring, fees included. Moves nothing.',
+      effect: 'quotes',
+      arguments: swapArguments,
+      run: async ({ amount, from, to }, signal) =>
+        quoteOf({ order: swapOrderOf(readSwap(amount, from, to, false)), slow: false }, signal, context),
+    }),
+  ];
+}

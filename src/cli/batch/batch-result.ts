@@ -1,0 +1,45 @@
+// The result of a batch as a file that grows by a line for every row that is done, and is gone on with by the next run.
+import { stringify } from 'csv-stringify/sync';
+import { openAppendFile } from '../../store/files/append-file.js';
+import { cellText } from '../../terminal/rows/cell.js';
+import type { BatchLine } from '../../terminal/cards/batch-view.js';
+import { isProblem, readRows } from '../../wallet/batch/rows.js';
+
+const columns = [
+  'line',
+  'ref',
+  'to',
+  'amount',
+  'outcome',
+  'txnId',
+  'txnState',
+  'paid',
+  'paidCcy',
+  'error',
+  'message',
+  'at',
+] as const satisfies readonly (keyof BatchLine)[];
+
+export interface ResultFile {
+  /** Resolves when the line is on the disk; at once for what the file says already. */
+  write(line: BatchLine): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Throws Failure `usage` for a file that is no result of a batch, or that cannot be written. */
+export async function openResult(path: string): Promise<ResultFile> {
+  const file = await openAppendFile(path, columns.join(','));
+  const said = new Map<string, string>();
+  const headAndRows = readRows(file.before(), new Set(columns.map((name) => name.toLowerCase())));
+  for await (const row of headAndRows) {
+    if (!isProblem(row)) said.set(row.cells['ref'] ?? '', row.cells['outcome'] ?? '');
+  }
+  return {
+    write: (line) =>
+      line.outcome === 'paid' && said.get(line.ref) === 'paid' ? Promise.resolve() : file.append(csvLine(line)),
+    close: () => file.close(),
+  };
+}
+
+const csvLine = (line: BatchLine): string =>
+  stringify([columns.map((name) => cellText(line[name]))], { record_delimiter: '' });

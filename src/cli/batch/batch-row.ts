@@ -1,0 +1,97 @@
+// A row of a batch file as the payment that it stands for: read as the same words on a command line would be.
+import type { Institution } from '../../api/types.js';
+import { fixed, parseAmount } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import type { Network, Profile, Recipient } from '../../store/profile/profiles.js';
+import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
+import type { BatchRow } from '../../wallet/batch/rows.js';
+import type { Order } from '../../wallet/payment/orders.js';
+import { payoutOrder } from '../../wallet/payout/order.js';
+import { readAll, type RawValues } from '../define.js';
+import { reference } from '../payment/payment-options.js';
+import { readDraft } from '../payout/payout-draft.js';
+import { completePayout } from '../payout/payout-flow.js';
+import { answerOptions, missingFlags } from '../payout/payout-options.js';
+import { planSend, type PlannedOrder } from '../payment/plan-send.js';
+import { currency } from '../values.js';
+
+const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
+
+/** `acct_num` for `acctNum`. */
+const columnOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The answers of a payout as columns; a payout may also name a recipient of the address book. */
+const payoutColumns = new Map(
+  ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [columnOf(name), name]),
+);
+
+export const batchColumns: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
+
+export interface PlanDeps {
+  /** Distinguishes batches whose rows without a reference are otherwise the same. */
+  readonly name: string;
+  /** The wallet that pays where neither row nor kind says. */
+  readonly from: string | undefined;
+  readonly network: Network;
+  readonly recipients: Readonly<Record<string, Recipient>>;
+  readonly sender: Profile['sender'];
+  readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
+}
+
+/** Throws Failure `usage` for a row that is no payment. */
+export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promise<PlannedRow> {
+  const from = cells['from'] === undefined ? deps.from : currency().read(cells['from']);
+  const given = Object.keys(cells).filter((name) => payoutColumns.has(name));
+  const { to } = cells;
+  if (to !== undefined && given.length > 0) {
+    throw new Failure('usage', `"to" is for sends, and ${given.join(', ')} for payouts: a row is one of the two.`);
+  }
+  const paid =
+    to === undefined
+      ? await planPayout(cells, given, from, deps)
+      : planSend({ to, amount: amountOf(cells), from }, deps.network);
+  const { note, ref } = cells;
+  const order = note === undefined ? paid.order : { ...paid.order, body: { ...paid.order.body, note } };
+  return {
+    line,
+    ref: ref === undefined ? derivedRef(order, deps.name) : reference().read(ref),
+    named: ref !== undefined,
+    expiresAt: undefined,
+    to: order.destination,
+    amount: amountOf(cells) ?? named(order),
+    ...paid,
+    order,
+  };
+}
+
+/** The amount that the destination itself says. */
+const named = ({ receives }: Order): string =>
+  receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
+
+async function planPayout(
+  cells: BatchRow['cells'],
+  given: readonly string[],
+  from: string | undefined,
+  { recipients, sender, lookUp }: PlanDeps,
+): Promise<PlannedOrder> {
+  if (given.length === 0) throw new Failure('usage', '"to" is missing.');
+  const raw: RawValues = Object.fromEntries(given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]));
+  const answers = { ...readAll(answerOptions, raw), amount: amountOf(cells), recipient: cells['recipient'] };
+  const draft = readDraft(answers, recipients, sender);
+  const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
+  if (missing.length > 0) throw new Failure('usage', `Missing for a payout: ${missing.join(', ')}.`);
+  const payout = await completePayout(draft, from ?? 'BTC', lookUp);
+  return { order: payoutOrder(payout), slow: true, to: payout.acctNum };
+}
+
+/** `acctNum` for `--acct-num NUMBER`. */
+const camel = (flag: string): string =>
+  (flag.split(' ')[0] ?? '').replace(/^--/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The amount with its unit, which stands beside it or in a column of its own. */
+function amountOf({ amount, currency: unit }: BatchRow['cells']): string | undefined {
+  if (amount === undefined || unit === undefined) return amount;
+  if (/^[\d.]+$/.test(amount)) return `${amount}${unit}`;
+  parseAmount(amount, /^sats?$/i.test(unit) ? 'BTC' : unit);
+  return amount;
+}

@@ -1,0 +1,29 @@
+// Pays many rows of a CSV file: checks all first, asks once, pays several at a time, and goes on where it was stopped.
+import { runBatchFile } from './batch-flow.js';
+import { batchOptions } from './batch-options.js';
+import { defineCommand } from '../define.js';
+import { contextUnder, openDrain } from './drain.js';
+import { text } from '../values.js';
+
+export const batch = defineCommand({
+  arguments: {
+    file: text('FILE').describe(
+      'CSV with a head: ref, to, amount, currency, note, from; for payouts the flags of payout as columns; - for stdin',
+    ),
+  },
+  options: batchOptions,
+  examples: [
+    ['svcpay batch payroll.csv --dry-run', 'checks every row and shows what it comes to'],
+    ['svcpay batch payroll.csv', 'asks once, then pays; run it again and it pays no row twice'],
+    ['svcpay batch payroll.csv --name 2026-11', 'the same rows as last month, paid again'],
+    ['make-rows | svcpay batch - --yes --result paid.csv -o jsonl', 'from a pipe, a line of JSON for every row'],
+  ],
+  async run({ file, ...flags }, context) {
+    const drain = openDrain(context);
+    try {
+      await runBatchFile(file, flags, drain, contextUnder(drain.cut, context));
+    } finally {
+      drain.end();
+    }
+  },
+});

@@ -1,0 +1,44 @@
+// Ctrl-C for a command that has several payments under way: no new one is begun, and those under way are let finish.
+import { openContext, type Context, type Process } from '../context.js';
+
+const graceMs = 10_000;
+
+export interface Drain {
+  /** Aborted at once. */
+  readonly stop: AbortSignal;
+  /** Aborted at once while nothing is under way; else when what is under way has had its time. */
+  readonly cut: AbortSignal;
+  /** From now on payments are under way. */
+  begin(): void;
+  /** Nothing is any more. */
+  end(): void;
+}
+
+export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>): Drain {
+  const cut = new AbortController();
+  const over = new AbortController();
+  let underWay = false;
+  const interrupt = (): void => {
+    if (!underWay) cut.abort();
+    else sleep(graceMs, over.signal).then(() => cut.abort(), () => undefined);
+  };
+  if (signal.aborted) interrupt();
+  else signal.addEventListener('abort', interrupt, { once: true });
+  return {
+    stop: signal,
+    cut: cut.signal,
+    begin: () => void (underWay = true),
+    end: () => {
+      signal.removeEventListener('abort', interrupt);
+      over.abort();
+    },
+  };
+}
+
+/** The same context, interrupted by another signal than Ctrl-C itself; closed together with the first. */
+export function contextUnder(signal: AbortSignal, context: Context): Context {
+  const { globals, argv, runLine } = context;
+  const under = openContext({ ...context, signal }, globals, { argv, runLine });
+  context.onClose(() => under.close());
+  return under;
+}

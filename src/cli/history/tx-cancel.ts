@@ -1,0 +1,24 @@
+// Takes a quote back before it is confirmed. Specification: endpoint 8, of which only the existence is known.
+import { receiptView } from '../../terminal/cards/receipt.js';
+import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
+import { defineCommand } from '../define.js';
+import { journalScope } from '../payment/payment-flow.js';
+import { text } from '../values.js';
+
+export const txCancel = defineCommand({
+  arguments: { id: text('ID').describe('the transaction id of a quote') },
+  options: {},
+  examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
+  async run({ id }, context) {
+    const service = await context.ownClient();
+    const txn = await cancelQuote(id, {
+      service,
+      journal: await context.journal(),
+      scope: await journalScope(context),
+      owner: context.owner,
+      now: context.now,
+    });
+    if (txn.txnState !== 'usercanceled') context.out.say('This quote had lapsed already.');
+    await context.out.record(txn, receiptView(txn, { now: service.serviceNow() }));
+  },
+});

@@ -1,0 +1,140 @@
+// Finishes or reports what was begun and is not over: after a crash, an interruption, or a wait that ended.
+import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { journalFile } from '../../store/files/home.js';
+import type { Intent } from '../../store/journal/journal.js';
+import type { Fact } from '../../terminal/cards/card.js';
+import { resumedList, type ResumedPayment } from '../../terminal/views/intent-view.js';
+import { receiptView } from '../../terminal/cards/receipt.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { decodeOrder } from '../../wallet/payment/order-record.js';
+import { resume } from '../../wallet/payment/payment.js';
+import { gravest, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
+import { isLetGo } from '../../wallet/payment/run.js';
+import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
+import { waitUntilFinal } from '../../wallet/payment/wait.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { journalScope, paymentDeps, paymentScreen, showPayment, type Presentation } from '../payment/payment-flow.js';
+import { paymentOptions } from '../payment/payment-options.js';
+import { openIntents } from './open-payments.js';
+import { flag, text } from '../values.js';
+
+const { wait, waitTimeout } = paymentOptions;
+
+type Wait = number | 'forever' | false;
+
+export const txResume = defineCommand({
+  arguments: { id: text('ID').optional().describe('a reference or a transaction id (default: all that is open)') },
+  options: {
+    wait,
+    waitTimeout,
+    newJournal: flag().describe('set a damaged journal aside and start a new one'),
+  },
+  examples: [
+    ['svcpay tx resume', 'everything that is open; asks where your yes is missing'],
+    ['svcpay tx resume order-118 --yes --json', 'one payment, in a script'],
+  ],
+  async run({ id, wait, waitTimeout, newJournal }, context) {
+    if (newJournal) return setAside(context);
+    const waiting: Wait = wait === false ? false : (waitTimeout ?? 'forever');
+    return id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, context);
+  },
+});
+
+async function setAside(context: Context): Promise<void> {
+  const { setJournalAside } = await import('../../store/journal/set-aside.js');
+  const aside = setJournalAside(journalFile(context.home), context.now());
+  context.out.say(`The damaged journal is kept as ${aside}. The next payment starts a new one.`);
+  context.out.say('References are still found at the service. What is on its way: svcpay tx list --state srccreated --state destsent');
+}
+
+async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
+  const { out, live } = context;
+  const intents = await openIntents(context);
+  try {
+    const resumed = await resumeAll(intents, waiting, (intent) => depsFor(intent, context));
+    live.stop();
+    if (out.format !== 'jsonl' || resumed.length === 0) await out.list(resumed.map(resumedPayment), resumedList);
+    const failure = gravest(resumed);
+    if (failure !== undefined) throw failure;
+  } finally {
+    live.stop();
+  }
+}
+
+async function depsFor(intent: Intent, context: Context): ReturnType<typeof paymentDeps> {
+  askForYes(intent, context);
+  const client = await context.ownClient();
+  return paymentDeps(context, paymentScreen(presentationOf(intent), () => client.serviceNow(), context));
+}
+
+/** No quote is asked for where nobody could agree to it. */
+function askForYes(intent: Intent, { ask, globals }: Context): void {
+  if (intent.consent === 'none' && !isLetGo(intent) && intent.step !== 'final' && !globals.yes) ask.demand(['--yes']);
+}
+
+function resumedPayment({ intent, txn, failure }: Resumed): ResumedPayment {
+  return {
+    ref: intent.ref,
+    kind: intent.kind,
+    txnId: txn?.txnId ?? failure?.txnId ?? intent.txnId,
+    txnState: txn?.txnState ?? intent.txnState,
+    exitCode: failure?.exitCode ?? 0,
+    message: failure?.message ?? null,
+  };
+}
+
+function presentationOf(intent: Intent): Presentation {
+  const { kind, destination } = decodeOrder(intent.request);
+  const about: Fact[] = [
+    { label: 'What', value: sanitize(kind) },
+    { label: 'To', value: sanitize(destination) },
+    { label: 'Reference', value: sanitize(intent.ref) },
+  ];
+  return { about };
+}
+
+async function resumeOne(id: string, waiting: Wait, context: Context): Promise<void> {
+  const journal = await context.journal();
+  // `R~2` is an attempt of the payment `R`.
+  const scope = await journalScope(context);
+  const intent = (await journal.find(scope, id)) ?? (await journal.find(scope, id.replace(/~\d+$/, '')));
+  if (intent === undefined || (intent.closed && intent.txnId !== null)) {
+    return followElsewhere(intent?.txnId ?? id, waiting, context);
+  }
+  askForYes(intent, context);
+  const options = { wait: waiting, retry: false, quoteOnly: false };
+  await showPayment(presentationOf(intent), (deps) => resume(intent, options, deps), context);
+}
+
+/** A transaction that was not begun here, or was given up here: it is followed, never confirmed. */
+async function followElsewhere(txnId: string, waiting: Wait, context: Context): Promise<void> {
+  const service = await context.ownClient();
+  const txn = await service.transaction(txnId);
+  if (isQuoted(txn.txnState) || hasLapsed(txn.txnState)) throw notOpen(txn);
+  const ended =
+    waiting === false
+      ? txn
+      : await waitUntilFinal(
+          txn,
+          { atMostMs: waiting === 'forever' ? undefined : waiting, onChange: context.out.change, goOn: 'svcpay tx resume' },
+          { ...context, service },
+        );
+  if (isFinal(ended.txnState) && ended.txnState !== 'completed') throw notPaid(ended);
+  await context.out.record(ended, receiptView(ended, { now: service.serviceNow() }));
+}
+
+function notOpen({ txnId, txnState }: Transaction): Failure {
+  return new Failure('usage', `Not sent: transaction ${txnId} is ${txnState}, and no open payment here goes on with it.`, {
+    hint: isQuoted(txnState) ? `svcpay tx confirm ${txnId}` : `svcpay tx get ${txnId}`,
+    txnId,
+  });
+}
+
+function notPaid({ txnId, txnState }: Transaction): Failure {
+  return new Failure('payment-failed', `Not paid: the transaction ended as ${txnState}.`, {
+    hint: `svcpay tx get ${txnId}`,
+    txnId,
+  });
+}

@@ -1,0 +1,82 @@
+// Follows transactions until each is final. Exit code 6 when one of them ended without completing.
+import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { stepsLine } from '../../terminal/cards/steps.js';
+import { transactionList } from '../../terminal/views/transaction-view.js';
+import { isFinal } from '../../formats/states.js';
+import { waitUntilFinal } from '../../wallet/payment/wait.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { duration, text } from '../values.js';
+
+export const txWatch = defineCommand({
+  arguments: { ids: text('ID').repeated().describe('transaction ids') },
+  options: { waitTimeout: duration().optional().describe('longest wait') },
+  examples: [
+    ['svcpay tx watch ID ID', 'a line for each, redrawn as they go on'],
+    ['svcpay tx watch ID -o jsonl', 'a line of JSON for every change of state'],
+  ],
+  async run({ ids, waitTimeout }, context) {
+    const { live, out } = context;
+    const service = await context.client();
+    const latest = new Map<string, Transaction>();
+    const reached = new Map<string, string[]>();
+    const observe = (txn: Transaction): void => {
+      latest.set(txn.txnId, txn);
+      reached.set(txn.txnId, [...(reached.get(txn.txnId) ?? []), txn.txnState]);
+      out.change(txn);
+      live.update();
+    };
+    for (const id of new Set(ids)) observe(await service.transaction(id));
+    live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
+    try {
+      const options = { atMostMs: waitTimeout, onChange: observe };
+      const ended = await Promise.all(
+        [...latest.values()].map((txn) => waitUntilFinal(txn, options, { ...context, service })),
+      );
+      live.stop();
+      // People see all of them; a script's stdout stays empty when its exit code tells of a failure.
+      if (!out.forPeople) failIfUnpaid(ended);
+      await printEnded(ended, service.serviceNow(), context);
+      failIfUnpaid(ended);
+    } finally {
+      live.stop();
+    }
+  },
+});
+
+/** Rows kept free below: the cursor's, and one that the window may lose while it is made smaller. */
+const rowsBelow = 2;
+
+/** A line for each transaction; where the window has no room for all, those still on their way. */
+function watchLines(
+  all: readonly Transaction[],
+  reached: ReadonlyMap<string, readonly string[]>,
+  { terminal }: Pick<Context, 'terminal'>,
+): string[] {
+  const { stderrCanvas } = terminal;
+  const room = Math.max(stderrCanvas.rows - rowsBelow, 2);
+  const open = all.filter(({ txnState }) => !isFinal(txnState));
+  const shown = all.length > room ? open.slice(0, room - 1) : all;
+  const lines = shown.map((txn) => `${stepsLine(txn, stderrCanvas, reached.get(txn.txnId))}   ${txn.txnId}`);
+  return shown.length === all.length ? lines : [...lines, `and ${all.length - shown.length} more`];
+}
+
+async function printEnded(ended: readonly Transaction[], now: number, { out }: Pick<Context, 'out'>): Promise<void> {
+  // Under jsonl the changes were printed as they came, and the last of them is the result.
+  if (out.format === 'jsonl') return;
+  const view = transactionList(now);
+  const [only] = ended;
+  const isAlone = only !== undefined && ended.length === 1;
+  if (isAlone && out.format === 'json') await out.record(only, { ...view, screen: () => [] });
+  else await out.list(ended, view);
+}
+
+function failIfUnpaid(ended: readonly Transaction[]): void {
+  const [unpaid] = ended.filter(({ txnState }) => txnState !== 'completed');
+  if (unpaid === undefined) return;
+  throw new Failure('payment-failed', `Transaction ${unpaid.txnId} ended as ${unpaid.txnState}.`, {
+    hint: `svcpay tx get ${unpaid.txnId}`,
+    txnId: unpaid.txnId,
+  });
+}

@@ -1,0 +1,19 @@
+// Shows the account record as the service gives it. Specification: endpoint 3.
+import { objectView } from '../../terminal/views/object-view.js';
+import { defineCommand } from '../define.js';
+import { text } from '../values.js';
+
+export const account = defineCommand({
+  arguments: { id: text('ID').optional().describe('the account, own or a subaccount (default: the one acted on)') },
+  options: {},
+  examples: [
+    ['svcpay account', 'the own account'],
+    ['svcpay account ne01-7f3a --json', 'a subaccount, for a script'],
+  ],
+  async run({ id }, context) {
+    const client = await context.client();
+    const accountId = id ?? (await client.accountId());
+    const record = await client.account(accountId);
+    await context.out.record(record, objectView(record, accountId));
+  },
+});

@@ -1,0 +1,21 @@
+// Reads any destination offline: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
+import { describeDestination } from '../../formats/describe.js';
+import { detectDestination } from '../../formats/destination.js';
+import { decodedView } from '../../terminal/cards/decoded-view.js';
+import { defineCommand } from '../define.js';
+import { wordOrStdin } from '../stdin.js';
+import { text } from '../values.js';
+
+export const decode = defineCommand({
+  arguments: { text: text('TEXT').describe('an invoice, address, LNURL or bitcoin: URI; - for stdin') },
+  options: {},
+  examples: [
+    ['svcpay decode lnbc25u1…', 'who is paid, how much, until when'],
+    ['svcpay decode bc1q… --json --fields network,type', 'two fields, for a script'],
+  ],
+  async run({ text }, context) {
+    const destination = detectDestination(await wordOrStdin(text, context));
+    const decoded = describeDestination(destination, context.now());
+    await context.out.record(decoded, decodedView(destination, decoded, context.now()));
+  },
+});

@@ -1,0 +1,34 @@
+// Shows exchange rates. Specification: endpoint 16, of which only the existence is known.
+import { ServiceError } from '../../api/errors.js';
+import type { Rates } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { rateList } from '../../terminal/views/rate-view.js';
+import { allRates, findRate } from '../../wallet/history/rates.js';
+import { defineCommand } from '../define.js';
+import { text } from '../values.js';
+
+export const rates = defineCommand({
+  arguments: { pair: text('PAIR').optional().describe('only this pair, as in BTCUSD or BTC/USD') },
+  options: {},
+  examples: [
+    ['svcpay rates', 'every pair that the service names'],
+    ['svcpay rates USD/BTC -q', 'one number, for a script'],
+  ],
+  async run({ pair }, context) {
+    const client = await context.client();
+    const known = await client.rates().catch(explain);
+    const rows = pair === undefined ? allRates(known) : [findRate(known, pair)];
+    const [{ from } = {}] = rows;
+    if (from !== undefined) context.out.say(`Computed from ${from}.`);
+    await context.out.list(rows.map(({ pair, base, quote, rate }) => ({ pair, base, quote, rate })), rateList);
+  },
+});
+
+function explain(error: unknown): Promise<Rates> {
+  if (!(error instanceof ServiceError) || (error.status !== 404 && error.status !== 405)) throw error;
+  throw new Failure('not-found', 'This service does not publish its rates.', {
+    hint: 'A quote names the rate and costs nothing: svcpay swap 25usdt BTC --quote-only',
+    status: error.status,
+    cause: error,
+  });
+}

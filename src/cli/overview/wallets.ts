@@ -1,0 +1,24 @@
+// Lists the account's wallets: available, reserved and total per currency. Specification: endpoint 2.
+import { Failure } from '../../formats/failure.js';
+import { placeLine, walletList } from '../../terminal/views/wallet-view.js';
+import { defineCommand } from '../define.js';
+import { placeOf } from '../settings/whereabouts.js';
+import { currency } from '../values.js';
+
+export const wallets = defineCommand({
+  arguments: { ccy: currency().optional().describe('only this currency') },
+  options: {},
+  examples: [
+    ['svcpay wallets', 'all wallets'],
+    ['svcpay wallets BTC -q', 'what can be spent, for a script'],
+  ],
+  async run({ ccy }, context) {
+    const client = await context.client();
+    const all = await client.wallets();
+    const chosen = ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy);
+    if (ccy !== undefined && chosen.length === 0) {
+      throw new Failure('not-found', `This account has no ${ccy} wallet.`, { hint: 'svcpay wallets' });
+    }
+    await context.out.list(chosen, walletList(placeLine(await placeOf(context))));
+  },
+});

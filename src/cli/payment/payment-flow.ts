@@ -1,0 +1,202 @@
+// A payment as a person or a script goes through it: the quote card, the yes, the live line, the record.
+import { parseBaseUrl } from '../../api/base-url.js';
+import type { Transaction } from '../../api/types.js';
+import { formatAmount, money, type Money } from '../../formats/amount.js';
+import { describeDuration, formatDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
+import type { RecordView } from '../../terminal/output.js';
+import { quoteCard, type QuoteCard } from '../../terminal/cards/quote-card.js';
+import { recordLine } from '../../terminal/cards/record-line.js';
+import { stepsLine } from '../../terminal/cards/steps.js';
+import type { Canvas } from '../../terminal/terminal.js';
+import { transactionList } from '../../terminal/views/transaction-view.js';
+import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../../wallet/payment/contract.js';
+import { spentBy } from '../../wallet/history/ledger-entry.js';
+import { noLimits } from '../../wallet/limits/limits.js';
+import type { Order } from '../../wallet/payment/orders.js';
+import { pay } from '../../wallet/payment/payment.js';
+import { isQuoted } from '../../formats/states.js';
+import type { Context } from '../context.js';
+import type { PaymentFlags } from './payment-options.js';
+
+/** What the command knows about a payment besides its order, for the card above the figures. */
+export interface Presentation {
+  readonly about: readonly Fact[];
+  /** Who gets it, as in `You get`; "Recipient gets" unless said otherwise. */
+  readonly getsLabel?: string;
+  /** Draws the card, where it is not the usual one. */
+  readonly draw?: (quote: QuoteCard, canvas: Canvas) => string[];
+}
+
+/** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
+export async function runPayment(
+  order: Order,
+  flags: PaymentFlags,
+  presentation: Presentation,
+  context: Context,
+): Promise<void> {
+  const { globals } = context;
+  if (!flags.quoteOnly && !globals.yes) context.ask.demand(['--yes']);
+  const noted = flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
+  const request = {
+    order: noted,
+    ref: flags.ref,
+    terms: { maxFee: flags.maxFee },
+    consent: globals.yes ? ('standing' as const) : ('none' as const),
+  };
+  await showPayment(presentation, (deps) => pay(request, optionsOf(flags), deps), context);
+}
+
+/** Draws a payment while it is driven, and prints its transaction. */
+export async function showPayment(
+  presentation: Presentation,
+  drive: (deps: PaymentDeps) => Promise<Transaction>,
+  context: Context,
+): Promise<void> {
+  const client = await context.ownClient();
+  const screen = paymentScreen(presentation, () => client.serviceNow(), context);
+  try {
+    const txn = await drive(await paymentDeps(context, screen));
+    screen.done(txn);
+    await context.out.record(txn, paidView(context));
+  } finally {
+    context.live.stop();
+  }
+}
+
+/** How long to wait, and the like, from the flags of a payment. */
+export function optionsOf(flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>): PaymentOptions {
+  const { wait, waitTimeout, retry, quoteOnly } = flags;
+  return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, quoteOnly };
+}
+
+export interface PaymentScreen {
+  readonly approve: PaymentDeps['approve'];
+  readonly on: PaymentDeps['on'];
+  readonly done: (txn: Transaction) => void;
+}
+
+export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
+  const service = await context.ownClient();
+  return {
+    service,
+    journal: await context.journal(),
+    scope: await journalScope(context),
+    owner: context.owner,
+    limits: context.settings.profile.limits ?? noLimits,
+    now: context.now,
+    sleep: context.sleep,
+    newId: context.newId,
+    signal: context.signal,
+    approve: screen.approve,
+    on: (event) => {
+      if (event.type === 'let-go') context.moneyIsLetGo();
+      screen.on(event);
+    },
+  };
+}
+
+/** The service and the account, within which the journal's references are unique. */
+export async function journalScope({ settings, ownClient }: Context): Promise<string> {
+  const accountId = await (await ownClient()).ownAccountId();
+  return `${parseBaseUrl(settings.baseUrl ?? '')} ${accountId}`;
+}
+
+/** @param now the service's clock, epoch ms */
+export function paymentScreen(presentation: Presentation, now: () => number, context: Context): PaymentScreen {
+  const { out, ask, live, settings } = context;
+  const reached: string[] = [];
+  let latest: Transaction | undefined;
+  let card: QuoteCard | undefined;
+  let startedAt: number | undefined;
+
+  const follow = (): void => {
+    startedAt ??= context.now();
+    const canvas = context.terminal.stderrCanvas;
+    live.start(() => (latest === undefined ? 'Waiting' : stepsLine(latest, canvas, reached)));
+  };
+
+  const on = (event: PaymentEvent): void => {
+    if (event.type === 'following') out.say(`Another svcpay is at work on ${event.intent.ref}; waiting for it.`);
+    else if (event.type === 'found') out.say(`Going on with the earlier transaction ${event.txn.txnId}.`);
+    else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
+    else if (event.type === 'quoted') showQuote(event.approval);
+    else if (event.type === 'state') observe(event.txn);
+  };
+
+  const showQuote = (approval: Approval): void => {
+    latest = approval.txn;
+    card = cardOf(approval, presentation, now());
+    const drawn = card;
+    const draw = presentation.draw ?? quoteCard;
+    if (approval.worse) out.say('The quote has changed:');
+    out.card((canvas) => ['', ...draw(drawn, canvas), '']);
+    out.change(approval.txn);
+  };
+
+  /** What stays on the screen of the way: its steps, and how long they took. */
+  const showSteps = (txn: Transaction): void => {
+    if (reached.length < 2 || startedAt === undefined) return;
+    const took = formatDuration(context.now() - startedAt);
+    out.card((canvas) => [`  ${stepsLine(txn, canvas, reached)}   ${canvas.style.dim(took)}`]);
+  };
+
+  const observe = (txn: Transaction): void => {
+    latest = txn;
+    if (startedAt === undefined) follow();
+    reached.push(txn.txnState);
+    out.change(txn);
+    live.update();
+  };
+
+  return {
+    on,
+    done: (txn) => {
+      const words = txn.txnState === 'completed' ? 'Paid' : 'On its way:';
+      live.stop();
+      if (isQuoted(txn.txnState)) return;
+      showSteps(txn);
+      live.succeed(recordLine(`${words}${paidText(txn, card?.pays)}`, txn.txnId, context.terminal.stderrCanvas));
+    },
+    async approve({ quote }) {
+      const valid = quote.expiresAt === undefined ? undefined : quote.expiresAt - now();
+      const place = settings.embedded ? 'the sandbox' : settings.profileName;
+      const yes = await ask.confirm(`Pay ${formatAmount(quote.total)} from ${place}?`, {
+        note: valid === undefined ? undefined : `quote valid ${describeDuration(Math.max(valid, 0))}`,
+      });
+      if (yes) follow();
+      return yes;
+    },
+  };
+}
+
+function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentation, now: number): QuoteCard {
+  const gets = quote.receives;
+  if (gets === undefined) {
+    throw new Failure('refused', 'Nothing moved: the quote does not say what the recipient gets.', { txnId: quote.txnId });
+  }
+  return {
+    about: quote.derived ? [...about, { label: 'Note', value: 'computed from the rate; the service fixes it at the end' }] : about,
+    gets,
+    getsLabel,
+    serviceFee: quote.serviceFee,
+    networkFee: quote.networkFee,
+    pays: quote.total,
+    rate: quote.rate === undefined ? undefined : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
+    left: available === undefined ? undefined : money(available.ccy, available.value.minus(quote.total.value)),
+    validForMs: quote.expiresAt === undefined ? undefined : Math.max(quote.expiresAt - now, 0),
+  };
+}
+
+/** ` 0.00002507 BTC`: what left the wallet, as it was agreed to or, without a quote in this run, as it settled. */
+function paidText(txn: Transaction, quoted: Money | undefined): string {
+  const paid = quoted ?? spentBy(txn);
+  return paid === undefined ? '' : ` ${amountWithSats(paid)}`;
+}
+
+/** On a screen the live line has said it all. */
+export function paidView({ now }: Context): RecordView<Transaction> {
+  const { columns, quiet } = transactionList(now());
+  return { columns, quiet, screen: () => [] };
+}

@@ -1,0 +1,68 @@
+// Lets a quote become a payment: shows what it costs, asks, confirms once. Specification: endpoint 7.
+import type { Transaction } from '../../api/types.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import { Failure } from '../../formats/failure.js';
+import type { Fact } from '../../terminal/cards/card.js';
+import { receiptView } from '../../terminal/cards/receipt.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { transactionKind } from '../../terminal/views/transaction-view.js';
+import { confirmOnce } from '../../wallet/payment/confirm.js';
+import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
+import { isFinal, isQuoted } from '../../formats/states.js';
+import { defineCommand } from '../define.js';
+import { optionsOf, showPayment } from './payment-flow.js';
+import { paymentOptions } from './payment-options.js';
+import { text } from '../values.js';
+import { aboutInvoice } from './send-lightning.js';
+
+const { maxFee, wait, waitTimeout } = paymentOptions;
+
+export const txConfirm = defineCommand({
+  arguments: { id: text('ID').describe('the transaction id of a quote') },
+  options: { maxFee, wait, waitTimeout },
+  examples: [
+    ['svcpay tx confirm ID', 'shows the full cost, then asks'],
+    ['svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes', 'in two steps, in a script'],
+  ],
+  async run({ id, maxFee, wait, waitTimeout }, context) {
+    const { ask, globals, out } = context;
+    const service = await context.ownClient();
+    const txn = await service.transaction(id);
+    if (isFinal(txn.txnState)) {
+      refuseUnlessCompleted(txn);
+      out.say('It is completed already: nothing was done.');
+      return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
+    }
+    if (txn.sourceReq.method !== 'servicepay') {
+      const asked = isQuoted(txn.txnState) ? await confirmOnce(id, false, { ...context, service }) : txn;
+      return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
+    }
+    if (!globals.yes) ask.demand(['--yes']);
+    const given = { terms: { maxFee }, consent: globals.yes ? ('standing' as const) : ('none' as const) };
+    const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
+    const isSwap = txn.destReq.method === 'servicepay';
+    await showPayment(
+      { about: aboutQuote(txn, context.now()), ...(isSwap && { getsLabel: 'You get' }) },
+      (deps) => confirmQuote(txn, given, options, deps),
+      context,
+    );
+  },
+});
+
+function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
+  if (txnState === 'completed') return;
+  throw new Failure('payment-failed', `Nothing moved: this quote ended as ${txnState}. Ask for a new one.`, {
+    hint: `svcpay tx get ${txnId}`,
+    txnId,
+  });
+}
+
+function aboutQuote(txn: Transaction, now: number): Fact[] {
+  const { paymentRequest, address, acctName, acctNum, bankAcctNum } = txn.destReq.reqDetails ?? {};
+  if (typeof paymentRequest === 'string') return aboutInvoice(decodeInvoice(paymentRequest), now);
+  const to = [address, acctName, acctNum, bankAcctNum].filter((value) => typeof value === 'string');
+  return [
+    { label: 'What', value: transactionKind(txn) },
+    ...to.map((value): Fact => ({ label: 'To', value: sanitize(value), whole: value === address })),
+  ];
+}

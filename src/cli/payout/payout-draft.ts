@@ -1,0 +1,162 @@
+// What is known of a payout, from flags, address book and profile; the wizard asks for the rest.
+import { parseAmount, type Money } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import type { Party, Profile, Recipient } from '../../store/profile/profiles.js';
+import { parseAccountNumber } from '../../wallet/payout/order.js';
+import { findCountry, findMethod, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../../wallet/payout/methods.js';
+import type { ValuesOf } from '../define.js';
+import { destinationOptions, givenFlags, type answerOptions, type DestinationFlags, type PayoutAnswers } from './payout-options.js';
+
+/** What is known of a payout; undefined is not known yet, or left out where it may be. */
+export interface Draft extends Omit<ValuesOf<typeof answerOptions>, 'amount'> {
+  readonly amount: Money | undefined;
+  /** The recipient was taken from the address book under this name; empty for somebody new. */
+  readonly chosen: string | undefined;
+  readonly keepSender: boolean | undefined;
+  /** Put the recipient into the address book under this name; empty to not. */
+  readonly keepAs: string | undefined;
+}
+
+/** What flags say about the destination. Throws Failure `usage` where they contradict each other. */
+export function readDestination(flags: DestinationFlags): DestinationFlags {
+  const { method, country } = flags;
+  if (method === undefined || country === undefined || method.country === country) {
+    return withCountry(flags, method?.country ?? country);
+  }
+  const { name, code } = country;
+  const methods = methodsIn(country).map((each) => each.code).join(' or ');
+  throw new Failure('usage', `${method.code} pays out to ${method.country.name}, not to ${name}: use ${methods}.`, {
+    hint: `svcpay payout methods ${code}`,
+  });
+}
+
+/** A country with one method has answered for the method too. */
+export function withCountry<D extends DestinationFlags>(draft: D, country: PayoutCountry | undefined): D {
+  const [only, ...others] = country === undefined ? [] : methodsIn(country);
+  const method = draft.method ?? (others.length === 0 ? only : undefined);
+  return withMethod({ ...draft, country }, method);
+}
+
+/** With the method it is known how an account number has to look. */
+export function withMethod<D extends DestinationFlags>(draft: D, method: PayoutMethod | undefined): D {
+  const { acctNum } = draft;
+  return {
+    ...draft,
+    method,
+    ...(method !== undefined && acctNum !== undefined && { acctNum: parseAccountNumber(acctNum, method) }),
+  };
+}
+
+/** What flags, address book and profile know together. Throws Failure `usage` where they contradict each other. */
+export function readDraft(
+  flags: PayoutAnswers,
+  recipients: Readonly<Record<string, Recipient>>,
+  keptSender: Profile['sender'],
+): Draft {
+  const destination = flags.recipient === undefined ? flags : fromBook(flags, flags.recipient, recipients);
+  const known = readDestination(destination);
+  const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, known.country);
+  return {
+    ...flags,
+    ...known,
+    ...readSender(flags, keptSender),
+    amount,
+    chosen: flags.recipient,
+    keepSender: undefined,
+    keepAs: undefined,
+  };
+}
+
+/** The country says which currency; without one the amount does, and leaves the countries that pay it out. */
+function readAmount(text: string, country: PayoutCountry | undefined): Money {
+  if (country !== undefined) return parseAmount(text, country.ccy);
+  const bare = /^\d+(\.\d+)?$/.test(text);
+  const amount = bare ? undefined : parseAmount(text);
+  if (amount !== undefined && payoutCountries.some(({ ccy }) => ccy === amount.ccy)) return amount;
+  const currencies = [...new Set(payoutCountries.map(({ ccy }) => ccy))].join(', ');
+  throw new Failure('usage', `"${text.slice(0, 40)}" of what? Payouts are in ${currencies}: write it as in 500000vnd.`);
+}
+
+function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Record<string, Recipient>>): PayoutAnswers {
+  const given = givenFlags(flags, destinationOptions);
+  if (given.length > 0) {
+    throw new Failure('usage', `--recipient says where the money goes: leave out ${given.join(', ')}.`);
+  }
+  const found = Object.hasOwn(recipients, name) ? recipients[name] : undefined;
+  if (found !== undefined) return { ...flags, ...answersOf(found) };
+  throw new Failure('usage', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
+}
+
+const nothing = {
+  amount: undefined,
+  purpose: undefined,
+  source: undefined,
+  relationship: undefined,
+  senderType: undefined,
+  senderName: undefined,
+  senderCountry: undefined,
+  senderPhone: undefined,
+  senderAddress: undefined,
+  chosen: undefined,
+  keepSender: undefined,
+  keepAs: undefined,
+};
+
+/** A draft of which only the destination is of interest. */
+export const destinationOnly = (known: DestinationFlags): Draft => ({ ...nothing, ...known });
+
+/** A recipient of the address book as the answers that it stands for. */
+export function answersOf(kept: Recipient): DestinationFlags {
+  const { party } = kept;
+  return {
+    country: findCountry(kept.country),
+    method: findMethod(kept.method),
+    institution: kept.institutionCode,
+    institutionName: kept.institutionName,
+    acctNum: kept.acctNum,
+    acctName: kept.acctName ?? party.legalFullName,
+    recipientType: party.type,
+    recipientName: party.legalFullName,
+    recipientCountry: party.countryCode,
+    recipientPhone: party.contactNumber,
+    recipientAddress: party.address1,
+  };
+}
+
+type SenderAnswers = Pick<Draft, 'senderType' | 'senderName' | 'senderCountry' | 'senderPhone' | 'senderAddress'>;
+
+/** Another name is another person: what is kept of the own one then says nothing. */
+function readSender(flags: PayoutAnswers, kept: Profile['sender']): SenderAnswers {
+  const own = flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
+  return {
+    senderType: flags.senderType ?? own?.type,
+    senderName: flags.senderName ?? own?.legalFullName,
+    senderCountry: flags.senderCountry ?? own?.countryCode,
+    senderPhone: flags.senderPhone ?? own?.contactNumber,
+    senderAddress: flags.senderAddress ?? own?.address1,
+  };
+}
+
+/** The sender, as far as all that is needed of one is known. */
+export const senderOf = (draft: Draft): Party | undefined =>
+  partyOf(draft.senderType, draft.senderName, draft.senderCountry, draft.senderPhone, draft.senderAddress);
+
+export const recipientOf = (draft: DestinationFlags): Party | undefined =>
+  partyOf(draft.recipientType, draft.recipientName, draft.recipientCountry, draft.recipientPhone, draft.recipientAddress);
+
+function partyOf(
+  type: Party['type'] | undefined,
+  legalFullName: string | undefined,
+  countryCode: string | undefined,
+  contactNumber: string | undefined,
+  address1: string | undefined,
+): Party | undefined {
+  if (type === undefined || legalFullName === undefined || countryCode === undefined) return undefined;
+  return {
+    type,
+    legalFullName,
+    countryCode,
+    ...(contactNumber !== undefined && { contactNumber }),
+    ...(address1 !== undefined && { address1 }),
+  };
+}

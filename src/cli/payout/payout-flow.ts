@@ -1,0 +1,120 @@
+// A payout from its answers to the money: the institution looked up, the card with everything on it, what is kept.
+import type { CreateTransaction, Institution } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
+import type { Fact } from '../../terminal/cards/card.js';
+import { payoutCard, type Payee } from '../../terminal/cards/payout-card.js';
+import { findInstitution, institutionsIn } from '../../wallet/payout/institutions.js';
+import type { Order } from '../../wallet/payment/orders.js';
+import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js';
+import type { PayoutMethod } from '../../wallet/payout/methods.js';
+import type { Context } from '../context.js';
+import { runPayment, type Presentation } from '../payment/payment-flow.js';
+import type { PaymentFlags } from '../payment/payment-options.js';
+import { recipientOf, senderOf, type Draft } from './payout-draft.js';
+import type { DestinationFlags } from './payout-options.js';
+
+export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
+
+/** The service's look-up of institutions, asked once per country. */
+export async function openLookUp({ client, live, terminal }: Context): Promise<LookUp> {
+  const service = await client();
+  const known = new Map<string, Promise<readonly Institution[]>>();
+  const ask = async (countryCode: string): Promise<readonly Institution[]> => {
+    if (terminal.canAnimate) live.start(() => 'Looking up institutions');
+    return institutionsIn(countryCode, service).finally(() => live.stop());
+  };
+  return (countryCode) => {
+    const answer = known.get(countryCode) ?? ask(countryCode);
+    known.set(countryCode, answer);
+    return answer;
+  };
+}
+
+/** Everything that is known, with the institution checked. Throws Failure `usage` for what the service would not take. */
+export async function completePayout(draft: Draft, from: string, lookUp: LookUp): Promise<Payout> {
+  const { amount, purpose, source, relationship } = draft;
+  const destination = await completeDestination(draft, lookUp);
+  const sender = senderOf(draft);
+  if (!sender || !amount || purpose === undefined || source === undefined || relationship === undefined) throw incomplete();
+  const { ccy } = destination.method.country;
+  if (amount.ccy !== ccy) {
+    throw new Failure('usage', `The amount is in ${amount.ccy}, but ${destination.method.code} pays out ${ccy}.`);
+  }
+  return { ...destination, sender, amount, from, sourceOfFunds: { purpose, source, relationship } };
+}
+
+type Destination = Pick<Payout, 'method' | 'institution' | 'acctNum' | 'acctName' | 'recipient'>;
+
+export async function completeDestination(draft: DestinationFlags, lookUp: LookUp): Promise<Destination> {
+  const { method, institution, institutionName, acctNum, acctName } = draft;
+  const recipient = recipientOf(draft);
+  if (!method || institution === undefined || acctNum === undefined || !acctName || !recipient) throw incomplete();
+  const { code, name } = findInstitution(institution, method, await lookUp(method.country.code));
+  return { method, institution: { code, name: name ?? institutionName }, acctNum, acctName, recipient };
+}
+
+const incomplete = (): Error => new Error('A payout was asked for to the end, and an answer is missing.');
+
+/** What the address book keeps of a destination. */
+export const recipientRecord = ({ method, institution, acctNum, acctName, recipient }: Destination): Recipient => ({
+  method: method.code,
+  country: method.country.code,
+  institutionCode: institution.code,
+  ...(institution.name !== undefined && { institutionName: institution.name }),
+  acctNum,
+  acctName,
+  party: recipient,
+});
+
+/** Pays, after what was typed has been kept as the person asked. */
+export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlags, context: Context): Promise<void> {
+  const { config, settings, out } = context;
+  if (draft.keepSender === true) {
+    changeProfile(config, settings.profileName, (before) => ({ ...before, sender: payout.sender }));
+  }
+  await runPayoutOrder(payoutOrder(payout), payout.method, flags, context);
+  if (!draft.keepAs) return;
+  const { keepAs } = draft;
+  changeRecipients(config, (before) => ({ ...before, [keepAs]: recipientRecord(payout) }));
+  out.say(`  Kept in your address book: svcpay payout --recipient ${JSON.stringify(keepAs)}`);
+}
+
+/** What takes days is not waited for unless somebody asks for it. */
+export async function runPayoutOrder(
+  order: Order,
+  method: PayoutMethod,
+  flags: PaymentFlags,
+  context: Context,
+): Promise<void> {
+  const takesDays = method.arrives?.includes('day') === true;
+  const wait = flags.wait ?? (takesDays && flags.waitTimeout === undefined ? false : undefined);
+  await runPayment(order, { ...flags, wait }, presentation(order.body, method), context);
+}
+
+function presentation(body: CreateTransaction, method: PayoutMethod): Presentation {
+  const { name, account, institutionCode, institutionName } = payeeOf(body);
+  const payee: Payee = {
+    name,
+    account,
+    institution: institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`,
+    arrives: `${method.arrives ?? 'arrival time not stated'} (${body.destReq.method})`,
+  };
+  return {
+    about: about(body),
+    getsLabel: 'They get',
+    draw: (quote, canvas) => payoutCard(payee, quote, canvas),
+  };
+}
+
+function about({ sourceReq, destReq, sourceOfFunds, note }: CreateTransaction): Fact[] {
+  const legalName = destReq.kyc?.details.legalFullName ?? '';
+  const accountName = destReq.reqDetails?.['acctName'];
+  const codes = sourceOfFunds && `purpose ${sourceOfFunds.purpose}, source ${sourceOfFunds.source}, relationship ${sourceOfFunds.relationship}`;
+  return [
+    { label: 'From', value: sourceReq.kyc?.details.legalFullName ?? '' },
+    ...(accountName === undefined || accountName === legalName ? [] : [{ label: 'To', value: legalName, note: 'legal name' }]),
+    ...(codes === undefined ? [] : [{ label: 'Codes', value: codes }]),
+    ...(note === undefined ? [] : [{ label: 'Note', value: note }]),
+  ];
+}

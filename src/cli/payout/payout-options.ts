@@ -1,0 +1,93 @@
+// The flags of a payout: one for every answer that it needs.
+import { parseCountryCode } from '../../formats/country.js';
+import { parsePhone } from '../../formats/phone.js';
+import { highestCode, parseLine } from '../../wallet/payout/order.js';
+import { findCountry, findMethod, methodsIn, payoutCountries } from '../../wallet/payout/methods.js';
+import type { ValuesOf } from '../define.js';
+import { flagName } from '../flags.js';
+import { paymentOptions } from '../payment/payment-options.js';
+import { choice, currency, text, whole, word } from '../values.js';
+
+export const partyTypes = ['individual', 'business'] as const;
+
+const country = () => word('COUNTRY', findCountry, payoutCountries.map(({ code }) => code));
+const line = () => word('TEXT', parseLine);
+
+const partyOptions = (whose: string) => ({
+  type: choice(partyTypes).optional().describe(`${whose}: ${partyTypes.join(' or ')}`),
+  name: word('NAME', parseLine).optional().describe(`${whose}: full legal or registered name`),
+  country: word('CC', parseCountryCode).optional().describe(`${whose}: country, two letters`),
+  phone: word('NUMBER', parsePhone).optional().describe(`${whose}: phone number with country code`),
+  address: line().optional().describe(`${whose}: street address`),
+});
+
+const recipient = partyOptions('the recipient');
+const sender = partyOptions('the sender');
+
+/** Where a payout goes, and to whom. */
+export const destinationOptions = {
+  country: country().optional().describe('country to pay out to'),
+  method: word('CODE', findMethod, methodsIn().map(({ code }) => code)).optional().describe('payout method: svcpay payout methods'),
+  institution: text('CODE').optional().describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
+  institutionName: word('NAME', parseLine).optional().describe('its name, where the service lists none'),
+  acctNum: text('NUMBER').optional().describe('account number; for a mobile wallet the phone number'),
+  acctName: word('NAME', parseLine).optional().describe('name on the account'),
+  recipientType: recipient.type,
+  recipientName: recipient.name,
+  recipientCountry: recipient.country,
+  recipientPhone: recipient.phone,
+  recipientAddress: recipient.address,
+};
+
+export const answerOptions = {
+  ...destinationOptions,
+  amount: text('AMOUNT').optional().describe('what the recipient gets, as in 500000vnd'),
+  purpose: whole(0, highestCode).optional().describe('purpose of the payment: a code number of the service'),
+  source: whole(0, highestCode).optional().describe('source of the funds: a code number of the service'),
+  relationship: whole(0, highestCode).optional().describe('relationship to the recipient: a code number of the service'),
+  senderType: sender.type,
+  senderName: sender.name,
+  senderCountry: sender.country,
+  senderPhone: sender.phone,
+  senderAddress: sender.address,
+};
+
+export const payoutOptions = {
+  recipient: text('NAME').optional().describe('a recipient from your address book'),
+  ...answerOptions,
+  from: currency().optional().describe('wallet to pay from (default BTC)'),
+  fromFile: text('FILE').optional().describe("take everything from FILE, the service's own creation body; - for stdin"),
+  ...paymentOptions,
+};
+
+export type PayoutFlags = ValuesOf<typeof payoutOptions>;
+export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
+export type DestinationFlags = ValuesOf<typeof destinationOptions>;
+
+type AnswerName = keyof typeof answerOptions;
+type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
+
+const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
+
+/** The flags of these that were given, as a person would type them. */
+export const givenFlags = (flags: Answers, among: object): string[] =>
+  Object.keys(among).filter((name) => isAnswer(name) && flags[name] !== undefined).map(flagName);
+
+/** Answers that may be left out. */
+const optional: ReadonlySet<AnswerName> = new Set([
+  'country',
+  'institutionName',
+  'recipientPhone',
+  'recipientAddress',
+  'senderPhone',
+  'senderAddress',
+]);
+
+/** The flags that would have to be given for nothing to be asked. */
+export function missingFlags(known: Answers, among: object = answerOptions): string[] {
+  const needed = (name: AnswerName): boolean => !optional.has(name) || (name === 'country' && known.method === undefined);
+  return Object.keys(among)
+    .filter(isAnswer)
+    .filter((name) => known[name] === undefined && needed(name))
+    .map((name) => `${flagName(name)} ${answerOptions[name].shape.placeholder}`);
+}

@@ -1,0 +1,95 @@
+// Pays out fiat to a bank account or a mobile wallet: from flags, from a file, or asking for what is missing.
+import { readFile } from 'node:fs/promises';
+import { Failure } from '../../formats/failure.js';
+import { parseRecipientName } from '../../store/profile/profiles.js';
+import { back } from '../../terminal/ask/ask.js';
+import { findInstitution } from '../../wallet/payout/institutions.js';
+import { payeeOf } from '../../wallet/payout/order.js';
+import { readPayoutFile } from '../../wallet/payout/from-file.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { reference } from '../payment/payment-options.js';
+import { askChange } from './payout-change.js';
+import { readDraft, type Draft } from './payout-draft.js';
+import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
+import { answerOptions, givenFlags, missingFlags, payoutOptions, type PayoutFlags } from './payout-options.js';
+import { askPayout, type WizardDeps } from './payout-wizard.js';
+import { readStdin } from '../stdin.js';
+
+export const payout = defineCommand({
+  arguments: {},
+  options: payoutOptions,
+  examples: [
+    ['svcpay payout', 'asks for everything, one question at a time; Esc goes back'],
+    ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'to somebody from the address book'],
+    ['svcpay payout --from-file payout.json --yes --json', "the service's own creation body, in a script"],
+    ['svcpay payout methods VN', 'what there is for one country'],
+  ],
+  async run(flags, context) {
+    if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
+    const { config, settings, ask, globals } = context;
+    const start = readDraft(flags, config.read().recipients, settings.profile.sender);
+    const missing = missingFlags(start);
+    const needsYes = !globals.yes && !flags.quoteOnly;
+    if (missing.length > 0 || needsYes) ask.demand([...missing, ...(needsYes ? ['--yes'] : [])]);
+    const lookUp = await openLookUp(context);
+    if (missing.length === 0) return payNow(start, flags, lookUp, context);
+    const wizard = openWizard(lookUp, context);
+    const draft = await askPayout(start, wizard);
+    if (draft === back) throw new Failure('declined', 'Not sent: you went back from the first question.');
+    await payOrChange(draft, flags, wizard, context);
+  },
+});
+
+const openWizard = (institutions: LookUp, { config, ask, globals }: Context): WizardDeps => ({
+  ask: ask.steps,
+  institutions,
+  recipients: config.read().recipients,
+  parseName: parseRecipientName,
+  mayKeep: !globals.yes,
+});
+
+async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: Context): Promise<void> {
+  await runPayout(await completePayout(draft, flags.from ?? 'BTC', lookUp), draft, flags, context);
+}
+
+/** So many answers are not thrown away with one no. A reference stands for one payment, so with it there is no other. */
+async function payOrChange(answers: Draft, flags: PayoutFlags, wizard: WizardDeps, context: Context): Promise<void> {
+  for (let draft = answers; ; ) {
+    try {
+      return await payNow(draft, flags, wizard.institutions, context);
+    } catch (error) {
+      const saidNo = error instanceof Failure && error.kind === 'declined' && flags.ref === undefined;
+      const changed = saidNo ? await askChange(draft, wizard) : undefined;
+      if (changed === undefined) throw error;
+      draft = changed;
+    }
+  }
+}
+
+async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {
+  const others = [...(flags.recipient === undefined ? [] : ['--recipient']), ...givenFlags(flags, answerOptions)];
+  if (flags.from !== undefined) others.push('--from');
+  if (others.length > 0) throw new Failure('usage', `--from-file has every answer: leave out ${others.join(', ')}.`);
+  const { order, method, ref, note } = readPayoutFile(await readText(file, context), context.settings.maker);
+  const { institutionCode } = payeeOf(order.body);
+  const merged = { ...flags, ref: chooseRef(flags.ref, ref), note: flags.note ?? note };
+  if (!context.globals.yes && !flags.quoteOnly) context.ask.demand(['--yes']);
+  const lookUp = await openLookUp(context);
+  findInstitution(institutionCode, method, await lookUp(method.country.code));
+  await runPayoutOrder(order, method, merged, context);
+}
+
+function chooseRef(flag: string | undefined, inFile: string | undefined): string | undefined {
+  if (inFile === undefined) return flag;
+  const ref = reference().read(inFile);
+  if (flag === undefined || flag === ref) return ref;
+  throw new Failure('usage', `The file has the reference ${ref}, and --ref says ${flag}: give one of them.`);
+}
+
+async function readText(file: string, context: Context): Promise<string> {
+  if (file === '-') return readStdin(context);
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Failure('usage', `The file ${file} cannot be read.`, { cause });
+  });
+}

@@ -1,0 +1,18 @@
+// Takes somebody out of the address book for payouts.
+import { Failure } from '../../formats/failure.js';
+import { changeRecipients } from '../../store/profile/profiles.js';
+import { defineCommand } from '../define.js';
+import { text } from '../values.js';
+
+export const recipientsRemove = defineCommand({
+  arguments: { name: text('NAME').describe('as svcpay recipients list shows it') },
+  options: {},
+  examples: [['svcpay recipients remove "Le Van A"', 'forgets the account and the person']],
+  async run({ name }, { config, out }) {
+    if (!Object.hasOwn(config.read().recipients, name)) {
+      throw new Failure('not-found', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
+    }
+    changeRecipients(config, ({ [name]: _removed, ...others }) => others);
+    out.say(`${name} is no longer in your address book.`);
+  },
+});

@@ -1,0 +1,52 @@
+// A raw request as it is typed: the path, the body, and what has to be agreed to before it may be sent.
+import { readFile } from 'node:fs/promises';
+import type { WalletClient } from '../../api/client.js';
+import { Failure } from '../../formats/failure.js';
+import type { Context } from '../context.js';
+import { readStdin } from '../stdin.js';
+
+export const accountPlaceholder = '{accountId}';
+
+/**
+ * A path as in the specification. Without a slash in front it stands below `/api/v2/`. Throws Failure `usage` for a
+ * whole URL, where the token must not go.
+ */
+export function parsePath(text: string): string {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
+    throw new Failure('usage', `"${text}" is not a path.`, {
+      hint: 'Give it without the address, as in /api/v2/transaction; --base-url chooses the service.',
+    });
+  }
+  return text.startsWith('/') ? text : `/api/v2/${text}`;
+}
+
+export function parseMethod(text: string): string {
+  if (/^[a-z]{3,7}$/i.test(text)) return text.toUpperCase();
+  throw new Failure('usage', `"${text}" is not a method: use GET, POST, PUT or DELETE.`);
+}
+
+/** The account that is acted on, where the path has `{accountId}`. */
+export async function fillIn(path: string, client: WalletClient): Promise<string> {
+  if (!path.includes(accountPlaceholder)) return path;
+  return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));
+}
+
+/** The body from the command line, `@FILE` or `-`: checked to be JSON, and sent to the letter. */
+export async function readBody(given: string, context: Pick<Context, 'stdin'>): Promise<string> {
+  const body = await textOf(given, context);
+  try {
+    JSON.parse(body);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Failure('usage', `The body is not JSON: ${reason}.`, { cause });
+  }
+  return body;
+}
+
+async function textOf(given: string, context: Pick<Context, 'stdin'>): Promise<string> {
+  if (given === '-') return readStdin(context);
+  if (!given.startsWith('@')) return given;
+  return readFile(given.slice(1), 'utf8').catch((cause: unknown) => {
+    throw new Failure('usage', `The file ${given.slice(1)} cannot be read.`, { cause });
+  });
+}

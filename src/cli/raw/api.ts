@@ -1,0 +1,133 @@
+// Sends any request, signed in like all others, and prints the answer as it came.
+import { failureOf, isSuccess, readAnswer } from '../../api/answer.js';
+import type { WalletClient } from '../../api/client.js';
+import { effectOf } from '../../api/effect.js';
+import { NoAnswer } from '../../api/errors.js';
+import type { HttpResponse } from '../../api/transport.js';
+import { Failure } from '../../formats/failure.js';
+import { toJson } from '../../terminal/rows/json.js';
+import { createOutput, type Output } from '../../terminal/output.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { eachItem } from './api-pages.js';
+import { accountPlaceholder, fillIn, parseMethod, parsePath, readBody } from './api-request.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { flag, text, word } from '../values.js';
+
+const methods = ['GET', 'POST', 'PUT', 'DELETE'];
+
+export const api = defineCommand({
+  arguments: {
+    method: word('METHOD', parseMethod, methods).describe('GET, POST, PUT or DELETE'),
+    path: word('PATH', parsePath).describe(`as in /api/v2/webhook, or webhook; ${accountPlaceholder} is filled in`),
+  },
+  options: {
+    data: text('JSON').optional().short('d').describe('the body, sent to the letter; @FILE from a file, - from stdin'),
+    include: flag().short('i').describe('print status and headers before the body'),
+    paginate: flag().describe('follow all pages of a list and print one array'),
+  },
+  examples: [
+    ['svcpay api GET transaction/ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'what the service says of a transaction'],
+    ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'with status and headers'],
+    ["svcpay api GET 'transaction?time=1y' --paginate -o jsonl", 'a year, a line for each transaction'],
+    ['svcpay api POST transaction -d @swap.json', 'asks for a quote; only its confirmation moves money'],
+  ],
+  async run({ method, path, data, include, paginate }, context) {
+    checkFlags({ method, data, include, paginate }, context);
+    const body = data === undefined ? undefined : await readBody(data, context);
+    const client = path.includes(accountPlaceholder) ? await context.client() : await context.ownClient();
+    const filled = await fillIn(path, client);
+    const send = async (to: string): Promise<HttpResponse> => request(method, to, body, client, context);
+    if (paginate) {
+      const items = eachItem(filled, async (to) => (await send(to)).body);
+      return jsonOutput(context).list(items, { columns: [], quiet: () => '', empty: 'Nothing.' });
+    }
+    await agree(method, filled, context);
+    await print(await send(filled), include, context);
+  },
+});
+
+interface Asked {
+  readonly method: string;
+  readonly data: string | undefined;
+  readonly include: boolean;
+  readonly paginate: boolean;
+}
+
+function checkFlags({ method, data, include, paginate }: Asked, { globals }: Context): void {
+  const usage = (message: string): Failure => new Failure('usage', message);
+  const formatted = globals.json || globals.output !== undefined || globals.fields !== undefined;
+  if (data !== undefined && ['GET', 'HEAD'].includes(method)) throw usage(`A ${method} has no body: leave --data out.`);
+  if (paginate && method !== 'GET') throw usage('--paginate follows the pages of a GET.');
+  if (include && (paginate || formatted)) throw usage('--include prints one answer as it came: give no format.');
+  if (globals.fields === undefined && ['table', 'csv', 'tsv'].includes(globals.output ?? '')) {
+    throw usage(`-o ${globals.output} needs --fields, which name its columns.`);
+  }
+}
+
+/** Past the journal and the limits, so it takes a yes of its own. */
+async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
+  if (effectOf(method, path).effect !== 'payment') return;
+  if (!globals.yes) ask.demand(['--yes']);
+  out.warn(`${method} ${path} can move money, past the journal and your limits.`);
+  if (!(await ask.confirm('Send it?'))) throw new Failure('declined', 'Not sent: you said no.');
+}
+
+/** Throws Failure for any answer but a success, whose body then goes to stderr in front of the failure. */
+async function request(
+  method: string,
+  path: string,
+  body: string | undefined,
+  client: WalletClient,
+  { terminal, globals }: Context,
+): Promise<HttpResponse> {
+  const response = await client.request(method, path, body).catch((error: unknown) => {
+    throw unknownFate(error);
+  });
+  if (isSuccess(response)) return response;
+  if (response.body !== '' && !globals.quiet) terminal.stderr.write(shown(response.body));
+  throw unknownFate(failureOf(readAnswer(response), effectOf(method, path), client.serviceNow()));
+}
+
+/** The journal knows nothing of a raw request, so that only the service can tell what became of it. */
+function unknownFate(error: unknown): unknown {
+  if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
+  const { message, txnId, status, code } = error;
+  return new Failure('pending', `Not known yet: ${message} Nothing was tried twice.`, {
+    hint: txnId === undefined ? 'svcpay tx list' : `svcpay tx get ${txnId}`,
+    txnId,
+    status,
+    code,
+    cause: error,
+  });
+}
+
+async function print(response: HttpResponse, include: boolean, context: Context): Promise<void> {
+  const { terminal, globals } = context;
+  const { content, json } = readAnswer(response);
+  const asked = globals.json || globals.output !== undefined || globals.fields !== undefined;
+  if (include) terminal.stdout.write(headOf(response));
+  if (asked && content === 'json' && isObject(json)) {
+    return jsonOutput(context).record(json, { columns: [], quiet: () => '', screen: () => [] });
+  }
+  if (content === 'empty') return;
+  if (!terminal.stdoutIsTty) terminal.stdout.write(ensureNewline(response.body));
+  else terminal.stdout.write(content === 'json' ? `${toJson(json, { indent: 2 })}\n` : shown(response.body));
+}
+
+const jsonOutput = ({ terminal, globals }: Context): Output =>
+  createOutput(terminal, {
+    format: globals.output ?? 'json',
+    json: globals.json,
+    fields: globals.fields?.split(',').map((field) => field.trim()),
+  });
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const headOf = ({ status, headers }: HttpResponse): string =>
+  shown([`HTTP ${status}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', ''].join('\n'));
+
+/** Text of the service on a terminal: its lines stay lines, and steer nothing. */
+const shown = (text: string): string => ensureNewline(text.split(/\r?\n/).map(sanitize).join('\n'));
+
+const ensureNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);

@@ -1,0 +1,65 @@
+// A tour of the main job on a sandbox of its own: a wallet, a payment in, a payment out, a swap, the history.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import { embeddedUrl } from '../../store/profile/settings.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { openEmbedded } from './embedded.js';
+import { controlAt } from './control.js';
+
+const invoiceSchema = v.object({ invoice: v.string() });
+
+export const demo = defineCommand({
+  arguments: {},
+  options: {},
+  examples: [['svcpay demo', 'takes some ten seconds, needs no account and leaves nothing behind']],
+  async run(_values, context) {
+    const home = await mkdtemp(join(tmpdir(), 'svcpay-demo-'));
+    try {
+      await tour(home, context);
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  },
+});
+
+async function tour(home: string, context: Context): Promise<void> {
+  const { out } = context;
+  out.text('The whole service on this machine, with play money: nothing real moves.');
+  const show = async (line: readonly string[], hidden: readonly string[] = []): Promise<void> => {
+    out.text(`\n$ svcpay ${line.map(shorten).join(' ')}`);
+    const code = await context.runLine(['--sandbox', '-o', 'table', ...line, ...hidden], {
+      // Also in a pipe it is there to be looked at: with its QR code.
+      ...(context.env['NO_COLOR'] === undefined && { FORCE_COLOR: '1' }),
+      ...context.env,
+      SVCPAY_HOME: home,
+    });
+    if (code !== 0) throw new Failure('unexpected', `The demo stopped: svcpay ${line[0] ?? ''} ended with ${code}.`);
+  };
+  await show(['wallets']);
+  await show(['receive', 'lightning', '50000sat'], ['--wait']);
+  await show(['send', 'lightning', await outsideInvoice(home, context), '--yes']);
+  await show(['swap', '25', 'USDT', 'BTC', '--yes']);
+  await show(['wallets']);
+  await show(['tx', 'list']);
+  out.text('\nGo on with: svcpay --sandbox wallets\nOr connect to a service: svcpay login');
+}
+
+/** Somebody outside asks for money: a coffee, to be paid from the sandbox's wallet. */
+async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
+  const service = await openEmbedded({ config: home, data: home, isolated: true }, settings.maker);
+  const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
+  try {
+    const target = { url: embeddedUrl, transport: service.transport };
+    return (await controlAt(target, 'POST', 'invoice', invoiceSchema, terms)).invoice;
+  } finally {
+    await service.close();
+  }
+}
+
+const longest = 40;
+
+const shorten = (word: string): string => (word.length > longest ? `${word.slice(0, longest)}…` : word);

@@ -1,0 +1,50 @@
+// The embedded sandbox as the client sees it: requests go straight to the service's handler, no port is opened.
+import { NetworkError, type Transport } from '../../api/transport.js';
+import type { Credentials } from '../../api/types.js';
+import { openSandbox } from '../../sandbox/embedded.js';
+import { openFolder, sandboxFile, type Home } from '../../store/files/home.js';
+import { embeddedUrl } from '../../store/profile/settings.js';
+import { credentialName, openTokens, type KeptTokens } from '../../store/profile/tokens.js';
+
+export interface EmbeddedService {
+  readonly credentials: Credentials;
+  readonly tokens: KeptTokens;
+  readonly transport: Transport;
+  readonly handle: (request: Request) => Promise<Response>;
+  close(): Promise<void>;
+}
+
+export async function openEmbedded(home: Home, maker: string): Promise<EmbeddedService> {
+  openFolder(home.data);
+  const service = openSandbox({ file: sandboxFile(home), maker });
+  const { apiKey, apiSecret, handle } = service;
+  return {
+    credentials: { apiKey, apiSecret },
+    tokens: openTokens(home.config, credentialName(embeddedUrl, apiKey)),
+    transport: embeddedTransport(handle),
+    handle,
+    close: () => service.close(),
+  };
+}
+
+/** Without an answer in this time a request is given up, unless it allows itself less. */
+const longestMs = 30_000;
+
+function embeddedTransport(handle: EmbeddedService['handle']): Transport {
+  return async ({ method, url, headers, body, signal, timeoutMs = longestMs }) => {
+    if (signal?.aborted) throw new NetworkError('the request was interrupted', { requestSent: false });
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), timeoutMs);
+    const either = signal === undefined ? patience.signal : AbortSignal.any([patience.signal, signal]);
+    try {
+      const request = new Request(url, { method, headers, signal: either, ...(body !== undefined && { body }) });
+      const answer = await handle(request);
+      return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
+    } catch (cause) {
+      const reason = patience.signal.aborted ? 'there was no answer in time' : 'the connection broke off';
+      throw new NetworkError(reason, { requestSent: true, cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}

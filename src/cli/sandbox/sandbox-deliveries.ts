@@ -1,0 +1,42 @@
+// Lists what the sandbox has delivered to webhooks, or will, with every attempt.
+import * as v from 'valibot';
+import { deliveryList } from '../../terminal/views/sandbox-traffic-view.js';
+import { defineCommand } from '../define.js';
+import { listOf, queryOf } from './control-answers.js';
+import { controlSandbox } from './control.js';
+import { choice, text, whole } from '../values.js';
+
+const deliverySchema = v.looseObject({
+  id: v.number(),
+  txnId: v.string(),
+  txnState: v.string(),
+  status: v.string(),
+  createdAt: v.number(),
+  nextAttemptAt: v.nullable(v.number()),
+  attempts: v.array(v.looseObject({ status: v.nullable(v.number()), error: v.nullable(v.string()) })),
+});
+
+const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as const;
+
+export const sandboxDeliveries = defineCommand({
+  arguments: {},
+  options: {
+    txn: text('ID').optional().describe('only those of this transaction'),
+    status: choice(statuses, 'STATUS').optional().describe(`only those that are ${statuses.join(', ')}`),
+    limit: whole(1, 1000).otherwise(50).describe('how many, the newest (default 50)'),
+    replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this one once more'),
+  },
+  examples: [
+    ['svcpay --sandbox sandbox deliveries', 'each event with its last answer'],
+    ['svcpay --sandbox sandbox deliveries --replay 7', 'post number 7 once more'],
+  ],
+  async run({ txn, status, limit, replay }, context) {
+    if (replay !== undefined) {
+      const again = await controlSandbox(context, 'POST', `deliveries/${replay}/replay`, deliverySchema);
+      return context.out.list([again], deliveryList);
+    }
+    const path = `deliveries${queryOf({ txnId: txn, status, limit })}`;
+    const { data } = await controlSandbox(context, 'GET', path, listOf(deliverySchema));
+    await context.out.list(data, deliveryList);
+  },
+});

@@ -1,0 +1,65 @@
+// Makes the sandbox go wrong on demand: with requests, with payments, with webhooks.
+import { Failure } from '../../formats/failure.js';
+import { faultView } from '../../terminal/views/sandbox-traffic-view.js';
+import { defineCommand, type ValuesOf } from '../define.js';
+import { faultSchema } from './control-answers.js';
+import { controlSandbox } from './control.js';
+import { choice, duration, onOff, text, whole, word } from '../values.js';
+
+const kinds = [
+  'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer',
+  'payment', 'webhook-duplicate', 'webhook-out-of-order',
+] as const;
+
+const outcomes = ['no-route', 'rejected', 'error'] as const;
+
+const many = word('N|always', (given) => {
+  if (given === 'always') return given;
+  if (/^[1-9]\d{0,5}$/.test(given)) return Number(given);
+  throw new Failure('usage', `"${given}" is not a number of times. Write one such as 3, or always.`);
+});
+
+const json = word('JSON', (given): unknown => {
+  try {
+    return JSON.parse(given);
+  } catch (cause) {
+    throw new Failure('usage', '--body is not JSON.', { cause });
+  }
+});
+
+const options = {
+  method: text('METHOD').optional().describe('requests: only of this method'),
+  path: text('PATH').optional().describe('requests: only of this path; * is any text without a slash, ** any text'),
+  nth: whole(1, 1_000_000).optional().describe('begin with the Nth match (default 1)'),
+  times: many.optional().describe('strike so many times (default 1)'),
+  status: whole(200, 599).optional().describe('status, html: the status that is answered'),
+  error: text().optional().describe('status: the error text'),
+  message: text().optional().describe('status: the message beside it'),
+  body: json.optional().describe('status: the whole body'),
+  retryAfter: duration().optional().describe('status: the Retry-After header'),
+  delay: duration().optional().describe('latency, webhook-out-of-order: how long it takes'),
+  commit: onOff().describe('status, html, no-answer: carry the request out all the same'),
+  outcome: choice(outcomes, 'OUTCOME').optional().describe(`payment: ${outcomes.join(', ')}`),
+  destination: text('PATTERN').optional().describe('payment: only to this invoice, address or account number'),
+  state: text('STATE').optional().describe('webhook-…: only events of this state'),
+};
+
+export const sandboxFaultAdd = defineCommand({
+  arguments: { kind: choice(kinds, 'KIND').describe(kinds.join(', ')) },
+  options,
+  examples: [
+    ['svcpay sandbox fault add drop-after-commit --path \'**/confirm\'', 'the answer to a confirmation is lost'],
+    ['svcpay sandbox fault add status --status 429 --retry-after 2s --times 3', 'three requests are one too many'],
+    ['svcpay sandbox fault add payment --outcome no-route', 'the next payment finds no way'],
+    ['svcpay sandbox fault add webhook-duplicate --state completed --times always', 'good news come twice'],
+  ],
+  async run({ kind, ...flags }, context) {
+    const fault = await controlSandbox(context, 'POST', 'faults', faultSchema, { kind, ...fieldsOf(flags) });
+    await context.out.record(fault, faultView(fault));
+  },
+});
+
+/** The header counts in seconds. */
+function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
+  return { ...flags, retryAfter: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000) };
+}

@@ -1,0 +1,45 @@
+// Pays a request or an address of the sandbox, as somebody outside would.
+import * as v from 'valibot';
+import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
+import { defineCommand } from '../define.js';
+import { controlSandbox } from './control.js';
+import { amount, text } from '../values.js';
+
+const transactionSchema = v.object({ txnId: v.string(), txnState: v.string() });
+const depositSchema = v.object({ depositId: v.string(), ccy: v.string(), amount: v.number(), needed: v.number() });
+const paidSchema = v.union([transactionSchema, depositSchema]);
+
+type Paid = v.InferOutput<typeof paidSchema>;
+
+export const sandboxPay = defineCommand({
+  arguments: {
+    target: text('INVOICE|ADDRESS|TXN').describe('what to pay'),
+    amount: amount().optional().describe('for an address: a permanent one takes any amount'),
+  },
+  options: {},
+  examples: [
+    ['svcpay --sandbox sandbox pay lntb500u1…', 'the payment that svcpay receive waits for'],
+    ['svcpay --sandbox sandbox pay tb1q… 0.01btc', 'a deposit at a permanent address'],
+  ],
+  async run({ target, amount: sent }, context) {
+    const body = { target, amount: sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}` };
+    const paid = await controlSandbox(context, 'POST', 'pay', paidSchema, body);
+    await context.out.record(paid, {
+      screen: () => [`  ${describe(paid)}`],
+      columns: [
+        { title: 'Id', value: idOf },
+        { title: 'State', value: (each) => ('txnState' in each ? each.txnState : 'unconfirmed') },
+      ],
+      quiet: idOf,
+    });
+  },
+});
+
+const idOf = (paid: Paid): string => ('txnId' in paid ? paid.txnId : paid.depositId);
+
+function describe(paid: Paid): string {
+  if ('txnId' in paid) return `Paid transaction ${paid.txnId}; it is now ${paid.txnState}.`;
+  const deposited = formatAmount(money(paid.ccy, fromWire(paid.amount)));
+  const confirmations = paid.needed === 1 ? 'one confirmation' : `${paid.needed} confirmations`;
+  return `Deposited ${deposited}; the wallet has it after ${confirmations}.`;
+}

@@ -1,0 +1,23 @@
+// Takes the sandbox back to its first state; its credentials stay.
+import * as v from 'valibot';
+import { defineCommand } from '../define.js';
+import { controlSandbox } from './control.js';
+import { seeds } from './server.js';
+import { choice } from '../values.js';
+
+export const sandboxReset = defineCommand({
+  arguments: {},
+  options: {
+    seed: choice(seeds, 'SEED').optional().describe(`begin with ${seeds.join(', ')} (default: as before)`),
+  },
+  examples: [
+    ['svcpay --sandbox sandbox reset --yes', 'a fresh sandbox'],
+    ['svcpay --sandbox sandbox reset --seed history --yes', 'with a month of transactions'],
+  ],
+  async run({ seed }, context) {
+    if (!(await context.ask.confirm('Forget all transactions of the sandbox?'))) return;
+    if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
+    else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed });
+    context.out.say('The sandbox is fresh again.');
+  },
+});

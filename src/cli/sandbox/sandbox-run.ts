@@ -1,0 +1,39 @@
+// Runs a command with a sandbox of its own: a free port, the environment set, everything gone at the end.
+import { startServer } from '../../sandbox/http/server.js';
+import { runChild } from './child.js';
+import { defineCommand } from '../define.js';
+import { Ended } from '../exit-with.js';
+import { readServerOptions, serverOptions } from './server.js';
+import { text } from '../values.js';
+
+export const sandboxRun = defineCommand({
+  arguments: { command: text('COMMAND').repeated().describe('after --, with its arguments') },
+  options: {
+    file: text('FILE').optional().describe('database file to keep (default: none, forgotten at the end)'),
+    ...serverOptions,
+  },
+  examples: [
+    ['svcpay sandbox run -- npm test', 'with SVCPAY_BASE_URL, SVCPAY_API_KEY and SVCPAY_API_SECRET set'],
+    ['svcpay sandbox run --auto-pay off -- sh -c \'svcpay wallets --json\'', 'ends with the exit code of the command'],
+  ],
+  async run({ command, file, ...flags }, context) {
+    const { env, out, settings } = context;
+    const server = await startServer({
+      ...(await readServerOptions(flags)),
+      file,
+      maker: settings.maker,
+      onError: (error) => out.warn(`The sandbox failed: ${String(error)}`),
+    });
+    context.onClose(() => server.stop());
+    const { apiKey, apiSecret } = server.service.credentials;
+    // An account of another service means nothing here.
+    const { SVCPAY_ACCOUNT: _account, ...inherited } = env;
+    const exitCode = await runChild(command, {
+      ...inherited,
+      SVCPAY_BASE_URL: server.url,
+      SVCPAY_API_KEY: apiKey,
+      SVCPAY_API_SECRET: apiSecret,
+    }, context);
+    if (exitCode !== 0) throw new Ended(exitCode);
+  },
+});

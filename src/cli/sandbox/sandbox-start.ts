@@ -1,0 +1,85 @@
+// Runs the sandbox as a server on this machine until it is interrupted.
+import { startServer } from '../../sandbox/http/server.js';
+import { Failure } from '../../formats/failure.js';
+import { openFolder, sandboxFile } from '../../store/files/home.js';
+import { factLines } from '../../terminal/cards/card.js';
+import type { RecordView } from '../../terminal/output.js';
+import { defineCommand } from '../define.js';
+import { readServerOptions, serverOptions, untilInterrupted } from './server.js';
+import { text, whole } from '../values.js';
+
+export const sandboxStart = defineCommand({
+  arguments: {},
+  options: {
+    port: whole(0, 65_535, 'PORT').otherwise(4711).describe('port on the loopback interface, 0 for any free one'),
+    file: text('FILE').optional().describe('database file, :memory: for none (default: the embedded sandbox\'s own)'),
+    apiKey: text('KEY').optional().describe('API key in place of the one in the file'),
+    apiSecret: text('SECRET').optional().describe('API secret of this sandbox, for tests'),
+    ...serverOptions,
+  },
+  examples: [
+    ['svcpay sandbox start', 'then, in another terminal: svcpay login'],
+    ['svcpay sandbox start --port 0 --json', 'prints one line with url, apiKey, apiSecret, accountId and pid'],
+    ['svcpay sandbox start --file :memory: --seed history', 'a month of transactions to look at, kept nowhere'],
+  ],
+  async run({ port, file, apiKey, apiSecret, ...flags }, context) {
+    if ((apiKey === undefined) !== (apiSecret === undefined)) {
+      throw new Failure('usage', 'Give both --api-key and --api-secret, or neither.');
+    }
+    if (file === undefined) openFolder(context.home.data);
+    const server = await startServer({
+      ...(await readServerOptions(flags)),
+      ...(apiKey !== undefined && { apiKey, apiSecret }),
+      port,
+      file: file ?? sandboxFile(context.home),
+      maker: context.settings.maker,
+      onError: (error) => context.out.warn(`The sandbox failed: ${String(error)}`),
+    }).catch((error: unknown) => {
+      throw portTaken(error, port);
+    });
+    context.onClose(() => server.stop());
+    const ready = { url: server.url, ...server.service.credentials, pid: context.pid };
+    await context.out.record(ready, readyView(ready));
+    await untilInterrupted(context.signal);
+  },
+});
+
+interface Ready {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly accountId: string;
+  readonly pid: number;
+}
+
+const readyView = (ready: Ready): RecordView<Ready> => ({
+  screen: (canvas) => [
+    '',
+    ...factLines(
+      [
+        { label: 'Sandbox', value: ready.url },
+        { label: 'API key', value: ready.apiKey, whole: true },
+        { label: 'Secret', value: ready.apiSecret, whole: true },
+        { label: 'Account', value: ready.accountId, whole: true },
+      ],
+      canvas,
+    ),
+    '',
+    `  svcpay login --base-url ${ready.url} --api-key ${ready.apiKey}`,
+    '',
+    `  ${canvas.style.dim('Ctrl-C stops it; what it keeps stays.')}`,
+  ],
+  columns: [
+    { title: 'URL', value: ({ url }) => url },
+    { title: 'API key', value: ({ apiKey }) => apiKey },
+    { title: 'API secret', value: ({ apiSecret }) => apiSecret },
+    { title: 'Account', value: ({ accountId }) => accountId },
+    { title: 'PID', value: ({ pid }) => pid },
+  ],
+  quiet: ({ url }) => url,
+});
+
+function portTaken(error: unknown, port: number): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error;
+  return new Failure('usage', `Port ${port} is taken.`, { hint: 'svcpay sandbox start --port 0', cause: error });
+}

@@ -1,0 +1,48 @@
+// What the commands that run a sandbox share: its options, and waiting for the end.
+import { readFile } from 'node:fs/promises';
+import { Failure } from '../../formats/failure.js';
+import { parseDuration } from '../../formats/duration.js';
+import type { ServerOptions } from '../../sandbox/http/server.js';
+import type { ValuesOf } from '../define.js';
+import { choice, flag, text, word } from '../values.js';
+
+/** A duration in milliseconds, or `off`. */
+const autoPay = () =>
+  word('DURATION|off', (given): number | 'off' => (given === 'off' ? 'off' : parseDuration(given)));
+
+/** `demo` is demo money, `empty` empty wallets, `history` money and a month of transactions. */
+export const seeds = ['demo', 'empty', 'history'] as const;
+
+export const serverOptions = {
+  autoPay: autoPay().optional().describe('pay requests by itself after this time, or off (default 3s)'),
+  seed: choice(seeds, 'SEED').optional().describe(`what a new file begins with: ${seeds.join(', ')} (default demo)`),
+  webhookCa: text('FILE').optional().describe('certificate authority (PEM) that webhook callbacks may have'),
+  allowHttpCallbacks: flag().describe('let webhooks be plain http to this machine'),
+  allowSignatureReuse: flag().describe('accept the same signature at the token endpoint again'),
+};
+
+/** The options as the server takes them. Throws Failure `usage` when the certificate cannot be read. */
+export async function readServerOptions(
+  { webhookCa, allowHttpCallbacks, ...flags }: ValuesOf<typeof serverOptions>,
+): Promise<ServerOptions> {
+  return {
+    ...flags,
+    ...(webhookCa !== undefined && { webhookCa: await readCertificate(webhookCa) }),
+    // The file keeps what was allowed before; the flag alone adds to it.
+    ...(allowHttpCallbacks && { allowHttpCallbacks }),
+  };
+}
+
+async function readCertificate(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Failure('usage', `${file} cannot be read.`, { cause });
+  });
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Failure('usage', `${file} holds no PEM certificate.`);
+  return text;
+}
+
+export const untilInterrupted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -1,0 +1,165 @@
+// What can be wrong around the wallet: Node, modes of files, settings, the journal, the service, clocks, the token.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
+import { NetworkError, type HttpResponse } from '../../api/transport.js';
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import { journalFile, type Home } from '../../store/files/home.js';
+import type { Check } from '../../terminal/views/checkup-view.js';
+import { dateTime } from '../../terminal/time.js';
+import type { Context } from '../context.js';
+import { journalScope } from '../payment/payment-flow.js';
+import { secretPlace } from './whereabouts.js';
+
+/** What the machine is, so that tests can say what it is. */
+export interface Machine {
+  /** Of Node, as in `20.19.0`. */
+  readonly nodeVersion: string;
+  /** Whether files have an owner and a mode. */
+  readonly hasModes: boolean;
+}
+
+type Finding = Omit<Check, 'check'>;
+
+const ok = (detail: string, advice: string | null = null): Finding => ({ state: 'ok', detail, advice });
+const problem = (detail: string, advice: string | null): Finding => ({ state: 'problem', detail, advice });
+
+/** Checks from the inside out; what cannot be checked because of an earlier problem is left out. */
+export async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
+  const { home } = context;
+  yield await found('Node', () => checkNode(machine));
+  // First of all files, because opening them mends the mode of their folder.
+  if (machine.hasModes) yield await found('Files', () => checkModes(home));
+  const settings = await found('Settings', () => checkSettings(context));
+  yield settings;
+  const journal = await found('Journal', () => checkJournal(context));
+  yield journal;
+  if (settings.state === 'problem') return;
+  const secret = await found('Secret', () => checkSecret(context));
+  yield secret;
+  const { finding, answer, at } = await ask(context);
+  yield { check: 'Service', ...finding };
+  if (answer === undefined) return;
+  const isSandbox = isLoopback(new URL(context.settings.baseUrl ?? '').hostname);
+  yield { check: 'Clock', ...compareClocks(answer.headers['date'], at, isSandbox) };
+  if (secret.state === 'problem') return;
+  const token = await found('Token', () => checkToken(context));
+  yield token;
+  const isReadable = journal.state === 'ok' && existsSync(journalFile(home));
+  if (token.state === 'ok' && isReadable) yield await found('Payments', () => checkOpen(context));
+}
+
+/** What goes wrong in a check is what it has found. */
+async function found(check: string, look: () => Finding | Promise<Finding>): Promise<Check> {
+  try {
+    return { check, ...(await look()) };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { check, ...problem(error.message, error.hint ?? null) };
+  }
+}
+
+function checkNode({ nodeVersion }: Machine): Finding {
+  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
+  const isEnough = major > 20 || (major === 20 && minor >= 19);
+  return isEnough ? ok(nodeVersion) : problem(`${nodeVersion} is too old`, 'Install Node 20.19 or newer.');
+}
+
+const beyondOwner = 0o077;
+const keptFiles = /^(?:config|secrets|tokens)\.json$|^(?:journal|events)\.db$/;
+
+/** Secrets, tokens and what was paid are nobody else's business; the money of the sandbox is not real. */
+function checkModes({ config, data }: Home): Finding {
+  const folders = [...new Set([config, data])].filter((folder) => existsSync(folder));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && keptFiles.test(entry.name))
+      .map((entry) => join(folder, entry.name)),
+  );
+  const open = [...folders, ...files].filter((path) => (statSync(path).mode & beyondOwner) !== 0);
+  if (open.length === 0) return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: yours alone`);
+  return problem(`others can read ${open.join(', ')}`, `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`);
+}
+
+function checkSettings({ settings }: Context): Finding {
+  const { profileName, embedded, baseUrl, apiKey } = settings;
+  if (embedded) return ok(`profile ${profileName}, the embedded sandbox`);
+  const isKnown = baseUrl !== undefined && apiKey !== undefined;
+  if (!isKnown) return problem(`profile ${profileName} is not logged in`, 'svcpay login');
+  return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
+}
+
+/** Opening it reads every page of it. */
+async function checkJournal({ home, journal }: Context): Promise<Finding> {
+  const path = journalFile(home);
+  if (!existsSync(path)) return ok('none yet');
+  await journal();
+  return ok(`${path}: whole`);
+}
+
+async function checkSecret(context: Context): Promise<Finding> {
+  const place = await secretPlace(context);
+  return place === undefined ? problem('the API secret is not there', 'svcpay login') : ok(`in ${place}`);
+}
+
+interface Asked {
+  readonly finding: Finding;
+  readonly answer?: HttpResponse;
+  /** The machine's clock when the answer came, epoch ms. */
+  readonly at: number;
+}
+
+const patienceMs = 10_000;
+
+/** Without a token the service refuses, which is all that is to be heard of it. */
+async function ask({ settings, transport, now, signal }: Context): Promise<Asked> {
+  const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
+  const sentAt = now();
+  try {
+    const send = await transport();
+    const request = { method: 'GET', url: `${baseUrl}/api/v2/transaction`, headers: { accept: 'application/json' } };
+    const answer = await send({ ...request, signal, timeoutMs: patienceMs });
+    const at = now();
+    const { status } = answer;
+    if (status === 401 || status === 403) return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };
+    const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
+    return { finding: problem(`${baseUrl} answers ${status} where 401 is due`, advice), answer, at };
+  } catch (error) {
+    if (!(error instanceof NetworkError)) throw error;
+    const advice = 'Check the network, the proxy settings and the base URL.';
+    return { finding: problem(`${baseUrl} does not answer: ${error.message}`, advice), at: now() };
+  }
+}
+
+const allowedSkewMs = 30_000;
+
+/**
+ * @param date the service's `Date` header
+ * @param at the machine's clock when it came, epoch ms
+ * @param isSandbox its clock is its own, there to be moved
+ */
+export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return ok('the service does not tell the time');
+  const ahead = at - theirs;
+  if (Math.abs(ahead) <= allowedSkewMs) return ok('agrees with the service');
+  const skew = `this machine is ${describeDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} the service`;
+  if (isSandbox) return ok(skew);
+  return problem(skew, 'Set the clock, best by NTP. Countdowns follow the service.');
+}
+
+async function checkToken(context: Context): Promise<Finding> {
+  const client = await context.client();
+  await client.account();
+  const accountId = await client.accountId();
+  const store = context.settings.embedded ? (await context.embedded()).tokens : context.tokens();
+  const kept = await store?.load();
+  return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
+}
+
+async function checkOpen(context: Context): Promise<Finding> {
+  const { length } = await (await context.journal()).open(await journalScope(context));
+  if (length === 0) return ok('none is open');
+  return ok(`${length} ${length === 1 ? 'is' : 'are'} open`, 'svcpay tx pending');
+}

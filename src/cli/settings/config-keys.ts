@@ -1,0 +1,125 @@
+// The settings of a profile that a person may read and change by name. Secrets are not among them.
+import { parseBaseUrl } from '../../api/base-url.js';
+import { parseCountryCode } from '../../formats/country.js';
+import { Failure } from '../../formats/failure.js';
+import { parsePhone } from '../../formats/phone.js';
+import type { Profile } from '../../store/profile/profiles.js';
+import { checkMaker, readNetwork, type Settings } from '../../store/profile/settings.js';
+import { parseLine } from '../../wallet/payout/order.js';
+import type { Globals } from '../globals.js';
+import { partyTypes } from '../payout/payout-options.js';
+import { choice } from '../values.js';
+
+export interface ConfigKey {
+  readonly name: string;
+  /** What the profile holds. */
+  readonly stored: (profile: Profile) => string | undefined;
+  /** The profile with another value; undefined takes it away. Throws Failure `usage` for a value that cannot be. */
+  readonly change: (profile: Profile, text: string | undefined) => Profile;
+  /** What commands act on, where more than the profile decides. */
+  readonly effective?: (settings: Settings) => string | undefined;
+  /** The variable of the environment that goes before the profile. */
+  readonly variable?: string;
+  /** The global option that goes before both. */
+  readonly flag?: keyof Globals;
+}
+
+const unless = <T>(text: string | undefined, parse: (text: string) => T): T | undefined =>
+  text === undefined ? undefined : parse(text);
+
+function parseSwitch(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new Failure('usage', `"${text.slice(0, 20)}" is neither true nor false.`);
+}
+
+function parseAccount(text: string): string {
+  if (/^[\w.-]{1,100}$/.test(text) && !/^\.+$/.test(text)) return text;
+  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be an account id.`);
+}
+
+type Sender = NonNullable<Profile['sender']>;
+
+const senderKey = (name: string, field: keyof Sender, parse: (text: string) => Sender[typeof field]): ConfigKey => ({
+  name: `sender.${name}`,
+  stored: ({ sender }) => sender?.[field],
+  change: (profile, text) => ({ ...profile, sender: { ...profile.sender, [field]: unless(text, parse) } }),
+});
+
+const keys: readonly ConfigKey[] = [
+  {
+    name: 'base-url',
+    stored: ({ baseUrl }) => baseUrl,
+    change: (profile, text) => ({ ...profile, baseUrl: unless(text, parseBaseUrl) }),
+    effective: ({ baseUrl }) => baseUrl,
+    variable: 'SVCPAY_BASE_URL',
+    flag: 'baseUrl',
+  },
+  {
+    name: 'account',
+    stored: ({ account }) => account,
+    change: (profile, text) => ({ ...profile, account: unless(text, parseAccount) }),
+    effective: ({ accountId }) => accountId,
+    variable: 'SVCPAY_ACCOUNT',
+    flag: 'account',
+  },
+  {
+    name: 'network',
+    stored: ({ network }) => network,
+    change: (profile, text) => ({ ...profile, network: readNetwork(text) }),
+    effective: ({ network }) => network,
+    variable: 'SVCPAY_NETWORK',
+  },
+  {
+    name: 'maker',
+    stored: ({ maker }) => maker,
+    change: (profile, text) => ({ ...profile, maker: unless(text, checkMaker) }),
+    effective: ({ maker }) => maker,
+    variable: 'SVCPAY_MAKER',
+  },
+  {
+    name: 'sandbox',
+    stored: ({ sandbox }) => sandbox?.toString(),
+    change: (profile, text) => ({ ...profile, sandbox: unless(text, parseSwitch) }),
+    effective: ({ embedded }) => String(embedded),
+    flag: 'sandbox',
+  },
+  senderKey('type', 'type', choice(partyTypes).read),
+  senderKey('name', 'legalFullName', parseLine),
+  senderKey('country', 'countryCode', parseCountryCode),
+  senderKey('phone', 'contactNumber', parsePhone),
+  senderKey('address', 'address1', parseLine),
+];
+
+export const configNames: readonly string[] = keys.map(({ name }) => name);
+
+/** A key by its name. Throws Failure `usage` for an unknown one. */
+export function findKey(text: string): ConfigKey {
+  const found = keys.find(({ name }) => name === text.toLowerCase());
+  if (found !== undefined) return found;
+  throw new Failure('usage', `There is no setting "${text.slice(0, 40)}". There are ${configNames.join(', ')}.`);
+}
+
+export interface ConfigEntry {
+  readonly key: string;
+  readonly value: string | null;
+  /** What decides it; null where nothing does. */
+  readonly from: 'flag' | 'environment' | 'profile' | 'default' | null;
+}
+
+interface Sources {
+  readonly settings: Settings;
+  readonly globals: Globals;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The value in force, and what decides it. */
+export function readKey(key: ConfigKey, { settings, globals, env }: Sources): ConfigEntry {
+  const stored = key.stored(settings.profile);
+  const value = (key.effective === undefined ? stored : key.effective(settings)) ?? null;
+  const isGiven = key.flag !== undefined && globals[key.flag] !== undefined && globals[key.flag] !== false;
+  const isSet = key.variable !== undefined && (env[key.variable] ?? '') !== '';
+  const from = isGiven ? 'flag' : isSet ? 'environment' : stored !== undefined ? 'profile' : 'default';
+  return { key: key.name, value, from: value === null ? null : from };
+}
+
+export const readKeys = (sources: Sources): ConfigEntry[] => keys.map((key) => readKey(key, sources));

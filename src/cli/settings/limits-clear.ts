@@ -1,0 +1,24 @@
+// Removes the spending policy, or its limits in one currency.
+import { noLimits } from '../../wallet/limits/limits.js';
+import { defineCommand } from '../define.js';
+import { changeLimits, showLimits } from './limits-flow.js';
+import { currency } from '../values.js';
+
+export const limitsClear = defineCommand({
+  arguments: { ccy: currency().optional().describe('only the limits in this currency') },
+  options: {},
+  examples: [
+    ['svcpay limits clear', 'no limits, and any destination'],
+    ['svcpay limits clear USDT', 'the limits in one currency'],
+  ],
+  async run({ ccy }, context) {
+    const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
+      Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
+    changeLimits(context, (before) =>
+      ccy === undefined
+        ? noLimits
+        : { ...before, perPayment: without(before.perPayment), perDay: without(before.perDay) },
+    );
+    await showLimits(context);
+  },
+});

@@ -1,0 +1,24 @@
+// Takes a destination from those that are allowed. Without the last one every destination is allowed again.
+import { Failure } from '../../formats/failure.js';
+import { noLimits } from '../../wallet/limits/limits.js';
+import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
+import { defineCommand } from '../define.js';
+import { changeLimits, showLimits } from './limits-flow.js';
+import { text } from '../values.js';
+
+export const limitsDisallow = defineCommand({
+  arguments: { destination: text('DESTINATION').describe('as svcpay limits list shows it') },
+  options: {},
+  examples: [['svcpay limits disallow satoshi@example.com', 'payments to it are stopped, while others are allowed']],
+  async run({ destination }, context) {
+    const { destinations } = context.settings.profile.limits ?? noLimits;
+    const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
+    const left = destinations.filter((each) => !names.includes(each));
+    if (left.length === destinations.length) {
+      throw new Failure('not-found', `${destination} is not among the destinations allowed.`, { hint: 'svcpay limits list' });
+    }
+    changeLimits(context, (before) => ({ ...before, destinations: left }));
+    if (left.length === 0) context.out.warn('No destination is named any more: payments may go anywhere.');
+    await showLimits(context);
+  },
+});

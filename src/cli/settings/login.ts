@@ -1,0 +1,101 @@
+// Connects to a service: asks or reads the credentials, signs in with them, and only then keeps them.
+import { parseBaseUrl } from '../../api/base-url.js';
+import type { Token } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { changeProfile, networks, type Profile } from '../../store/profile/profiles.js';
+import { embeddedUrl } from '../../store/profile/settings.js';
+import { credentialName, openTokens } from '../../store/profile/tokens.js';
+import { loginView, type Login } from '../../terminal/views/login-view.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { readStdin } from '../stdin.js';
+import { choice, flag, text } from '../values.js';
+
+export const login = defineCommand({
+  arguments: {},
+  options: {
+    apiKey: text('KEY').optional().describe('the API key; asked for when missing'),
+    apiSecretStdin: flag().describe('read the API secret from stdin'),
+    network: choice(networks, 'NETWORK').optional().describe(`network of the service: ${networks.join(', ')}`),
+  },
+  examples: [
+    ['svcpay login', 'asks for everything'],
+    ['svcpay login --sandbox', 'the embedded sandbox: nothing to ask'],
+    ['svcpay login --base-url https://pay.example --api-key KEY --api-secret-stdin < secret', 'for a script'],
+  ],
+  async run({ apiKey, apiSecretStdin, network }, context) {
+    const result = context.globals.sandbox
+      ? await loginToSandbox(context)
+      : await loginToService({ apiKey, apiSecretStdin, network }, context);
+    await context.out.record(result, loginView(result));
+    if (context.out.forPeople) context.out.say('You are logged in. Next: svcpay wallets');
+  },
+});
+
+async function loginToSandbox(context: Context): Promise<Login> {
+  const client = await context.client();
+  const token = await client.authenticate();
+  const { credentials } = await context.embedded();
+  const kept = openTokens(context.home.config, credentialName(embeddedUrl, credentials.apiKey));
+  keepProfile(context, () => ({ sandbox: true }));
+  return loginOf(context, embeddedUrl, token, 'the sandbox itself', kept.path);
+}
+
+interface Answers {
+  readonly apiKey: string | undefined;
+  readonly apiSecretStdin: boolean;
+  readonly network: Profile['network'];
+}
+
+async function loginToService(answers: Answers, context: Context): Promise<Login> {
+  const { settings } = context;
+  // A profile of the embedded sandbox becomes one of a service: nobody has an account at the address of the sandbox.
+  const known = settings.embedded ? undefined : settings.baseUrl;
+  const baseUrl = parseBaseUrl(known ?? (await askText(context, 'Address of the service', '--base-url URL')));
+  const apiKey = answers.apiKey ?? context.env['SVCPAY_API_KEY'] ?? (await askText(context, 'API key', '--api-key KEY'));
+  const apiSecret = await findSecret(answers, context);
+  const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
+  const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
+  const token = await client.authenticate();
+  const place = await context.secrets.save(credentialName(baseUrl, apiKey), apiSecret);
+  const { maker } = settings;
+  keepProfile(context, (before) => ({
+    ...before,
+    sandbox: false,
+    baseUrl,
+    apiKey,
+    ...(maker !== 'service' && { maker }),
+    ...(answers.network !== undefined && { network: answers.network }),
+  }));
+  return loginOf(context, baseUrl, token, context.secrets.where(place), tokens.path);
+}
+
+const askText = (context: Context, message: string, given: string): Promise<string> =>
+  context.ask.text({ message, flag: given });
+
+async function findSecret({ apiSecretStdin }: Answers, context: Context): Promise<string> {
+  if (apiSecretStdin) {
+    const secret = (await readStdin(context)).trim();
+    if (secret === '') throw new Failure('usage', 'There was no API secret on stdin.');
+    return secret;
+  }
+  return (
+    context.settings.apiSecret ?? context.ask.secret({ message: 'API secret', flag: '--api-secret-stdin' })
+  );
+}
+
+function keepProfile(context: Context, change: (before: Profile) => Profile): void {
+  changeProfile(context.config, context.settings.profileName, change);
+  context.config.write({ ...context.config.read(), current: context.settings.profileName });
+}
+
+function loginOf(context: Context, baseUrl: string, token: Token, secretPlace: string, tokenPlace: string): Login {
+  return {
+    profile: context.settings.profileName,
+    baseUrl,
+    accountId: token.accountId,
+    tokenExpiresAt: token.expiresAt,
+    secretIn: secretPlace,
+    tokenIn: tokenPlace,
+  };
+}

@@ -1,0 +1,17 @@
+// Makes a profile the one that is used when nothing says otherwise.
+import { findProfile } from '../../store/profile/profiles.js';
+import { defineCommand } from '../define.js';
+import { text } from '../values.js';
+
+export const profilesUse = defineCommand({
+  arguments: { name: text('NAME').describe('as svcpay profiles list shows it') },
+  options: {},
+  examples: [['svcpay profiles use acme', 'from now on']],
+  async run({ name }, { config, out, env }) {
+    const before = config.read();
+    findProfile(before, name);
+    config.write({ ...before, current: name });
+    out.say(`Profile ${name} is used from now on.`);
+    if ((env['SVCPAY_PROFILE'] ?? '') !== '') out.warn('SVCPAY_PROFILE goes before it.');
+  },
+});

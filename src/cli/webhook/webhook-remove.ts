@@ -1,0 +1,23 @@
+// Removes a webhook and forgets its secret. Specification: endpoint 14.
+import { sanitize } from '../../terminal/sanitize.js';
+import { defineCommand } from '../define.js';
+import { text } from '../values.js';
+import { forgetWebhookSecret } from './webhook-secret.js';
+
+export const removeWebhook = defineCommand({
+  arguments: { id: text('ID').describe('id of the webhook, as listed') },
+  options: {},
+  examples: [['svcpay webhook remove ID', 'no state change is pushed any more']],
+  async run({ id }, context) {
+    await (await context.client()).removeWebhook(id);
+    await forgetWebhookSecret(context);
+    await context.out.record(
+      { id, removed: true },
+      {
+        screen: () => [`  Removed the webhook ${sanitize(id)}. Events already on their way may still arrive.`],
+        columns: [{ title: 'ID', value: (row) => row.id }],
+        quiet: (row) => row.id,
+      },
+    );
+  },
+});

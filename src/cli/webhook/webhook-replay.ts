@@ -1,0 +1,70 @@
+// Sends stored events once more, to the byte, to an address or to the listener on this machine.
+import { Failure } from '../../formats/failure.js';
+import { eventsFile } from '../../store/files/home.js';
+import { openEventStore, type EventStore, type StoredEvent } from '../../store/events/event-store.js';
+import { eventStream, type EventRow } from '../../terminal/views/event-view.js';
+import { openForwarder, parseTarget } from '../../webhooks/forward.js';
+import { replay, type Replayed } from '../../webhooks/replay.js';
+import { defineCommand } from '../define.js';
+import { eventRow } from './event-row.js';
+import { defaultListenUrl } from './listen-port.js';
+import { duration, text, word } from '../values.js';
+
+export const replayWebhook = defineCommand({
+  arguments: { ids: text('ID').repeated().optional().describe('number of an event, or id of a transaction for all of its events') },
+  options: {
+    since: duration().optional().describe('all events that came within this time'),
+    to: word('URL', parseTarget).otherwise(new URL(defaultListenUrl)).describe(`where to send them (default ${defaultListenUrl})`),
+  },
+  examples: [
+    ['svcpay webhook replay 17 18 --to http://localhost:3000/hooks', 'two events, verbatim, with their signatures'],
+    ['svcpay webhook replay --since 10m', 'what came in the last ten minutes, to the listener on this machine'],
+  ],
+  async run({ ids = [], since, to }, context) {
+    if ((ids.length === 0) === (since === undefined)) {
+      throw new Failure('usage', 'Say which events: their numbers, or --since DURATION.', {
+        hint: 'svcpay webhook replay --since 10m',
+      });
+    }
+    const store = openEventStore(eventsFile(context.home));
+    context.onClose(() => store.close());
+    const events = since === undefined ? eventsOf(ids, store) : [...store.since(context.now() - since)];
+    if (events.length === 0) throw new Failure('not-found', 'No event came within that time.');
+    const forwarder = openForwarder({ target: to, maker: context.settings.maker, connections: 1 });
+    context.onClose(() => forwarder.close());
+    const failed: Replayed[] = [];
+    await context.out.stream(rows(replay(events, forwarder), failed), eventStream);
+    throwIfFailed(failed, events.length, to);
+  },
+});
+
+/** Each once, in the order in which they came. Throws Failure `not-found` for a name without any. */
+function eventsOf(ids: readonly string[], store: EventStore): StoredEvent[] {
+  const found = new Map<number, StoredEvent>();
+  for (const id of ids) {
+    const event = /^\d{1,15}$/.test(id) ? store.read(Number(id)) : undefined;
+    const events = event === undefined ? store.ofTransaction(id) : [event];
+    if (events.length === 0) throw new Failure('not-found', `No event "${id}" is stored here, nor any of a transaction of that id.`);
+    for (const each of events) found.set(each.id, each);
+  }
+  return [...found.values()].toSorted((a, b) => a.id - b.id);
+}
+
+async function* rows(replayed: AsyncIterable<Replayed>, failed: Replayed[]): AsyncGenerator<EventRow> {
+  for await (const each of replayed) {
+    if (each.status === null || each.status < 200 || each.status > 299) failed.push(each);
+    yield { ...eventRow(each.event), status: each.status, ...(each.error !== undefined && { error: each.error }) };
+  }
+}
+
+function throwIfFailed(failed: readonly Replayed[], total: number, to: URL): void {
+  const [first] = failed;
+  if (first === undefined) return;
+  const reason = first.status === null ? (first.error ?? 'no answer came') : `it answers ${first.status}`;
+  const isRefusal = failed.every(({ status }) => status !== null && status >= 400 && status < 500);
+  throw new Failure(
+    isRefusal ? 'refused' : 'temporary',
+    `${failed.length} of ${total} events did not get to ${to.href}: ${reason}.`,
+    first.status === null ? {} : { status: first.status },
+  );
+}

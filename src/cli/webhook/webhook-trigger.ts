@@ -1,0 +1,72 @@
+// Brings about an event: lets the sandbox deliver one, or sends one that is made and signed here.
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import { openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
+import { signBody } from '../../webhooks/sign.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { controlSandbox } from '../sandbox/control.js';
+import { choice, text, word } from '../values.js';
+import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
+
+const states = [
+  'quoted', 'srcintent', 'srccreated', 'destsent', 'completed', 'expired', 'failed', 'usercanceled', 'rejected', 'error',
+] as const;
+
+const triggeredSchema = v.looseObject({ txnId: v.string(), txnState: v.string() });
+type Triggered = v.InferOutput<typeof triggeredSchema>;
+
+export const triggerWebhook = defineCommand({
+  arguments: { state: choice(states, 'STATE').describe('the txnState that the event reports') },
+  options: {
+    to: word('URL', parseTarget).optional().describe('send an event made here to this address, such as that of webhook listen'),
+    txn: text('ID').optional().describe('the transaction that it speaks of'),
+    ref: text('REF').optional().describe('the extRefId that it carries'),
+    ...secretFromStdin,
+  },
+  examples: [
+    ['svcpay webhook trigger completed --sandbox', 'the sandbox delivers it to the webhook that is set there'],
+    ['svcpay webhook trigger failed --to http://127.0.0.1:4712', 'signed with the webhook secret, to a listener'],
+  ],
+  async run({ state, to, txn, ref, secretStdin }, context) {
+    const triggered =
+      to === undefined
+        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, txnId: txn, extRefId: ref })
+        : await send(to, { state, txn, ref, secretStdin }, context);
+    await context.out.record(triggered, {
+      screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],
+      columns: [
+        { title: 'State', value: ({ txnState }) => txnState },
+        { title: 'Transaction', value: ({ txnId }) => txnId },
+      ],
+      quiet: ({ txnId }) => txnId,
+    });
+  },
+});
+
+interface Wanted {
+  readonly state: string;
+  readonly txn: string | undefined;
+  readonly ref: string | undefined;
+  readonly secretStdin: boolean;
+}
+
+async function send(target: URL, { state, txn, ref, secretStdin }: Wanted, context: Context): Promise<Triggered> {
+  const secret = await findWebhookSecret(secretStdin, context);
+  const event = {
+    txnId: txn ?? context.newId(),
+    ...(ref !== undefined && { extRefId: ref }),
+    txnState: state,
+    msg: '',
+    updatedAt: context.now(),
+  };
+  const body = Buffer.from(JSON.stringify(event));
+  const forwarder = openForwarder({ target, maker: context.settings.maker, connections: 1 });
+  context.onClose(() => forwarder.close());
+  const status = await forwarder.post({ body, signature: signBody(body, secret) }, context.signal).catch((cause: unknown) => {
+    throw new Failure('temporary', `The event did not get to ${target.href}: ${reasonOf(cause)}.`, { cause });
+  });
+  if (status >= 200 && status < 300) return event;
+  const isOther = status === 401 ? ' It checks with another secret.' : '';
+  throw new Failure(status >= 500 ? 'temporary' : 'refused', `${target.href} answers ${status} to the event.${isOther}`, { status });
+}

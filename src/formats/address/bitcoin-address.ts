@@ -1,0 +1,94 @@
+// Bitcoin addresses: base58check (P2PKH, P2SH) and segwit in bech32 (BIP173) and bech32m (BIP350), checksums verified.
+import { bech32, bech32m, hex } from '@scure/base';
+import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from './encodings.js';
+import { Failure } from '../failure.js';
+import { findNetwork, networks, type BitcoinNetwork } from './network.js';
+
+type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
+
+export interface BitcoinAddress {
+  /** Segwit addresses in lower case, base58 ones as they are. */
+  readonly address: string;
+  /** Signet addresses look like testnet ones, and so do the base58 addresses of regtest: those say `testnet`. */
+  readonly network: Exclude<BitcoinNetwork, 'signet'>;
+  /** `witness` is a segwit program that has no meaning yet: money sent to it can be taken by anyone. */
+  readonly type: BitcoinAddressType;
+  /** `null` for base58 addresses. */
+  readonly witnessVersion: number | null;
+  /** The hash or the witness program, in hex. */
+  readonly program: string;
+}
+
+const noun = 'Bitcoin address';
+
+/** Reads a Bitcoin address of any network. Throws `Failure` usage that says what is wrong with it. */
+export function parseBitcoinAddress(text: string): BitcoinAddress {
+  if (text.length > 90) throw new Failure('usage', 'This is too long for a Bitcoin address. Copy the address alone.');
+  if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwit(text);
+  if (/^[123mn][0-9A-Za-z]{20,}$/.test(text)) return parseBase58(text);
+  throw new Failure('usage', `"${text}" is not a Bitcoin address. Those begin with bc1, 1 or 3, on testnet with tb1.`);
+}
+
+/** Writes a witness program as an address: bech32 for version 0, bech32m for all later ones. */
+export function encodeSegwitAddress(network: BitcoinNetwork, version: number, program: Uint8Array): string {
+  checkProgram(version, program);
+  const coder = version === 0 ? bech32 : bech32m;
+  return coder.encode(networks[network].segwit, [version, ...coder.toWords(program)]);
+}
+
+/** Writes a 20-byte public key or script hash as a base58check address. */
+export function encodeBase58Address(network: BitcoinNetwork, type: 'p2pkh' | 'p2sh', hash: Uint8Array): string {
+  if (hash.length !== 20) throw changed(noun, `its hash has ${hash.length} bytes instead of 20`);
+  return encodeBase58check(Uint8Array.of(networks[network][type], ...hash));
+}
+
+function parseBase58(text: string): BitcoinAddress {
+  const [version, ...hash] = decodeBase58check(text, noun);
+  if (hash.length !== 20) throw changed(noun, `its hash has ${hash.length} bytes instead of 20`);
+  const pubkeyHash = findNetwork(({ p2pkh }) => p2pkh === version);
+  const network = pubkeyHash ?? findNetwork(({ p2sh }) => p2sh === version);
+  if (network === undefined) {
+    throw new Failure('usage', `"${text}" is an address of another currency. Give a Bitcoin address.`);
+  }
+  return {
+    address: text,
+    network: network === 'signet' ? 'testnet' : network,
+    type: pubkeyHash === undefined ? 'p2sh' : 'p2pkh',
+    witnessVersion: null,
+    program: hex.encode(Uint8Array.from(hash)),
+  };
+}
+
+function parseSegwit(text: string): BitcoinAddress {
+  const address = normaliseBech32(text, noun);
+  const plain = bech32.decodeUnsafe(address);
+  const decoded = plain ?? bech32m.decodeUnsafe(address);
+  if (!decoded) throw changed(noun, 'its checksum is wrong');
+  const [version, ...words] = decoded.words;
+  if (version === undefined || version > 16) throw changed(noun, 'its version does not exist');
+  if ((version === 0) !== (plain !== undefined)) {
+    throw changed(noun, 'its checksum is of the wrong kind for its version');
+  }
+  const program = bech32.fromWordsUnsafe(words);
+  if (!program) throw changed(noun, 'it has bits left over at its end');
+  checkProgram(version, program);
+  const network = findNetwork(({ segwit }) => segwit === decoded.prefix);
+  if (network === undefined) throw changed(noun, `its prefix "${decoded.prefix}" is of no known network`);
+  return {
+    address,
+    network: network === 'signet' ? 'testnet' : network,
+    type: segwitType(version, program.length),
+    witnessVersion: version,
+    program: hex.encode(program),
+  };
+}
+
+function checkProgram(version: number, { length }: Uint8Array): void {
+  const right = version === 0 ? length === 20 || length === 32 : length >= 2 && length <= 40;
+  if (!right) throw changed(noun, `version ${version} does not have programs of ${length} bytes`);
+}
+
+function segwitType(version: number, length: number): BitcoinAddressType {
+  if (version === 0) return length === 20 ? 'p2wpkh' : 'p2wsh';
+  return version === 1 && length === 32 ? 'p2tr' : 'witness';
+}

@@ -1,0 +1,48 @@
+// SHA-256, base58check and bech32 as the address and invoice formats use them, with errors a person can act on.
+import { createHash } from 'node:crypto';
+import { createBase58check } from '@scure/base';
+import { Failure } from '../failure.js';
+
+export function sha256(data: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(data).digest());
+}
+
+/**
+ * Reads base58check, checksum verified. `noun` names the thing in the message.
+ * Throws `Failure` usage.
+ */
+export function decodeBase58check(text: string, noun: string): Uint8Array {
+  const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
+  if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
+  try {
+    return createBase58check(sha256).decode(text);
+  } catch (cause) {
+    throw changed(noun, 'its checksum is wrong', cause);
+  }
+}
+
+export function encodeBase58check(payload: Uint8Array): string {
+  return createBase58check(sha256).encode(payload);
+}
+
+/**
+ * The text in lower case, once it has the shape of bech32: one letter case, a separator, no foreign characters.
+ * The checksum is the caller's to verify. Throws `Failure` usage.
+ */
+export function normaliseBech32(text: string, noun: string): string {
+  const lower = text.toLowerCase();
+  if (text !== lower && text !== text.toUpperCase()) {
+    throw changed(noun, 'it mixes upper-case and lower-case letters');
+  }
+  const separator = lower.lastIndexOf('1');
+  if (separator < 1) throw changed(noun, 'the "1" after its prefix is missing');
+  const foreign = /[^!-~]/.exec(text)?.[0] ?? /[^02-9ac-hj-np-z]/.exec(lower.slice(separator + 1))?.[0];
+  if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
+  return lower;
+}
+
+/** The failure for a text of a known kind that is damaged. */
+export function changed(noun: string, what: string, cause?: unknown): Failure {
+  const message = `This ${noun} was changed or cut off: ${what}. Copy it again whole, or ask for a new one.`;
+  return new Failure('usage', message, { cause });
+}

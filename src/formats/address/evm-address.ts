@@ -1,0 +1,41 @@
+// Ethereum addresses with the checksum that EIP-55 hides in the case of their letters.
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { hex } from '@scure/base';
+import { changed } from './encodings.js';
+import { Failure } from '../failure.js';
+
+export interface EvmAddress {
+  /** In EIP-55 letter case, however it was typed. */
+  readonly address: string;
+  /** Whether the text itself carried the checksum; one of a single letter case carries none. */
+  readonly checksummed: boolean;
+}
+
+/** Reads an Ethereum address (`0x…`); mixed letter case must match EIP-55. Throws `Failure` usage. */
+export function parseEvmAddress(text: string): EvmAddress {
+  if (!/^0x[0-9a-f]{40}$/i.test(text) || text.startsWith('0X')) {
+    throw new Failure(
+      'usage',
+      `"${text.slice(0, 90)}" is not an Ethereum address. Those are 0x and 40 of the characters 0-9 and a-f.`,
+    );
+  }
+  const digits = text.slice(2);
+  const address = withChecksum(digits.toLowerCase());
+  const checksummed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (checksummed && text !== address) {
+    throw changed('Ethereum address', 'its checksum, the pattern of upper-case and lower-case letters, is wrong');
+  }
+  return { address, checksummed };
+}
+
+/** Writes 20 bytes as an address in EIP-55 letter case. */
+export function encodeEvmAddress(bytes: Uint8Array): string {
+  if (bytes.length !== 20) throw new Failure('usage', `An Ethereum address has 20 bytes, not ${bytes.length}.`);
+  return withChecksum(hex.encode(bytes));
+}
+
+function withChecksum(digits: string): string {
+  const digest = hex.encode(keccak_256(new TextEncoder().encode(digits)));
+  const upper = (letter: string, at: number): string => (digest.charAt(at) < '8' ? letter : letter.toUpperCase());
+  return `0x${digits.replace(/[a-f]/g, upper)}`;
+}

@@ -1,0 +1,33 @@
+// TRON addresses: base58check of the byte 0x41 and a 20-byte hash, as USDT payments over TRC-20 use them.
+import { hex } from '@scure/base';
+import { changed, decodeBase58check, encodeBase58check } from './encodings.js';
+import { Failure } from '../failure.js';
+
+export interface TronAddress {
+  readonly address: string;
+  /** The 21 bytes with their 0x41 prefix, as explorers and contracts write them. */
+  readonly hex: string;
+}
+
+/** The contract of USDT on TRON: a token sent to it is lost. */
+export const tronUsdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+
+const noun = 'TRON address';
+const prefix = 0x41;
+
+/** Reads a TRON address (`T…`). Throws `Failure` usage that says what is wrong with it. */
+export function parseTronAddress(text: string): TronAddress {
+  if (!text.startsWith('T')) {
+    throw new Failure('usage', `"${text.slice(0, 90)}" is not a TRON address. Those are T and 33 more characters.`);
+  }
+  if (text.length !== 34) throw changed(noun, `it has ${text.length} characters instead of 34`);
+  const bytes = decodeBase58check(text, noun);
+  if (bytes.length !== 21 || bytes[0] !== prefix) throw changed(noun, 'its contents are not an address');
+  return { address: text, hex: hex.encode(bytes) };
+}
+
+/** Writes a 20-byte hash as a TRON address. */
+export function encodeTronAddress(payload: Uint8Array): string {
+  if (payload.length !== 20) throw changed(noun, `its hash has ${payload.length} bytes instead of 20`);
+  return encodeBase58check(Uint8Array.of(prefix, ...payload));
+}

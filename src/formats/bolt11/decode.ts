@@ -1,0 +1,207 @@
+// Decodes BOLT11 Lightning invoices, with every check that the standard asks of a payer, signature included.
+import { bech32, hex } from '@scure/base';
+import { encodeBase58Address, encodeSegwitAddress } from '../address/bitcoin-address.js';
+import { changed, normaliseBech32 } from '../address/encodings.js';
+import { Failure } from '../failure.js';
+import {
+  bytesOf,
+  fieldTypes,
+  invalidInvoice,
+  numberOf,
+  readFeatures,
+  readRoute,
+  singleField,
+  splitFields,
+  type Field,
+  type FieldLetter,
+  type RouteHop,
+} from './fields.js';
+import { hasHighS, signatureWords, signerOf } from './signature.js';
+import { findNetwork, type BitcoinNetwork } from '../address/network.js';
+
+/** A BOLT11 invoice that has passed every check. */
+export interface Invoice {
+  /** The whole invoice in lower case. */
+  readonly invoice: string;
+  readonly network: BitcoinNetwork;
+  /** `null` when the payer chooses the amount. */
+  readonly amountMsat: bigint | null;
+  /** Hex, as all hashes, keys and signatures here. */
+  readonly paymentHash: string;
+  readonly paymentSecret: string;
+  /** Public key of the receiving node: the one stated and verified, or the one recovered from the signature. */
+  readonly payee: string;
+  /** As the payee wrote it: sanitise it before it reaches a screen. Either this or the hash is present, never both. */
+  readonly description: string | null;
+  readonly descriptionHash: string | null;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  /** Seconds after the timestamp. */
+  readonly expiry: number;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** Blocks. */
+  readonly minFinalCltvExpiry: number;
+  /** Numbers of the feature bits that are set, ascending. */
+  readonly features: readonly number[];
+  readonly routeHints: ReadonlyArray<readonly RouteHop[]>;
+  /** The first fallback address of a known kind. */
+  readonly fallbackAddress: string | null;
+  readonly metadata: string | null;
+  /** r and s, 64 bytes. */
+  readonly signature: string;
+  readonly recoveryFlag: number;
+}
+
+const defaultExpiry = 3600;
+export const defaultCltvExpiry = 18;
+
+/** More than a QR code can hold; the longest real invoices have about a thousand characters. */
+const maxLength = 7089;
+const timestampWords = 7;
+const noun = 'Lightning invoice';
+
+/**
+ * Decodes a Lightning invoice in upper or lower case and verifies its checksum and signature.
+ * Throws `Failure` usage with the reason for anything that BOLT11 forbids to pay.
+ */
+export function decodeInvoice(text: string): Invoice {
+  const { invoice, prefix, words } = unwrap(text);
+  const { network, amountMsat } = readPrefix(prefix);
+  if (words.length < timestampWords + signatureWords) throw invalidInvoice('it is too short');
+  const signed = words.slice(0, -signatureWords);
+  const timestamp = numberOf(signed.slice(0, timestampWords));
+  const fields = splitFields(signed.slice(timestampWords));
+  const terms = readTerms(fields);
+  const signature = bytesOf(words.slice(-signatureWords));
+  const payee = verifySigner(prefix, signed, signature, hexField(fields, 'n'));
+  return {
+    invoice,
+    network,
+    amountMsat,
+    ...terms,
+    payee,
+    timestamp,
+    expiresAt: (timestamp + terms.expiry) * 1000,
+    fallbackAddress: readFallback(fields, network),
+    signature: hex.encode(signature.slice(0, 64)),
+    recoveryFlag: signature[64] ?? 0,
+  };
+}
+
+function unwrap(text: string): { invoice: string; prefix: string; words: number[] } {
+  if (text.length > maxLength) {
+    throw new Failure('usage', 'This is too long for a Lightning invoice. Copy the invoice alone.');
+  }
+  if (!/^ln/i.test(text)) {
+    throw new Failure('usage', 'This is not a Lightning invoice: those begin with lnbc, on testnet with lntb.');
+  }
+  const invoice = normaliseBech32(text, noun);
+  const decoded = bech32.decodeUnsafe(invoice, false);
+  if (!decoded) throw changed(noun, 'its checksum is wrong');
+  return { invoice, ...decoded };
+}
+
+const msatPerMultiplier: Readonly<Record<string, bigint>> = {
+  '': 100_000_000_000n,
+  m: 100_000_000n,
+  u: 100_000n,
+  n: 100n,
+};
+const supplyMsat = 21_000_000n * 100_000_000_000n;
+
+function readPrefix(prefix: string): { network: BitcoinNetwork; amountMsat: bigint | null } {
+  const [, currency, amount = ''] = /^(ln[a-z]+)(\d.*)?$/.exec(prefix) ?? [];
+  const network = findNetwork((prefixes) => prefixes.invoice === currency);
+  if (network === undefined) {
+    throw new Failure('usage', `This Lightning invoice is of an unknown network, "${currency ?? prefix}".`);
+  }
+  return { network, amountMsat: amount === '' ? null : readAmount(amount) };
+}
+
+function readAmount(amount: string): bigint {
+  const [, digits, multiplier] = /^([1-9]\d{0,20})([munp]?)$/.exec(amount) ?? [];
+  if (digits === undefined || multiplier === undefined) {
+    throw invalidInvoice(`its amount "${amount}" is not a number with m, u, n or p`);
+  }
+  if (multiplier === 'p' && !digits.endsWith('0')) {
+    throw invalidInvoice('its amount is not a whole number of millisatoshis');
+  }
+  const unit = msatPerMultiplier[multiplier];
+  const msat = unit === undefined ? BigInt(digits) / 10n : BigInt(digits) * unit;
+  if (msat > supplyMsat) throw invalidInvoice('its amount is more than the 21 million bitcoin that exist');
+  return msat;
+}
+
+function readTerms(fields: readonly Field[]) {
+  const number = (letter: FieldLetter, otherwise: number): number => {
+    const words = singleField(fields, letter);
+    return words === undefined ? otherwise : numberOf(words);
+  };
+  const features = readFeatures(singleField(fields, '9') ?? []);
+  const paymentHash = hexField(fields, 'p');
+  const paymentSecret = hexField(fields, 's');
+  const description = readDescription(fields);
+  const descriptionHash = hexField(fields, 'h');
+  if (paymentHash === null) throw invalidInvoice('it has no payment hash');
+  if (paymentSecret === null) throw invalidInvoice('it has no payment secret');
+  if (description === null && descriptionHash === null) throw invalidInvoice('it has no description');
+  if (description !== null && descriptionHash !== null) {
+    throw invalidInvoice('it has both a description and the hash of another one');
+  }
+  return {
+    paymentHash,
+    paymentSecret,
+    description,
+    descriptionHash,
+    expiry: number('x', defaultExpiry),
+    minFinalCltvExpiry: number('c', defaultCltvExpiry),
+    features,
+    routeHints: fields.filter(({ type }) => type === fieldTypes.r).map(({ words }) => readRoute(words)),
+    metadata: hexField(fields, 'm'),
+  };
+}
+
+function hexField(fields: readonly Field[], letter: FieldLetter): string | null {
+  const words = singleField(fields, letter);
+  return words === undefined ? null : hex.encode(bytesOf(words));
+}
+
+function readDescription(fields: readonly Field[]): string | null {
+  const words = singleField(fields, 'd');
+  if (words === undefined) return null;
+  const bytes = bytesOf(words);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalidInvoice('its description is not readable text');
+  }
+}
+
+function readFallback(fields: readonly Field[], network: BitcoinNetwork): string | null {
+  for (const { type, words } of fields) {
+    const [version, ...program] = words;
+    if (type !== fieldTypes.f || version === undefined || version > 18) continue;
+    return encodeFallback(network, version, bytesOf(program));
+  }
+  return null;
+}
+
+function encodeFallback(network: BitcoinNetwork, version: number, program: Uint8Array): string {
+  try {
+    if (version === 17) return encodeBase58Address(network, 'p2pkh', program);
+    if (version === 18) return encodeBase58Address(network, 'p2sh', program);
+    return encodeSegwitAddress(network, version, program);
+  } catch {
+    throw invalidInvoice('its fallback address is of no possible length');
+  }
+}
+
+function verifySigner(prefix: string, words: readonly number[], signature: Uint8Array, stated: string | null): string {
+  if (stated !== null && hasHighS(signature)) {
+    throw invalidInvoice('its signature is not in the one form allowed (high S)');
+  }
+  const payee = signerOf(prefix, words, signature, stated);
+  if (payee === undefined) throw invalidInvoice('its signature does not fit it');
+  return payee;
+}

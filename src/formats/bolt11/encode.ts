@@ -1,0 +1,108 @@
+// Writes and signs BOLT11 Lightning invoices.
+import { bech32, hex } from '@scure/base';
+import { parseBitcoinAddress } from '../address/bitcoin-address.js';
+import { defaultCltvExpiry } from './decode.js';
+import {
+  joinField,
+  wordsOfFeatures,
+  wordsOfNumber,
+  wordsOfRoute,
+  type FieldLetter,
+  type RouteHop,
+} from './fields.js';
+import { sealInvoice } from './signature.js';
+import { Failure } from '../failure.js';
+import { networks, type BitcoinNetwork } from '../address/network.js';
+
+/** What an invoice is to say; units and notations as in `Invoice`. Give a description or its hash, not both. */
+export interface InvoiceFields {
+  readonly network: BitcoinNetwork;
+  /** Absent or `null` lets the payer choose. */
+  readonly amountMsat?: bigint | null | undefined;
+  readonly paymentHash: string;
+  readonly paymentSecret: string;
+  /** At most 639 bytes of UTF-8. */
+  readonly description?: string | null | undefined;
+  readonly descriptionHash?: string | null | undefined;
+  readonly timestamp: number;
+  /** Absent means an hour. */
+  readonly expiry?: number | undefined;
+  /** Absent means 18. */
+  readonly minFinalCltvExpiry?: number | undefined;
+  /** Absent means 8 and 14: variable-length onion and payment secret, both required. */
+  readonly features?: readonly number[] | undefined;
+  readonly routeHints?: ReadonlyArray<readonly RouteHop[]> | undefined;
+  readonly fallbackAddress?: string | null | undefined;
+  readonly metadata?: string | null | undefined;
+}
+
+const standardFeatures = [8, 14];
+
+/**
+ * Writes the invoice and signs it with the 32-byte node key.
+ * Throws `Failure` usage for fields that BOLT11 cannot express.
+ */
+export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): string {
+  const words = [...timestampWords(fields.timestamp), ...taggedFields(fields)];
+  return sealInvoice(networks[fields.network].invoice + amountText(fields.amountMsat ?? null), words, privateKey);
+}
+
+function timestampWords(timestamp: number): number[] {
+  const words = wordsOfNumber(timestamp, 7);
+  if (words.length > 7) throw new Failure('usage', `${timestamp} is too late for the time of an invoice.`);
+  return words;
+}
+
+/** The shortest notation: the largest multiplier that leaves a whole number. */
+function amountText(msat: bigint | null): string {
+  if (msat === null) return '';
+  if (msat <= 0n) throw new Failure('usage', 'The amount of an invoice must be more than zero.');
+  const pico = msat * 10n;
+  for (const [size, multiplier] of [[12n, ''], [9n, 'm'], [6n, 'u'], [3n, 'n']] as const) {
+    const unit = 10n ** size;
+    if (pico % unit === 0n) return `${pico / unit}${multiplier}`;
+  }
+  return `${pico}p`;
+}
+
+function taggedFields(fields: InvoiceFields): number[] {
+  const { expiry, fallbackAddress, metadata } = fields;
+  const optional = (letter: FieldLetter, words: number[] | null): number[] => words ? joinField(letter, words) : [];
+  return [
+    ...joinField('p', wordsOfHex(fields.paymentHash, 32)),
+    ...joinField('s', wordsOfHex(fields.paymentSecret, 32)),
+    ...describingField(fields),
+    ...optional('m', typeof metadata === 'string' ? bech32.toWords(hex.decode(metadata)) : null),
+    ...optional('x', expiry === undefined ? null : wordsOfNumber(expiry)),
+    ...joinField('c', wordsOfNumber(fields.minFinalCltvExpiry ?? defaultCltvExpiry)),
+    ...optional('f', fallbackAddress ? wordsOfAddress(fallbackAddress) : null),
+    ...(fields.routeHints ?? []).flatMap((hops) => joinField('r', wordsOfRoute(hops))),
+    ...featureField(fields.features ?? standardFeatures),
+  ];
+}
+
+function describingField({ description, descriptionHash }: InvoiceFields): number[] {
+  if (typeof description === 'string' && typeof descriptionHash !== 'string') {
+    return joinField('d', bech32.toWords(new TextEncoder().encode(description)));
+  }
+  if (typeof descriptionHash === 'string' && typeof description !== 'string') {
+    return joinField('h', wordsOfHex(descriptionHash, 32));
+  }
+  throw new Failure('usage', 'An invoice needs either a description or the hash of one.');
+}
+
+function featureField(bits: readonly number[]): number[] {
+  return bits.length === 0 ? [] : joinField('9', wordsOfFeatures(bits));
+}
+
+function wordsOfHex(text: string, length: number): number[] {
+  const bytes = hex.decode(text);
+  if (bytes.length !== length) throw new Failure('usage', `A hash or secret of an invoice has ${length} bytes.`);
+  return bech32.toWords(bytes);
+}
+
+function wordsOfAddress(text: string): number[] {
+  const { type, witnessVersion, program } = parseBitcoinAddress(text);
+  const version = witnessVersion ?? (type === 'p2pkh' ? 17 : 18);
+  return [version, ...bech32.toWords(hex.decode(program))];
+}

@@ -1,0 +1,147 @@
+// The tagged fields of a BOLT11 invoice, as numbers, bytes and words: what decoding and encoding share.
+import { bech32, hex } from '@scure/base';
+import { Failure } from '../failure.js';
+
+/** Field types by the letter that BOLT11 gives them. */
+export const fieldTypes = { p: 1, r: 3, 9: 5, x: 6, f: 9, d: 13, s: 16, n: 19, h: 23, c: 24, m: 27 } as const;
+export type FieldLetter = `${keyof typeof fieldTypes}`;
+
+/** Feature bits this wallet knows to be harmless to a payer; any other even bit stops the payment. */
+const knownFeatures = new Set([8, 14, 16, 24, 48]);
+
+/** Fields of any other length are not these fields and are skipped. */
+const exactLengths: Partial<Record<FieldLetter, number>> = { p: 52, s: 52, h: 52, n: 53 };
+
+/** Far beyond every sensible time, and small enough for exact milliseconds and valid dates. */
+const maxNumber = 2 ** 42;
+
+export interface Field {
+  readonly type: number;
+  readonly words: readonly number[];
+}
+
+/** One channel on the way from a public node to the payee. */
+export interface RouteHop {
+  /** Node at the start of the channel, hex. */
+  readonly pubkey: string;
+  /** `BLOCKxTRANSACTIONxOUTPUT`. */
+  readonly shortChannelId: string;
+  readonly feeBaseMsat: number;
+  readonly feeProportionalMillionths: number;
+  readonly cltvExpiryDelta: number;
+}
+
+const hopBytes = 51;
+
+export function invalidInvoice(what: string): Failure {
+  return new Failure('usage', `This Lightning invoice is not valid: ${what}. Ask for a new one.`);
+}
+
+export function splitFields(words: readonly number[]): Field[] {
+  const fields: Field[] = [];
+  for (let at = 0; at < words.length;) {
+    const [type = 0, high, low] = words.slice(at, at + 3);
+    if (high === undefined || low === undefined) throw invalidInvoice('its last field is cut short');
+    const end = at + 3 + high * 32 + low;
+    if (end > words.length) throw invalidInvoice('one of its fields is longer than the invoice');
+    fields.push({ type, words: words.slice(at + 3, end) });
+    at = end;
+  }
+  return fields;
+}
+
+export function joinField(letter: FieldLetter, words: readonly number[]): number[] {
+  if (words.length > 1023) throw new Failure('usage', `The "${letter}" field of an invoice holds at most 639 bytes.`);
+  return [fieldTypes[letter], words.length >> 5, words.length & 31, ...words];
+}
+
+/** The words of a field that may stand once; repeated it must say the same, or two readers could pay differently. */
+export function singleField(fields: readonly Field[], letter: FieldLetter): readonly number[] | undefined {
+  const length = exactLengths[letter];
+  const [first, ...others] = fields
+    .filter(({ type, words }) => type === fieldTypes[letter] && (length ?? words.length) === words.length)
+    .map(({ words }) => words);
+  if (others.some((words) => words.join() !== first?.join())) {
+    throw invalidInvoice(`its "${letter}" field stands twice and says different things`);
+  }
+  return first;
+}
+
+export function bytesOf(words: readonly number[]): Uint8Array {
+  const bytes = bech32.fromWordsUnsafe([...words]);
+  if (!bytes) throw invalidInvoice('one of its fields has bits left over');
+  return bytes;
+}
+
+export function numberOf(words: readonly number[]): number {
+  const value = words.reduce((sum, word) => sum * 32 + word, 0);
+  if (value > maxNumber) throw invalidInvoice('one of its numbers is too large');
+  return value;
+}
+
+/** Big-endian words without leading zeros, at least `minimum` of them. */
+export function wordsOfNumber(value: number, minimum = 1): number[] {
+  if (!Number.isSafeInteger(value) || value < 0 || value > maxNumber) {
+    throw new Failure('usage', `${value} cannot be written into an invoice.`);
+  }
+  const words: number[] = [];
+  for (let rest = value; rest > 0 || words.length < minimum; rest = Math.floor(rest / 32)) words.unshift(rest % 32);
+  return words;
+}
+
+/** The feature bits that are set, ascending. Throws for an even one that is unknown or lacks what it depends on. */
+export function readFeatures(words: readonly number[]): number[] {
+  const bits = words
+    .toReversed()
+    .flatMap((word, group) => [0, 1, 2, 3, 4].filter((bit) => (word >> bit) & 1).map((bit) => group * 5 + bit));
+  const unknown = bits.find((bit) => bit % 2 === 0 && !knownFeatures.has(bit));
+  if (unknown !== undefined) {
+    throw new Failure(
+      'usage',
+      `This Lightning invoice requires feature ${unknown}, which is not known here. Ask for an invoice without it.`,
+    );
+  }
+  const has = (bit: number): boolean => bits.includes(bit) || bits.includes(bit + 1);
+  if (has(16) && !has(14)) throw invalidInvoice('it offers payment in parts (feature 16) without feature 14');
+  return bits;
+}
+
+export function wordsOfFeatures(bits: readonly number[]): number[] {
+  const length = bits.length === 0 ? 0 : Math.floor(Math.max(...bits) / 5) + 1;
+  return Array.from({ length }, (_, i) => {
+    const group = length - 1 - i;
+    return bits.filter((bit) => Math.floor(bit / 5) === group).reduce((word, bit) => word | (1 << (bit % 5)), 0);
+  });
+}
+
+export function readRoute(words: readonly number[]): RouteHop[] {
+  const bytes = bytesOf(words);
+  if (bytes.length === 0 || bytes.length % hopBytes !== 0) throw invalidInvoice('a route hint in it is cut short');
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: bytes.length / hopBytes }, (_, i) => {
+    const at = i * hopBytes;
+    const channel = view.getBigUint64(at + 33);
+    return {
+      pubkey: hex.encode(bytes.slice(at, at + 33)),
+      shortChannelId: `${channel >> 40n}x${(channel >> 16n) & 0xffffffn}x${channel & 0xffffn}`,
+      feeBaseMsat: view.getUint32(at + 41),
+      feeProportionalMillionths: view.getUint32(at + 45),
+      cltvExpiryDelta: view.getUint16(at + 49),
+    };
+  });
+}
+
+export function wordsOfRoute(hops: readonly RouteHop[]): number[] {
+  const bytes = new Uint8Array(hops.length * hopBytes);
+  const view = new DataView(bytes.buffer);
+  hops.forEach((hop, i) => {
+    const at = i * hopBytes;
+    const [block = 0n, transaction = 0n, output = 0n] = hop.shortChannelId.split('x').map(BigInt);
+    bytes.set(hex.decode(hop.pubkey), at);
+    view.setBigUint64(at + 33, (block << 40n) | (transaction << 16n) | output);
+    view.setUint32(at + 41, hop.feeBaseMsat);
+    view.setUint32(at + 45, hop.feeProportionalMillionths);
+    view.setUint16(at + 49, hop.cltvExpiryDelta);
+  });
+  return bech32.toWords(bytes);
+}

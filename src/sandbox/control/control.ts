@@ -1,0 +1,155 @@
+// The `/_sandbox/` endpoints: what a test or a person may do to the sandbox that no client of a real service can.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
+import { readAutoPay, writeAutoPay } from '../world/auto-pay.js';
+import { advanceClock, freezeClock, readClock, thawClock } from '../world/clock.js';
+import type { Context } from '../service/context.js';
+import { route, wholeNumber } from './control-route.js';
+import { countByState } from '../service/counting.js';
+import { countDeliveries } from '../deliveries/deliveries.js';
+import { listFaults } from './faults.js';
+import { readBody, type Call, type Route } from '../http/http.js';
+import { createInvoice } from '../world/lightning.js';
+import { mine } from '../world/mining.js';
+import { payFromOutside } from '../world/outside.js';
+import { badRequest, notFound } from '../http/refusal.js';
+import { clearLog, readLog } from '../http/request-log.js';
+import { carryOut, type DueAction } from '../service/schedule.js';
+import { fund, issueCredentials, reset, seeds } from '../storage/seed.js';
+import { requireSetting } from '../storage/settings.js';
+import { durations } from '../unspecified.js';
+import { currency, duration, readAmount } from '../http/values.js';
+
+const endOfTime = Date.UTC(2200, 0);
+
+export interface ControlOptions {
+  /** The machine's time, epoch ms. */
+  readonly machineTime: () => number;
+  readonly dueActions: ReadonlyMap<string, DueAction>;
+}
+
+const blocks = v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(1), v.maxValue(1000));
+
+const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
+const accountBody = v.object({
+  displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
+  /** The main account unless given; null opens an account that is related to none. */
+  parentAccountId: v.optional(v.nullable(v.string())),
+});
+const payBody = v.object({ target: v.string(), amount: v.optional(v.string()) });
+const mineBody = v.object({ n: v.optional(blocks, new Big(1)) });
+const invoiceBody = v.object({
+  amount: v.string(),
+  description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
+  expiry: v.optional(duration, new Big(durations.invoice)),
+});
+const seedBody = v.object({ seed: v.picklist(seeds) });
+const advanceBody = v.object({ by: duration });
+const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
+
+export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
+  const clock = (change: (call: Call) => void) => ({ ctx, ...call }: Call): unknown => {
+    change({ ctx, ...call });
+    const state = readClock(ctx.store, machineTime());
+    carryOut({ ...ctx, now: state.now }, dueActions);
+    return state;
+  };
+  return [
+    route('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
+    route('POST', 'fund', fundWallet),
+    route('POST', 'accounts', openAccount),
+    route('POST', 'pay', pay),
+    route('POST', 'invoice', outsideInvoice),
+    route('POST', 'mine', ({ ctx, incoming }) => {
+      const { n } = readBody(incoming, mineBody);
+      return { data: mine(ctx, n, dueActions) };
+    }),
+    route('POST', 'reset', ({ ctx }) => {
+      reset(ctx, machineTime());
+      return status(ctx, machineTime());
+    }),
+    route('POST', 'seed', ({ ctx, incoming }) => {
+      reset(ctx, machineTime(), readBody(incoming, seedBody).seed);
+      return status(ctx, machineTime());
+    }),
+    route('GET', 'clock', clock(() => undefined)),
+    route('POST', 'clock/advance', clock(({ ctx, incoming }) => {
+      const { by } = readBody(incoming, advanceBody);
+      if (ctx.now + by > endOfTime) throw badRequest('the clock does not go beyond the year 2200');
+      advanceClock(ctx.store, machineTime(), by);
+    })),
+    route('POST', 'clock/freeze', clock(({ ctx }) => freezeClock(ctx.store, machineTime()))),
+    route('POST', 'clock/thaw', clock(({ ctx }) => thawClock(ctx.store, machineTime()))),
+    route('GET', 'auto-pay', showAutoPay),
+    route('PUT', 'auto-pay', (call) => {
+      writeAutoPay(call.ctx.store, readBody(call.incoming, autoPayBody).after);
+      return showAutoPay(call);
+    }),
+    route('GET', 'log', ({ ctx, query }) => ({ data: readLog(ctx.store, logFilter(query)) })),
+    route('DELETE', 'log', ({ ctx }) => {
+      clearLog(ctx.store);
+      return { data: [] };
+    }),
+  ];
+}
+
+function status(ctx: Context, machine: number): unknown {
+  const { store } = ctx;
+  return {
+    baseUrl: ctx.baseUrl,
+    accountId: requireSetting(store, 'mainAccount'),
+    clock: readClock(store, machine),
+    autoPay: readAutoPay(store) ?? 'off',
+    accounts: listAccounts(store).map(({ id, parentId, displayName }) => ({
+      accountId: id,
+      accountDisplayName: displayName,
+      parentAccountId: parentId,
+      wallets: walletsOf(store, id).map(({ ccy, amount, availableBalance }) => ({ ccy, amount, availableBalance })),
+    })),
+    transactions: countByState(store),
+    faults: listFaults(store).filter(({ spent }) => !spent).length,
+    deliveries: countDeliveries(store),
+    due: store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
+  };
+}
+
+function fundWallet({ ctx, incoming }: Call): unknown {
+  const { ccy, amount, accountId = requireSetting(ctx.store, 'mainAccount') } = readBody(incoming, fundBody);
+  if (findAccount(ctx.store, accountId) === undefined) throw notFound();
+  fund(ctx, accountId, ccy, readAmount(ccy, amount));
+  return walletsOf(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
+}
+
+/** Opens a further account with credentials of its own. */
+function openAccount({ ctx, incoming }: Call): unknown {
+  const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(incoming, accountBody);
+  if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined) throw notFound();
+  const { id } = createAccount(ctx, displayName, parentAccountId);
+  return { ...issueCredentials(ctx, id), accountDisplayName: displayName, parentAccountId };
+}
+
+/** Pays a transaction, an invoice or an address of this service, as somebody outside would. */
+function pay({ ctx, incoming }: Call): unknown {
+  const { target, amount } = readBody(incoming, payBody);
+  return payFromOutside(ctx, target, amount);
+}
+
+function outsideInvoice({ ctx, incoming }: Call): unknown {
+  const { amount, description, expiry } = readBody(incoming, invoiceBody);
+  const value = readAmount('BTC', amount);
+  const made = createInvoice(ctx, { amount: value, description, expiryMs: Number(expiry), txnId: null });
+  return { invoice: made.invoice, paymentHash: made.paymentHash, amount: value, expiresAt: made.expiresAt };
+}
+
+function showAutoPay({ ctx }: Call): unknown {
+  return { after: readAutoPay(ctx.store) ?? 'off' };
+}
+
+function logFilter(query: URLSearchParams) {
+  return {
+    method: query.get('method')?.toUpperCase(),
+    path: query.get('path') ?? undefined,
+    limit: wholeNumber(query, 'limit'),
+  };
+}

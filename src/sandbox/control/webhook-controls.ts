@@ -1,0 +1,68 @@
+// The `/_sandbox/` endpoints for webhooks: events for testing, the log of deliveries, and how they go out.
+import * as v from 'valibot';
+import { randomId } from '../service/context.js';
+import { idParam, route, wholeNumber } from './control-route.js';
+import { enqueue, listDeliveries, replay, showDelivery } from '../deliveries/deliveries.js';
+import { readBody, type Call, type Route } from '../http/http.js';
+import { badRequest, notFound } from '../http/refusal.js';
+import { requireSetting } from '../storage/settings.js';
+import { findTransaction } from '../service/transactions.js';
+import { states } from '../service/transitions.js';
+import { changeWebhookOptions, readWebhookOptions } from '../deliveries/webhook-options.js';
+
+const triggerBody = v.object({
+  state: v.picklist(states),
+  /** A transaction of the service; without one the event is about a transaction that does not exist. */
+  txnId: v.optional(v.string()),
+  extRefId: v.optional(v.string()),
+  msg: v.optional(v.string(), ''),
+  /** The main account unless given; ignored with a transaction. */
+  accountId: v.optional(v.string()),
+});
+
+const certificate = v.pipe(v.string(), v.includes('-----BEGIN CERTIFICATE-----', 'a PEM certificate is needed'));
+
+const optionsBody = v.object({
+  allowHttpLoopback: v.optional(v.boolean()),
+  ca: v.optional(v.nullable(certificate)),
+});
+
+export function webhookControls(): Route[] {
+  return [
+    route('POST', 'trigger', trigger),
+    route('GET', 'deliveries', ({ ctx, query }) => ({
+      data: listDeliveries(ctx.store, {
+        txnId: query.get('txnId') ?? undefined,
+        status: query.get('status') ?? undefined,
+        limit: wholeNumber(query, 'limit'),
+      }),
+    })),
+    route('GET', 'deliveries/:id', (call) => showDelivery(call.ctx.store, idParam(call))),
+    route('POST', 'deliveries/:id/replay', (call) => {
+      replay(call.ctx, idParam(call));
+      return showDelivery(call.ctx.store, idParam(call));
+    }),
+    route('GET', 'webhook-options', ({ ctx }) => readWebhookOptions(ctx.store)),
+    route('PUT', 'webhook-options', ({ ctx, incoming }) => {
+      changeWebhookOptions(ctx.store, readBody(incoming, optionsBody));
+      return readWebhookOptions(ctx.store);
+    }),
+  ];
+}
+
+/** Sends an event of the given state, whatever state the transaction is in. */
+function trigger({ ctx, incoming }: Call): unknown {
+  const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
+  const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);
+  if (txnId !== undefined && txn === undefined) throw notFound();
+  if (txn !== undefined && extRefId !== undefined) throw badRequest('extRefId is that of the transaction');
+  const event = {
+    txnId: txn?.id ?? randomId(ctx.random),
+    extRefId: txn?.extRefId ?? extRefId,
+    txnState: state,
+    msg,
+    updatedAt: ctx.now,
+  };
+  const owner = txn?.accountId ?? accountId ?? requireSetting(ctx.store, 'mainAccount');
+  return showDelivery(ctx.store, enqueue(ctx, owner, event, ctx.now));
+}

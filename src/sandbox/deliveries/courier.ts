@@ -1,0 +1,180 @@
+// Posts the deliveries whose moment has come: outside the database, one after the other per webhook, never in the way.
+import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
+import type { Context } from '../service/context.js';
+import { recordAttempt, type Attempt } from './deliveries.js';
+import type { Poster } from './post.js';
+import { deliveries } from '../unspecified.js';
+import { readWebhookOptions } from './webhook-options.js';
+
+export interface CourierOptions {
+  /** Work on the database at the moment it counts as, answered after its commit. */
+  readonly write: <T>(job: (ctx: Context) => T) => Promise<T>;
+  /** Looks into the database, without changing it. */
+  readonly read: <T>(job: (ctx: Context) => T) => T;
+  /** The machine's time, epoch ms. */
+  readonly machineTime: () => number;
+  readonly post: Poster['post'];
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Courier {
+  /** Begins to post what is ready, if it is not posting yet. Returns at once. */
+  kick(): void;
+  /** Resolves when nothing is ready and nothing under way. */
+  settled(): Promise<void>;
+  /** Gives what is under way a moment, then breaks it off: it stays ready for whoever opens the file next. */
+  close(): Promise<void>;
+}
+
+/** A claim keeps other processes away for so long; one that was killed holds up its deliveries no longer. */
+const claimMs = deliveries.timeout + 5_000;
+const atOnce = 50;
+const graceMs = 500;
+
+const readyRow = v.object({ id: v.number(), dueAt: v.number(), body: v.string() });
+const targetRow = v.object({ callback: v.string(), secret: v.string() });
+
+type Ready = v.InferOutput<typeof readyRow>;
+
+/** The number of a claim on a webhook: each is higher than those before. */
+const claimRow = v.object({ webhookId: v.string(), number: v.number() });
+type Claim = v.InferOutput<typeof claimRow>;
+
+/** Deliveries of one webhook, which this process holds until a moment of the machine's clock. */
+interface Batch {
+  readonly claim: Claim;
+  readonly until: number;
+  readonly ready: readonly Ready[];
+}
+
+export function createCourier(options: CourierOptions): Courier {
+  const { write, read, machineTime, post } = options;
+  const closing = new AbortController();
+  const rounds = new Set<Promise<unknown>>();
+  let claiming = false;
+  let kicked = false;
+
+  /** Many requests share one commit; one look after it does for all of them. */
+  function kick(): void {
+    if (kicked) return;
+    kicked = true;
+    setImmediate(() => {
+      kicked = false;
+      look();
+    });
+  }
+
+  function look(): void {
+    if (claiming || closing.signal.aborted || read((ctx) => freeWebhooks(ctx, machineTime(), 1)).length === 0) return;
+    claiming = true;
+    run(async () => {
+      const batches = await write((ctx) => claimReady(ctx, machineTime())).finally(() => (claiming = false));
+      for (const batch of batches) run(() => carry(batch));
+    });
+  }
+
+  /** Follows a piece of work to its end, and looks for more after it. */
+  function run(work: () => Promise<void>): void {
+    const round = finish(work).finally(() => rounds.delete(round)).then((well) => well && look());
+    rounds.add(round);
+  }
+
+  /** Says whether it went well: after a failure the next look is left to the clock. */
+  async function finish(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      options.onError(error);
+      return false;
+    }
+  }
+
+  async function carry({ claim, until, ready }: Batch): Promise<void> {
+    const written: Promise<void>[] = [];
+    for (const delivery of ready) {
+      if (closing.signal.aborted || machineTime() + deliveries.timeout > until) break;
+      const attempt = await postOnce(delivery, claim);
+      if (attempt !== undefined) written.push(write((ctx) => note(ctx, delivery.id, claim, attempt)));
+    }
+    await Promise.all(written);
+    await write(({ store }) => {
+      const { webhookId, number } = claim;
+      store.run('UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?', webhookId, number);
+    });
+  }
+
+  /** Undefined when it was not to be posted any more, or was broken off. */
+  async function postOnce({ id, body, dueAt }: Ready, claim: Claim): Promise<Attempt | undefined> {
+    const target = read((ctx) => findTarget(ctx, id, claim));
+    if (target === undefined) return undefined;
+    const { callback, secret, ca, signatureHeader } = target;
+    const signature = createHmac('sha256', secret).update(body).digest('hex');
+    const begun = performance.now();
+    const result = await post({
+      url: callback,
+      headers: { 'content-type': 'application/json', [signatureHeader]: signature },
+      body,
+      ca,
+      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(deliveries.timeout)]),
+    });
+    if (closing.signal.aborted) return undefined;
+    return { at: dueAt, callback, signature, ...result, durationMs: Math.round(performance.now() - begun) };
+  }
+
+  async function settled(): Promise<void> {
+    for (look(); rounds.size > 0; look()) await Promise.all(rounds);
+  }
+
+  return {
+    kick,
+    settled,
+    async close() {
+      const patience = new AbortController();
+      const enough = delay(graceMs, undefined, { signal: patience.signal }).catch(() => undefined);
+      await Promise.race([settled(), enough]);
+      patience.abort();
+      closing.abort();
+      await Promise.all(rounds);
+    },
+  };
+}
+
+/** Webhooks that have something ready and that no process holds, with the number of their last claim. */
+function freeWebhooks({ store }: Context, machine: number, limit: number): Claim[] {
+  return store.all(
+    claimRow,
+    `SELECT id AS webhookId, claim AS number FROM webhook WHERE claimed_until <= ?
+       AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`,
+    machine, limit,
+  );
+}
+
+function claimReady(ctx: Context, machine: number): Batch[] {
+  return freeWebhooks(ctx, machine, atOnce).map(({ webhookId, number: last }) => {
+    const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
+    ctx.store.run('UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?', number, until, webhookId);
+    const ready = ctx.store.all(
+      readyRow,
+      `SELECT id, due_at AS dueAt, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
+       ORDER BY due_at, id LIMIT ?`, webhookId, atOnce,
+    );
+    return { claim: { webhookId, number }, until, ready };
+  });
+}
+
+/** Where a delivery goes now, and signed with what. Undefined once it is not this claim's to post any more. */
+function findTarget({ store, maker }: Context, id: number, { webhookId, number }: Claim) {
+  const target = store.one(
+    targetRow,
+    `SELECT callback, secret FROM delivery JOIN webhook ON webhook.id = webhook_id
+     WHERE delivery.id = ? AND delivery.status = 'sending' AND webhook.id = ? AND claim = ?`, id, webhookId, number,
+  );
+  return target && { ...target, ca: readWebhookOptions(store).ca, signatureHeader: maker.signatureHeader };
+}
+
+function note(ctx: Context, id: number, claim: Claim, attempt: Attempt): void {
+  if (findTarget(ctx, id, claim) !== undefined) recordAttempt(ctx, id, attempt);
+}

@@ -1,0 +1,194 @@
+// Events on their way to webhooks: written down with the state change, due at once, tried again until they arrive.
+import * as v from 'valibot';
+import type { Context } from '../service/context.js';
+import type { Store } from '../storage/database.js';
+import { takeEventFaults } from '../control/faults.js';
+import { writeJson } from '../http/json.js';
+import { badRequest, notFound } from '../http/refusal.js';
+import { schedule, unschedule, type DueAction } from '../service/schedule.js';
+import type { Transaction } from '../service/transactions.js';
+import { deliveries } from '../unspecified.js';
+import { webhookOf } from './webhooks.js';
+
+/** `scheduled` waits for its moment, `sending` has reached it, the others are over. */
+const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as const;
+type Status = (typeof statuses)[number];
+
+const deliveryRow = v.object({
+  id: v.number(),
+  webhookId: v.string(),
+  accountId: v.string(),
+  txnId: v.string(),
+  txnState: v.string(),
+  body: v.string(),
+  status: v.picklist(statuses),
+  createdAt: v.number(),
+  tries: v.number(),
+  dueAt: v.number(),
+});
+
+const attemptRow = v.object({
+  at: v.number(),
+  callback: v.string(),
+  signature: v.string(),
+  status: v.nullable(v.number()),
+  error: v.nullable(v.string()),
+  durationMs: v.number(),
+});
+
+/** One POST of a delivery. Times are epoch ms of the service's clock, the duration is of the machine's. */
+export type Attempt = v.InferOutput<typeof attemptRow>;
+
+/** An event on its way to a webhook. Times are epoch ms of the service's clock. */
+export interface Delivery {
+  readonly id: number;
+  readonly webhookId: string;
+  readonly accountId: string;
+  readonly txnId: string;
+  readonly txnState: string;
+  /** The exact text that is signed and posted. */
+  readonly body: string;
+  readonly status: Status;
+  readonly createdAt: number;
+  /** When it is or was to be posted next; null when it is over. */
+  readonly nextAttemptAt: number | null;
+  readonly attempts: readonly Attempt[];
+}
+
+/** An event as its receiver reads it. */
+export interface Event {
+  readonly txnId: string;
+  readonly extRefId?: string | undefined;
+  readonly txnState: string;
+  readonly msg: string;
+  /** Epoch ms. */
+  readonly updatedAt: number;
+}
+
+const deliver = 'deliver';
+
+/** What a due delivery does inside the database: it becomes ready to be posted, which happens outside of it. */
+export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
+  [deliver, ({ store }, subject) => setStatus(store, idOf(subject), 'sending')],
+]);
+
+const subjectOf = (id: number): string => `delivery:${id}`;
+const idOf = (subject: string): number => Number(subject.slice('delivery:'.length));
+
+/** Tells the account's webhook, if it has one, that a transaction has come into its present state. */
+export function announce(ctx: Context, txn: Transaction, msg: string): void {
+  if (webhookOf(ctx.store, txn.accountId) === undefined) return;
+  const event = {
+    txnId: txn.id,
+    extRefId: txn.extRefId ?? undefined,
+    txnState: txn.state,
+    msg,
+    updatedAt: txn.updatedAt,
+  };
+  const { copies, delay } = takeEventFaults(ctx.store, txn.state);
+  for (let copy = 0; copy < copies; copy += 1) enqueue(ctx, txn.accountId, event, ctx.now + delay);
+}
+
+/** Writes down one delivery of an event, to be posted at the given moment. Refuses when the account has no webhook. */
+export function enqueue(ctx: Context, accountId: string, event: Event, at: number): number {
+  const webhook = webhookOf(ctx.store, accountId);
+  if (webhook === undefined) throw badRequest('the account has no webhook');
+  const { lastId: id } = ctx.store.run(
+    `INSERT INTO delivery (webhook_id, account_id, txn_id, txn_state, body, status, due_at, created_at)
+     VALUES (?, ?, ?, ?, ?, 'scheduled', ?, ?)`,
+    webhook.id, accountId, event.txnId, event.txnState, writeJson(event), at, ctx.now,
+  );
+  dispatch(ctx, id, at);
+  return id;
+}
+
+/** Posts a delivery once more, to the webhook that the account has now. Its attempts are counted anew. */
+export function replay(ctx: Context, id: number): void {
+  const { accountId, status } = findRow(ctx.store, id);
+  const webhook = webhookOf(ctx.store, accountId);
+  if (webhook === undefined) throw badRequest('the account has no webhook');
+  if (status === 'sending') return;
+  ctx.store.run('UPDATE delivery SET webhook_id = ?, tries = 0 WHERE id = ?', webhook.id, id);
+  dispatch(ctx, id, ctx.now);
+}
+
+/** Writes down an attempt and what comes of it: the delivery arrived, waits for the next one, or is given up. */
+export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
+  const { at, callback, signature, status, error, durationMs } = attempt;
+  ctx.store.run(
+    'INSERT INTO attempt (delivery_id, at, callback, signature, status, error, duration) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    id, at, callback, signature, status, error, durationMs,
+  );
+  const { tries } = findRow(ctx.store, id);
+  const pause = deliveries.retries[tries];
+  ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
+  if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
+  else if (pause === undefined) setStatus(ctx.store, id, 'failed');
+  // Counted from the moment it was due, so that a clock that is moved far ahead still sees every attempt at its time.
+  else dispatch(ctx, id, at + pause);
+}
+
+function setStatus(store: Store, id: number, status: Status): void {
+  store.run('UPDATE delivery SET status = ? WHERE id = ?', status, id);
+}
+
+/** Makes a delivery ready to be posted, now or once its moment has come. */
+function dispatch(ctx: Context, id: number, at: number): void {
+  unschedule(ctx, subjectOf(id));
+  const isDue = at <= ctx.now;
+  ctx.store.run('UPDATE delivery SET status = ?, due_at = ? WHERE id = ?', isDue ? 'sending' : 'scheduled', at, id);
+  if (!isDue) schedule(ctx, deliver, subjectOf(id), at);
+}
+
+const selectDelivery = `
+  SELECT id, webhook_id AS webhookId, account_id AS accountId, txn_id AS txnId, txn_state AS txnState, body, status,
+    created_at AS createdAt, tries, due_at AS dueAt
+  FROM delivery`;
+
+function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
+  const found = store.one(deliveryRow, `${selectDelivery} WHERE id = ?`, id);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+/** The delivery with its attempts. Throws 404 when there is none. */
+export function showDelivery(store: Store, id: number): Delivery {
+  return withAttempts(store, findRow(store, id));
+}
+
+export interface DeliveryFilter {
+  readonly txnId?: string | undefined;
+  readonly status?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** The newest deliveries that pass the filter, oldest first. */
+export function listDeliveries(store: Store, { txnId, status, limit = 1000 }: DeliveryFilter = {}): Delivery[] {
+  const rows = store.all(
+    deliveryRow,
+    `${selectDelivery} WHERE (?1 IS NULL OR txn_id = ?1) AND (?2 IS NULL OR status = ?2) ORDER BY id DESC LIMIT ?3`,
+    txnId ?? null, status ?? null, limit,
+  );
+  return rows.toReversed().map((row) => withAttempts(store, row));
+}
+
+function withAttempts(store: Store, row: v.InferOutput<typeof deliveryRow>): Delivery {
+  const { tries: _, dueAt, ...delivery } = row;
+  const isOpen = delivery.status === 'scheduled' || delivery.status === 'sending';
+  const attempts = store.all(
+    attemptRow,
+    `SELECT at, callback, signature, status, error, duration AS durationMs
+     FROM attempt WHERE delivery_id = ? ORDER BY id`,
+    delivery.id,
+  );
+  return { ...delivery, nextAttemptAt: isOpen ? dueAt : null, attempts };
+}
+
+/** How many deliveries there are of each status; those without any are left out. */
+export function countDeliveries(store: Store): Record<string, number> {
+  const counts = store.all(
+    v.object({ status: v.picklist(statuses), count: v.number() }),
+    'SELECT status, count(*) AS count FROM delivery GROUP BY status',
+  );
+  return Object.fromEntries(counts.map(({ status, count }) => [status, count]));
+}

@@ -1,0 +1,88 @@
+// The webhook of an account: one at most, its callback HTTPS, its secret never shown again.
+import { isIPv4 } from 'node:net';
+import * as v from 'valibot';
+import { assertReach, findAccount, type Account } from '../world/accounts.js';
+import { type Context, randomId } from '../service/context.js';
+import type { Store } from '../storage/database.js';
+import { badRequest, notFound } from '../http/refusal.js';
+import { readWebhookOptions } from './webhook-options.js';
+
+const row = v.object({
+  id: v.string(),
+  accountId: v.string(),
+  callback: v.string(),
+  secret: v.string(),
+  createdAt: v.number(),
+});
+
+export type Webhook = v.InferOutput<typeof row>;
+
+/** A webhook as endpoints 11 to 13 answer it. */
+export interface WebhookRecord {
+  readonly id: string;
+  readonly callback: string;
+  /** Epoch ms. */
+  readonly createdAt: number;
+}
+
+const select = 'SELECT id, account_id AS accountId, callback, secret, created_at AS createdAt FROM webhook';
+
+export function webhookOf(store: Store, accountId: string): Webhook | undefined {
+  return store.recall(row, `${select} WHERE account_id = ?`, accountId)[0];
+}
+
+export const showWebhook = ({ id, callback, createdAt }: Webhook): WebhookRecord => ({ id, callback, createdAt });
+
+/** The webhook of the path, if the caller may act on it. */
+export function reachWebhook(store: Store, caller: Account, id: string): Webhook {
+  const webhook = store.one(row, `${select} WHERE id = ?`, id);
+  if (webhook === undefined) throw notFound();
+  assertReach(caller, webhook.accountId, findAccount(store, webhook.accountId)?.parentId);
+  return webhook;
+}
+
+/** Registers a webhook in place of the one before, whose remaining deliveries are dropped. */
+export function createWebhook(ctx: Context, accountId: string, callback: string, secret: string): Webhook {
+  assertCallback(ctx.store, callback);
+  const before = webhookOf(ctx.store, accountId);
+  if (before !== undefined) removeWebhook(ctx.store, before.id);
+  const webhook = { id: randomId(ctx.random), accountId, callback, secret, createdAt: ctx.now };
+  ctx.store.run(
+    'INSERT INTO webhook (id, account_id, callback, secret, created_at) VALUES (?, ?, ?, ?, ?)',
+    webhook.id, accountId, callback, secret, ctx.now,
+  );
+  return webhook;
+}
+
+/** Whatever is delivered from now on goes to the new callback and is signed with the new secret. */
+export function updateWebhook(
+  store: Store, webhook: Webhook, change: { callback?: string | undefined; secret?: string | undefined },
+): Webhook {
+  const { callback = webhook.callback, secret = webhook.secret } = change;
+  if (callback !== webhook.callback) assertCallback(store, callback);
+  store.run('UPDATE webhook SET callback = ?, secret = ? WHERE id = ?', callback, secret, webhook.id);
+  return { ...webhook, callback, secret };
+}
+
+/** Removes a webhook and drops what was still to be delivered to it. */
+export function removeWebhook(store: Store, id: string): void {
+  store.run('DELETE FROM webhook WHERE id = ?', id);
+  const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;
+  store.run(`DELETE FROM due WHERE subject IN (SELECT 'delivery:' || id FROM delivery WHERE ${open})`, id);
+  store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);
+}
+
+/** HTTPS only; http to this machine where the sandbox was told to allow it. */
+function assertCallback(store: Store, callback: string): void {
+  const url = URL.canParse(callback) ? new URL(callback) : undefined;
+  if (url?.protocol === 'https:') return;
+  if (url?.protocol === 'http:' && isLoopback(url.hostname)) {
+    if (readWebhookOptions(store).allowHttpLoopback) return;
+    throw badRequest('callback must be an HTTPS URL; http to this machine needs sandbox start --allow-http-callbacks');
+  }
+  throw badRequest('callback must be an HTTPS URL');
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(.+\.)?localhost$|^\[::1\]$/.test(hostname) || (isIPv4(hostname) && hostname.startsWith('127.'));
+}

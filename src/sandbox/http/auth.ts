@@ -1,0 +1,97 @@
+// Who is calling: signatures at the token endpoint, JWTs everywhere else.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import * as v from 'valibot';
+import { findAccount, type Account } from '../world/accounts.js';
+import { type Context, randomHex } from '../service/context.js';
+import { unauthorized } from './refusal.js';
+import { requireSetting } from '../storage/settings.js';
+import { durations, reusedSignature } from '../unspecified.js';
+
+export interface AccessToken {
+  readonly accessToken: string;
+  /** Epoch ms. */
+  readonly expiredAt: number;
+  readonly accountId: string;
+}
+
+const keyRow = v.object({ secret: v.string(), accountId: v.string() });
+const claims = v.object({ sub: v.string(), exp: v.number() });
+type Claims = v.InferOutput<typeof claims>;
+
+/** The claims of tokens whose signature was checked, by key and token: most requests carry one seen before. */
+export type CheckedTokens = Map<string, Claims>;
+
+const maxCheckedTokens = 1_000;
+const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
+
+/**
+ * Checks a signature over the exact body bytes and issues a token. A signature is good for one token, unless
+ * `allowReuse` says otherwise.
+ */
+export function issueToken(
+  ctx: Context, apiKey: string | undefined, signature: string | undefined, body: Uint8Array, allowReuse: boolean,
+): AccessToken {
+  const known = apiKey === undefined ? undefined : ctx.store.one(
+    keyRow, 'SELECT secret, account_id AS accountId FROM api_key WHERE key = ?', apiKey,
+  );
+  if (apiKey === undefined || signature === undefined || known === undefined) {
+    throw unauthorized('invalid API key or signature');
+  }
+  const expected = createHmac('sha256', known.secret).update(`${apiKey}&payload=`).update(body).digest('hex');
+  if (!sameText(signature, expected)) throw unauthorized('invalid api signature');
+  const fresh = ctx.store.run('INSERT INTO used_signature (signature) VALUES (?) ON CONFLICT DO NOTHING', signature);
+  if (fresh.changes === 0 && !allowReuse) throw unauthorized(reusedSignature);
+  return newToken(ctx, known.accountId);
+}
+
+/** The account that a Bearer token stands for. */
+export function authenticate(ctx: Context, authorization: string | undefined): Account {
+  const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+  if (token === undefined) throw unauthorized();
+  const account = findAccount(ctx.store, readToken(ctx, token)?.sub ?? '');
+  if (account === undefined) throw unauthorized('invalid token or token expired');
+  return account;
+}
+
+function newToken(ctx: Context, accountId: string): AccessToken {
+  const expiredAt = ctx.now + durations.token;
+  const payload = { sub: accountId, iat: ctx.now / 1000, exp: expiredAt / 1000, jti: randomHex(ctx.random, 16) };
+  const signed = `${jwtHeader}.${encodePart(payload)}`;
+  const signature = tokenSignature(requireSetting(ctx.store, 'tokenKey'), signed);
+  return { accessToken: `${signed}.${signature}`, expiredAt, accountId };
+}
+
+/** The claims of a token that was signed here and has not expired. */
+function readToken(ctx: Context, token: string): Claims | undefined {
+  const read = checkToken(ctx, token);
+  return read !== undefined && read.exp * 1000 > ctx.now ? read : undefined;
+}
+
+function checkToken({ store, checkedTokens }: Context, token: string): Claims | undefined {
+  const key = requireSetting(store, 'tokenKey');
+  const name = `${key} ${token}`;
+  const known = checkedTokens.get(name);
+  if (known !== undefined) return known;
+  const end = token.lastIndexOf('.');
+  const signed = token.slice(0, end);
+  // The signature covers the header, so no other header than the one written here ever passes.
+  if (!sameText(token.slice(end + 1), tokenSignature(key, signed))) return undefined;
+  const payload = Buffer.from(signed.split('.')[1] ?? '', 'base64url').toString();
+  const read = v.parse(claims, JSON.parse(payload));
+  if (checkedTokens.size >= maxCheckedTokens) checkedTokens.clear();
+  checkedTokens.set(name, read);
+  return read;
+}
+
+function tokenSignature(key: string, signed: string): string {
+  return createHmac('sha256', key).update(signed).digest('base64url');
+}
+
+function encodePart(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+function sameText(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

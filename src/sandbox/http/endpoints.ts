@@ -1,0 +1,132 @@
+// The endpoints of the specification, one row each: method, path, access, answer.
+import { reachAccount, assertReach, findAccount, walletsOf } from '../world/accounts.js';
+import { staticAddress } from '../world/addresses.js';
+import { issueToken } from './auth.js';
+import { createTransaction, creationBody } from '../service/creation.js';
+import { move } from '../service/engine.js';
+import { plan } from '../service/fates.js';
+import { bodyText, readBody, type AccountCall, type Call, type Route } from './http.js';
+import { institutionsOf } from '../service/institutions.js';
+import { kindOf } from '../kinds/index.js';
+import { listTransactions } from '../service/listing.js';
+import { rateTable } from '../service/rates.js';
+import { alreadyFinal, badRequest, notFound } from './refusal.js';
+import { findTransaction, type Transaction } from '../service/transactions.js';
+import { cancelSuffix, type AccountRecord } from '../unspecified.js';
+import { webhookEndpoints } from '../deliveries/webhook-endpoints.js';
+import { showListItem, showTransaction } from './wire.js';
+
+export interface EndpointOptions {
+  readonly allowSignatureReuse: boolean;
+}
+
+/** What every path of the specification begins with. */
+export const base = '/api/v2';
+const institutions = `${base}/reference/fiat-institution/by-country`;
+
+export function endpoints(options: EndpointOptions): Route[] {
+  const token = (call: Call): unknown => createToken(call, options.allowSignatureReuse);
+  return [
+    { method: 'POST', path: `${base}/authentication/token-signature`, access: 'open', answer: token },
+    { method: 'GET', path: `${base}/account/:accountId/wallet/`, access: 'token', answer: getWallets },
+    { method: 'GET', path: `${base}/account/onchain-address`, access: 'token', answer: getBitcoinAddress },
+    { method: 'GET', path: `${base}/account/stablecoin-onchain-address`, access: 'token', answer: getUsdtAddress },
+    { method: 'GET', path: `${base}/account/:accountId`, access: 'token', answer: getAccount },
+    { method: 'POST', path: `${base}/transaction/?`, access: 'token', answer: postTransaction },
+    { method: 'PUT', path: `${base}/transaction/:txnId/confirm`, access: 'token', answer: confirm },
+    { method: 'PUT', path: `${base}/transaction/:txnId/${cancelSuffix}`, access: 'token', answer: cancel },
+    { method: 'GET', path: `${base}/transaction/:txnId`, access: 'token', answer: getTransaction },
+    { method: 'GET', path: `${base}/transaction`, access: 'token', answer: getTransactions },
+    { method: 'GET', path: `${institutions}/:countryCode`, access: 'token', answer: getInstitutions },
+    ...webhookEndpoints(base),
+    { method: 'GET', path: `${base}/rate`, access: 'token', answer: () => ({ data: rateTable() }) },
+  ];
+}
+
+function createToken({ ctx, incoming }: Call, allowReuse: boolean): unknown {
+  const text = bodyText(incoming);
+  const token = issueToken(
+    ctx, incoming.headers['x-api-key'], incoming.headers['x-api-signature'], Buffer.from(text), allowReuse,
+  );
+  assertJson(text);
+  return token;
+}
+
+/** "Any valid JSON": nothing of it is looked at, so the limits of other bodies do not apply. */
+function assertJson(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch {
+    throw badRequest('the body is not JSON');
+  }
+}
+
+function getWallets({ ctx, account, params }: AccountCall): unknown {
+  const { id } = reachAccount(ctx.store, account, params['accountId'] ?? '');
+  return { data: walletsOf(ctx.store, id) };
+}
+
+function getAccount({ ctx, account, params }: AccountCall): AccountRecord {
+  const found = reachAccount(ctx.store, account, params['accountId'] ?? '');
+  return {
+    accountId: found.id,
+    accountDisplayName: found.displayName,
+    parentAccountId: found.parentId,
+    createdAt: new Date(found.createdAt).toISOString(),
+  };
+}
+
+function getBitcoinAddress({ ctx, account }: AccountCall): unknown {
+  return { staticOnchainAddress: staticAddress(ctx.store, account.id, 'bitcoin') };
+}
+
+function getUsdtAddress({ ctx, account, query }: AccountCall): unknown {
+  const [walletCcy, chainId] = [query.get('walletCcy'), query.get('chainId')];
+  if (walletCcy !== 'USDT') throw badRequest('walletCcy: USDT is needed');
+  if (chainId !== 'TRON' && chainId !== 'ETH') throw badRequest('chainId: TRON or ETH is needed');
+  const staticOnchainAddress = staticAddress(ctx.store, account.id, chainId === 'TRON' ? 'tron' : 'ethereum');
+  return { resultStatus: 'success', data: { staticOnchainAddress, walletCcy, chainId, accountId: account.id } };
+}
+
+function getInstitutions({ params }: AccountCall): unknown {
+  const country = params['countryCode'] ?? '';
+  if (!/^[a-z]{2}$/i.test(country)) throw badRequest('countryCode: two letters are needed');
+  return institutionsOf(country.toUpperCase());
+}
+
+function postTransaction({ ctx, account, incoming }: AccountCall): unknown {
+  return showTransaction(ctx, createTransaction(ctx, account, readBody(incoming, creationBody)));
+}
+
+function confirm(call: AccountCall): unknown {
+  const txn = quotedTransaction(call);
+  return showTransaction(call.ctx, kindOf(txn).confirm(call.ctx, plan(call.ctx, txn)));
+}
+
+function cancel(call: AccountCall): unknown {
+  const txn = quotedTransaction(call);
+  return showTransaction(call.ctx, move(call.ctx, kindOf(txn).flow, txn, 'cancel'));
+}
+
+function getTransaction(call: AccountCall): unknown {
+  return showTransaction(call.ctx, reachTransaction(call));
+}
+
+function getTransactions({ ctx, account, query }: AccountCall): unknown {
+  const { items, pagination } = listTransactions(ctx, account, query);
+  return { data: items.map((txn) => showListItem(ctx, txn)), pagination };
+}
+
+/** The transaction of the path, if the caller may act on it. */
+function reachTransaction({ ctx, account, params }: AccountCall): Transaction {
+  const txn = findTransaction(ctx.store, params['txnId'] ?? '');
+  if (txn === undefined) throw notFound();
+  assertReach(account, txn.accountId, findAccount(ctx.store, txn.accountId)?.parentId);
+  return txn;
+}
+
+function quotedTransaction(call: AccountCall): Transaction {
+  const txn = reachTransaction(call);
+  if (txn.state !== 'quoted') throw alreadyFinal(txn.id, txn.state);
+  return txn;
+}

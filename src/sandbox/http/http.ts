@@ -1,0 +1,135 @@
+// Requests and answers between the server (or the embedded handler) and the service, and the table of endpoints.
+import * as v from 'valibot';
+import type { Account } from '../world/accounts.js';
+import { complaint } from './complaint.js';
+import type { Context } from '../service/context.js';
+import { readJson, writeJson } from './json.js';
+import { badRequest, notFound } from './refusal.js';
+
+/** A request as it came in, whatever carried it. */
+export interface Incoming {
+  /** In capitals. */
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Undefined when it was longer than the service takes. */
+  readonly body: Uint8Array | undefined;
+}
+
+export interface Outgoing {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Milliseconds that the answer is held back. */
+  readonly delay?: number | undefined;
+  /** What becomes of the answer on its way: the connection is cut before it or within it, or nothing ever comes. */
+  readonly mishap?: 'cut-before' | 'cut-within' | 'silence' | undefined;
+}
+
+/** What an endpoint is handed. */
+export interface Call {
+  readonly ctx: Context;
+  readonly incoming: Incoming;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+/** A call whose token was checked. */
+export interface AccountCall extends Call {
+  readonly account: Account;
+}
+
+/** Path patterns have `:name` for a segment; a trailing slash counts. The first match wins. */
+export type Route = Place & (
+  | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
+  | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
+  /** Outside the interface of the specification: a page, or a protocol with answers of its own. */
+  | { readonly access: 'public'; readonly answer: (call: Call) => Outgoing }
+);
+
+interface Place {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+}
+
+interface Match {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+/** Longest body that is read, in bytes. */
+export const maxBodyLength = 256 * 1024;
+
+/** A message may quote what was sent, but not at any length. */
+const maxMessageLength = 200;
+
+/** Makes the look-up from a request to its endpoint. Throws the 404 of the service when there is none. */
+export function router(routes: readonly Route[]): (incoming: Incoming) => Match {
+  const compiled = routes.map((route) => ({
+    route,
+    pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
+  }));
+  return ({ method, target }) => {
+    const [path = '', query = ''] = target.split('?', 2);
+    for (const { route, pattern } of compiled) {
+      const match = route.method === method ? pattern.exec(path) : null;
+      if (match !== null) return { route, params: decodeParams(match.groups ?? {}), query: new URLSearchParams(query) };
+    }
+    throw notFound();
+  };
+}
+
+/** An answer in JSON, decimals in plain notation. */
+export function jsonAnswer(status: number, body: unknown): Outgoing {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: writeJson(body) };
+}
+
+/** Refuses a body without its content type; on POST and PUT the type is needed even without a body. */
+export function assertContentType({ method, headers, body }: Incoming): void {
+  const needed = method === 'POST' || method === 'PUT' || (method !== 'GET' && body?.length !== 0);
+  const [type = ''] = (headers['content-type'] ?? '').split(';');
+  if (needed && type.trim().toLowerCase() !== 'application/json') {
+    throw badRequest('Content-Type must be application/json');
+  }
+}
+
+/** The body as text. Refuses one that is too long or not UTF-8. */
+export function bodyText({ body }: Incoming): string {
+  if (body === undefined) throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    throw badRequest('the body is not UTF-8');
+  }
+}
+
+/** The body read as JSON of the given shape, numbers as exact decimals. */
+export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T {
+  const parsed = v.safeParse(shape, parseJson(bodyText(incoming)), { abortEarly: true });
+  if (parsed.success) return parsed.output;
+  throw badRequest(complaint(parsed.issues[0]).slice(0, maxMessageLength));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return readJson(text);
+  } catch {
+    throw badRequest('the body is not JSON');
+  }
+}
+
+function decodeParams(groups: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeParam(value)]));
+}
+
+/** What cannot be decoded stays as it is: it names nothing, and the endpoint says so in its own way. */
+function decodeParam(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}

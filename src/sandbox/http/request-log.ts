@@ -1,0 +1,64 @@
+// What was asked of the service and how it answered, kept in the database, the last ten thousand requests.
+import * as v from 'valibot';
+import type { Context } from '../service/context.js';
+import type { Store } from '../storage/database.js';
+import type { Incoming, Outgoing } from './http.js';
+
+const kept = 10_000;
+const trimEvery = 500;
+const maxLoggedBody = 8_192;
+
+const logRow = v.object({
+  at: v.number(),
+  method: v.string(),
+  path: v.string(),
+  status: v.number(),
+  requestBody: v.string(),
+  responseBody: v.string(),
+  /** Kind of the fault that struck the request; what was answered may then not be what arrived. */
+  fault: v.nullable(v.string()),
+});
+
+/** A request that the service has answered; `at` is epoch ms of its clock. */
+export type LoggedRequest = v.InferOutput<typeof logRow>;
+
+export interface LogFilter {
+  readonly method?: string | undefined;
+  /** Exact path without the query, or with it. */
+  readonly path?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export function logRequest(ctx: Context, incoming: Incoming, outgoing: Outgoing, fault: string | undefined): void {
+  const { store, now } = ctx;
+  const { lastId } = store.run(
+    `INSERT INTO request_log (at, method, path, status, request_body, response_body, fault)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    now,
+    incoming.method,
+    incoming.target,
+    outgoing.status,
+    Buffer.from(incoming.body ?? '').toString().slice(0, maxLoggedBody),
+    outgoing.body.slice(0, maxLoggedBody),
+    fault ?? null,
+  );
+  if (lastId % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', lastId - kept);
+}
+
+/** The newest requests that pass the filter, oldest first. */
+export function readLog(store: Store, { method, path, limit = kept }: LogFilter = {}): LoggedRequest[] {
+  return store.all(
+    logRow,
+    `SELECT at, method, path, status, request_body AS requestBody, response_body AS responseBody, fault FROM (
+       SELECT * FROM request_log
+       WHERE (?1 IS NULL OR method = ?1)
+         AND (?2 IS NULL OR path = ?2 OR substr(path, 1, length(?2) + 1) = ?2 || '?')
+       ORDER BY id DESC LIMIT ?3
+     ) ORDER BY id`,
+    method ?? null, path ?? null, limit,
+  );
+}
+
+export function clearLog(store: Store): void {
+  store.run('DELETE FROM request_log');
+}

@@ -1,0 +1,160 @@
+// The sandbox as an HTTP server on the loopback interface, with a timer for what is due between requests.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { maxBodyLength, type Outgoing } from './http.js';
+import { openService, type Service, type ServiceOptions } from '../service/service.js';
+
+export interface ServerOptions extends ServiceOptions {
+  /** 0 (the default) takes a free one. */
+  readonly port?: number | undefined;
+}
+
+export interface RunningServer {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly service: Service;
+  /** Answers what is under way, then closes the port and the file. */
+  stop(): Promise<void>;
+}
+
+const host = '127.0.0.1';
+/** Another process may have written to the file, so the timer looks again at least this often. */
+const longestWaitMs = 250;
+
+/** Starts the server; rejects when the port is taken. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  let url = `http://${host}`;
+  const service = openService(options, () => url);
+  const stopping = new AbortController();
+  const underWay = new Set<ServerResponse>();
+  /** Not only the idle ones: a client may hold a connection on which it has asked nothing yet. */
+  const hangUp = (): void => {
+    if (stopping.signal.aborted && underWay.size === 0) server.closeAllConnections();
+  };
+  const server = createServer((request, response) => {
+    underWay.add(response);
+    response.once('close', () => {
+      underWay.delete(response);
+      hangUp();
+    });
+    void serve(service, request, response, stopping.signal);
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(options.port ?? 0, host, resolve);
+    });
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  const address = server.address();
+  if (address !== null && typeof address === 'object') url = `http://${host}:${address.port}`;
+  const timer = keepTime(service, options.onError);
+  return {
+    url,
+    service,
+    async stop() {
+      await timer.stop();
+      stopping.abort();
+      await new Promise((resolve) => {
+        server.close(resolve);
+        hangUp();
+      });
+      await service.close();
+    },
+  };
+}
+
+async function serve(
+  service: Service, request: IncomingMessage, response: ServerResponse, stopping: AbortSignal,
+): Promise<void> {
+  try {
+    const body = await readAll(request);
+    await send(response, await service.handle({
+      method: request.method ?? 'GET',
+      target: request.url ?? '/',
+      headers: singleHeaders(request),
+      body,
+    }), stopping);
+  } catch {
+    // The client went away in the middle of its request, or a fault or the end of the server cut its answer off.
+    response.destroy();
+  }
+}
+
+/** Sends the answer, or what a fault leaves of it. Throws where the connection is to be cut. */
+async function send(response: ServerResponse, outgoing: Outgoing, stopping: AbortSignal): Promise<void> {
+  const { status, headers, body, delay = 0, mishap } = outgoing;
+  if (delay > 0) await pause(delay, undefined, { signal: stopping });
+  if (mishap === 'silence') await untilGone(response, stopping);
+  if (mishap === 'silence' || mishap === 'cut-before') throw new Error('The connection is cut.');
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  // Text goes out in one piece with the head, bytes would follow it.
+  if (mishap === undefined) return void response.end(body);
+  const bytes = Buffer.from(body);
+  response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
+}
+
+/** Resolves when the client has given up or the server stops. */
+function untilGone(response: ServerResponse, stopping: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (response.closed || stopping.aborted) return resolve();
+    response.once('close', resolve);
+    stopping.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/**
+ * Reads to the end, so that the client may finish sending, but keeps no more than the service takes. Rejects when the
+ * client goes away before.
+ */
+function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBodyLength) chunks.push(chunk);
+    });
+    request.once('end', () => resolve(length > maxBodyLength ? undefined : Buffer.concat(chunks)));
+    request.once('error', reject);
+  });
+}
+
+function singleHeaders(request: IncomingMessage): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
+}
+
+/** Carries out what is due while no request comes. The timer does not keep the process alive by itself. */
+function keepTime(service: Service, onError: ((error: unknown) => void) | undefined) {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+  const wait = (): void => {
+    if (stopped) return;
+    const next = Math.min(service.nextDueIn() ?? longestWaitMs, longestWaitMs);
+    timer = setTimeout(() => {
+      running = tick();
+    }, next).unref();
+  };
+  const tick = async (): Promise<void> => {
+    try {
+      if (service.nextDueIn() === 0) await service.catchUp();
+      else service.courier.kick();
+    } catch (error) {
+      onError?.(error);
+    }
+    wait();
+  };
+  wait();
+  return {
+    async stop(): Promise<void> {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

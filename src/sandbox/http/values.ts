@@ -1,0 +1,44 @@
+// Shapes of single values that several boundaries check: decimals, amounts, currencies, durations.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { decimalsOf, money, parseAmount } from '../../formats/amount.js';
+import { parseDuration } from '../../formats/duration.js';
+import { badRequest, orRefuse } from './refusal.js';
+import { maxAmountUnits, unitsPerDollar } from '../unspecified.js';
+
+/** A decimal kept as text. */
+export const decimal = v.pipe(v.string(), v.regex(/^-?\d+(\.\d+)?$/), v.transform((text) => new Big(text)));
+
+/** A currency of the service. */
+export const currency = v.picklist(Object.keys(unitsPerDollar));
+
+/** Milliseconds as a number, or a duration such as `2h`. */
+export const duration = v.union([
+  v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(0), v.maxValue(3.2e12)),
+  v.pipe(v.string(), v.transform((text) => orRefuse(() => parseDuration(text)))),
+]);
+
+/** An amount that can be moved: above zero, no more decimals than its currency has, not absurdly large. */
+export function isMovable(ccy: string, amount: Big): boolean {
+  const units = amount.times(new Big(10).pow(decimalsOf(ccy)));
+  return units.gt(0) && units.lte(maxAmountUnits) && units.eq(units.round(0));
+}
+
+/** A JSON object, whatever its fields. */
+export const fields = v.pipe(
+  v.unknown(),
+  v.check(isObject, 'an object is needed'),
+  v.record(v.string(), v.unknown()),
+);
+
+/** Only plain objects: a decimal is an object of the program, a number of JSON. */
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** Reads whole units of the currency as bare digits (`0.5`), or an amount with its unit (`1000sat`). */
+export function readAmount(ccy: string, text: string): Big {
+  const { value } = orRefuse(() => /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy));
+  if (!isMovable(ccy, value)) throw badRequest('the amount is too small, too large or has too many decimals');
+  return value;
+}

@@ -1,0 +1,84 @@
+// Transactions as the wire shows them: the full shape, and the reduced one of a list.
+import type Big from 'big.js';
+import type { Context } from '../service/context.js';
+import type { SideDetails, Transaction } from '../service/transactions.js';
+import { reducedSideFields } from '../unspecified.js';
+
+type Side = Readonly<Record<string, unknown>>;
+
+/** The full shape, identical for creation, confirmation, cancellation and look-up. */
+export function showTransaction(ctx: Context, txn: Transaction): object {
+  return shape(txn, sourceSide(ctx, txn), destSide(ctx, txn));
+}
+
+/** A list item, with reduced sides. */
+export function showListItem(ctx: Context, txn: Transaction): object {
+  return shape(txn, reduced(ctx, sourceSide(ctx, txn)), reduced(ctx, destSide(ctx, txn)));
+}
+
+function shape(txn: Transaction, sourceReq: Side, destReq: Side): object {
+  return {
+    txnId: txn.id,
+    accountId: txn.accountId,
+    accountDisplayName: txn.accountDisplayName,
+    extRefId: txn.extRefId ?? undefined,
+    note: txn.note ?? undefined,
+    txnState: txn.state,
+    sourceReq,
+    destReq,
+    sourceOfFunds: txn.extra['sourceOfFunds'],
+    fxRate: txn.fxRate,
+    createdAt: txn.createdAt,
+  };
+}
+
+function sourceSide(ctx: Context, txn: Transaction): Side {
+  return {
+    ccy: txn.sourceCcy,
+    method: txn.sourceMethod,
+    amtRequested: txn.sourceAmount,
+    amtSettled: txn.state === 'completed' ? settledSource(ctx, txn) : null,
+    ...details(ctx, txn.sourceDetails),
+    [ctx.maker.feeField]: txn.serviceFee,
+    networkFees: txn.networkFee,
+    reqStatus: reqStatus(txn),
+    expiresAt: txn.expiresAt,
+    createAt: txn.createdAt,
+    updatedAt: txn.updatedAt,
+  };
+}
+
+function destSide(ctx: Context, txn: Transaction): Side {
+  return {
+    ccy: txn.destCcy,
+    method: txn.destMethod,
+    amtRequested: txn.destAmount,
+    amtSettled: txn.state === 'completed' ? txn.arrives : null,
+    ...details(ctx, txn.destDetails),
+    reqStatus: reqStatus(txn),
+    createAt: txn.createdAt,
+    updatedAt: txn.updatedAt,
+  };
+}
+
+/** Of a payment from outside what came in; it may differ from what was asked for. */
+function settledSource({ maker }: Context, txn: Transaction): Big {
+  return txn.sourceMethod === maker.method ? txn.sourceAmount : txn.charge;
+}
+
+/** The string 0 means pending, the string 2 completed. */
+function reqStatus(txn: Transaction): string {
+  return txn.state === 'completed' ? '2' : '0';
+}
+
+/** The page's address depends on where the service runs now, so only its path is stored. */
+function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): Side {
+  const page = reqDetails['invoicePageUrl'];
+  const shown = typeof page === 'string' ? { ...reqDetails, invoicePageUrl: baseUrl + page } : reqDetails;
+  return { reqDetails: shown, kyc };
+}
+
+function reduced({ maker }: Context, side: Side): Side {
+  const keeps = (field: string): boolean => reducedSideFields.has(field === maker.feeField ? 'servicepayFees' : field);
+  return Object.fromEntries(Object.entries(side).filter(([field]) => keeps(field)));
+}

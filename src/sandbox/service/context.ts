@@ -1,0 +1,35 @@
+// What a piece of work is handed: the database, the moment it counts as, randomness, and the settings of this service.
+import { createHash } from 'node:crypto';
+import type { CheckedTokens } from '../http/auth.js';
+import type { Maker } from '../http/maker.js';
+import type { Store } from '../storage/database.js';
+
+/** Random bytes of the given length. */
+export type Random = (length: number) => Uint8Array;
+
+export interface Context {
+  readonly store: Store;
+  /** The moment the work counts as, epoch ms of the service's own clock. */
+  readonly now: number;
+  readonly random: Random;
+  readonly maker: Maker;
+  /** Address of the service as its clients see it, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly checkedTokens: CheckedTokens;
+}
+
+export function randomHex(random: Random, length: number): string {
+  return Buffer.from(random(length)).toString('hex');
+}
+
+/** A UUID, version 4. */
+export function randomId(random: Random): string {
+  const bytes = Buffer.from(random(16));
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+export function sha256Hex(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

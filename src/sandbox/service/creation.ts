@@ -1,0 +1,73 @@
+// The body of a creation request: its shape, its rules for every kind, and the transaction it becomes.
+import Big from 'big.js';
+import * as v from 'valibot';
+import type { Account } from '../world/accounts.js';
+import type { Context } from './context.js';
+import { formatAmount } from '../../formats/amount.js';
+import { findKind } from '../kinds/index.js';
+import type { CreationRequest, RequestedSide } from '../kinds/kind.js';
+import { balanceOf } from '../world/ledger.js';
+import type { Deductions } from './pricing.js';
+import { openQuote } from './quotes.js';
+import { badRequest, extRefIdUsed, notEnoughFunds } from '../http/refusal.js';
+import { extRefIdExists, type Quote, type Transaction } from './transactions.js';
+import { deductionFields, maxTextLength } from '../unspecified.js';
+import { currency, fields, isMovable } from '../http/values.js';
+
+const side = v.pipe(
+  v.object({
+    ccy: currency,
+    method: v.string(),
+    amtRequested: v.optional(v.instance(Big)),
+    reqDetails: v.optional(fields, {}),
+    kyc: v.optional(fields),
+  }),
+  v.check(({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
+    'amtRequested is not an amount of this currency'),
+);
+
+export const creationBody = v.pipe(
+  v.object({
+    sourceReq: side,
+    destReq: side,
+    extRefId: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxTextLength.extRefId))),
+    note: v.optional(v.pipe(v.string(), v.maxLength(maxTextLength.note))),
+    deductNetworkFeesFromDest: v.optional(v.boolean(), false),
+    [deductionFields.serviceFee]: v.optional(v.boolean(), false),
+    [deductionFields.networkFee]: v.optional(v.boolean(), false),
+    sourceOfFunds: v.optional(fields),
+  }),
+  v.check(({ sourceReq, destReq }) => sourceReq.amtRequested === undefined || destReq.amtRequested === undefined,
+    'amtRequested is set on both sides'),
+);
+
+export type CreationBody = v.InferOutput<typeof creationBody>;
+
+/** Creates a transaction in the `quoted` state. */
+export function createTransaction(ctx: Context, account: Account, body: CreationBody): Transaction {
+  const { sourceReq: source, destReq: dest, extRefId } = body;
+  const kind = findKind(source.method, dest.method, ctx.maker.method);
+  if (kind === undefined) throw badRequest(`there is no way from ${source.method} to ${dest.method}`);
+  if (extRefId !== undefined && extRefIdExists(ctx.store, account.id, extRefId)) throw extRefIdUsed();
+  const request: CreationRequest = { source, dest, deduct: deductionsOf(body), sourceOfFunds: body.sourceOfFunds };
+  const quote = kind.quote(ctx, request);
+  assertFunded(ctx, account, source, quote);
+  return openQuote(ctx, account, kind, request, quote, { extRefId: extRefId ?? null, note: body.note ?? null });
+}
+
+/** The documented flag takes all fees out of the sent amount, the two further ones one fee each. */
+function deductionsOf(body: CreationBody): Deductions {
+  const both = body.deductNetworkFeesFromDest;
+  return {
+    serviceFee: both || body[deductionFields.serviceFee],
+    networkFee: both || body[deductionFields.networkFee],
+  };
+}
+
+function assertFunded(ctx: Context, account: Account, source: RequestedSide, quote: Quote): void {
+  if (source.method !== ctx.maker.method) return;
+  const { available } = balanceOf(ctx.store, account.id, source.ccy);
+  if (available.gte(quote.charge)) return;
+  const [needed, left] = [quote.charge, available].map((value) => formatAmount({ ccy: source.ccy, value }));
+  throw notEnoughFunds(`${needed} needed, ${left} available`);
+}

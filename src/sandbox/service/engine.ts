@@ -1,0 +1,134 @@
+// Moves transactions between states along the table, and money along with them.
+import type Big from 'big.js';
+import { openWallet } from '../world/accounts.js';
+import type { Context } from './context.js';
+import { announce } from '../deliveries/deliveries.js';
+import { houseLeg, InsufficientFunds, post, reserved, wallet, type Leg } from '../world/ledger.js';
+import { schedule, unschedule } from './schedule.js';
+import type { Ending } from './fates.js';
+import { updateTransaction, type Changes, type Transaction } from './transactions.js';
+import { nextState, type Flow, type Trigger } from './transitions.js';
+
+/** What a move writes besides the state. */
+type MoveDetails = Changes & {
+  /** Told to the webhook. */
+  readonly msg?: string | undefined;
+};
+
+const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as const;
+
+/**
+ * Moves a transaction as the trigger says and records the change. Everything that was to happen with it later is taken
+ * back, so whoever moves it schedules what comes next afterwards.
+ */
+export function move(
+  ctx: Context, flow: Flow, txn: Transaction, trigger: Trigger, details: MoveDetails = {},
+): Transaction {
+  const { msg = '', ...changes } = details;
+  const moved = updateTransaction(ctx, txn, nextState(flow, txn.state, trigger), changes);
+  unschedule(ctx, txn.id);
+  recordState(ctx, moved, msg);
+  return moved;
+}
+
+/** Writes down that a transaction has come into its present state, and tells its webhook. */
+export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
+  const { store, now } = ctx;
+  store.run('INSERT INTO state_change (txn_id, state, msg, at) VALUES (?, ?, ?, ?)', txn.id, txn.state, msg, now);
+  announce(ctx, txn, msg);
+}
+
+/** Lets the quote, the invoice or the address lapse at its `expiresAt`. */
+export function scheduleLapse(ctx: Context, txn: Transaction): void {
+  schedule(ctx, 'lapse', txn.id, txn.expiresAt);
+}
+
+/** Confirms a send: sets the charge aside, or fails when the funds have gone since the quote. */
+export function confirmSend(ctx: Context, txn: Transaction): Transaction {
+  const { accountId, sourceCcy, charge } = txn;
+  const legs = [wallet(accountId, sourceCcy, charge.neg()), reserved(accountId, sourceCcy, charge)];
+  return ifFunded(ctx, 'send', txn, () => {
+    post(ctx, { subject: txn.id, step: 'reserve', legs });
+    return move(ctx, 'send', txn, 'confirm');
+  });
+}
+
+/** Completes a send: what was set aside leaves the wallet. */
+export function completeSend(ctx: Context, txn: Transaction): Transaction {
+  const legs = [
+    reserved(txn.accountId, txn.sourceCcy, txn.charge.neg()),
+    ...costs(txn),
+    houseLeg('outside', txn.destCcy, txn.arrives),
+  ];
+  post(ctx, { subject: txn.id, step: 'settle', legs });
+  return move(ctx, 'send', txn, 'settle');
+}
+
+/** Ends a confirmed send that did not arrive: nothing is deducted. */
+export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
+  const { accountId, sourceCcy, charge } = txn;
+  const legs = [reserved(accountId, sourceCcy, charge.neg()), wallet(accountId, sourceCcy, charge)];
+  post(ctx, { subject: txn.id, step: 'release', legs });
+  return move(ctx, 'send', txn, endTriggers[state], { msg });
+}
+
+/** Ends a transaction of another flow before any money has moved. */
+export function endUnpaid(ctx: Context, flow: Flow, txn: Transaction, { state, msg }: Ending): Transaction {
+  return move(ctx, flow, txn, endTriggers[state], { msg });
+}
+
+/** Completes a receive: the money comes in from outside. */
+export function completeReceive(ctx: Context, flow: Flow, txn: Transaction): Transaction {
+  openWallet(ctx, txn.accountId, txn.destCcy);
+  const legs = [
+    houseLeg('outside', txn.sourceCcy, txn.charge.neg()),
+    ...costs(txn),
+    wallet(txn.accountId, txn.destCcy, txn.arrives),
+  ];
+  post(ctx, { subject: txn.id, step: 'settle', legs });
+  return move(ctx, flow, txn, 'settle');
+}
+
+/** Puts money from outside into a wallet, without a transaction. The subject can do so once. */
+export function credit(
+  ctx: Context, { subject, accountId, ccy, amount }: { subject: string; accountId: string; ccy: string; amount: Big },
+): void {
+  openWallet(ctx, accountId, ccy);
+  const legs = [houseLeg('outside', ccy, amount.neg()), wallet(accountId, ccy, amount)];
+  post(ctx, { subject, step: 'fund', legs });
+}
+
+/** Executes a swap at once, or fails when the funds have gone since the quote. */
+export function executeSwap(ctx: Context, txn: Transaction): Transaction {
+  openWallet(ctx, txn.accountId, txn.destCcy);
+  const legs = [
+    wallet(txn.accountId, txn.sourceCcy, txn.charge.neg()),
+    ...costs(txn),
+    wallet(txn.accountId, txn.destCcy, txn.arrives),
+  ];
+  return ifFunded(ctx, 'swap', txn, () => {
+    post(ctx, { subject: txn.id, step: 'settle', legs });
+    return move(ctx, 'swap', txn, 'confirm');
+  });
+}
+
+/** Where the charge goes besides the destination: fees, the network, and the currency desk in between. */
+function costs(txn: Transaction): Leg[] {
+  const { sourceCcy, destCcy, serviceFee, networkFee } = txn;
+  const changed: Big = txn.charge.minus(serviceFee).minus(networkFee);
+  return [
+    houseLeg('fees', sourceCcy, serviceFee),
+    houseLeg('outside', sourceCcy, networkFee),
+    houseLeg('desk', sourceCcy, changed),
+    houseLeg('desk', destCcy, txn.arrives.neg()),
+  ];
+}
+
+function ifFunded(ctx: Context, flow: Flow, txn: Transaction, step: () => Transaction): Transaction {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof InsufficientFunds)) throw error;
+    return move(ctx, flow, txn, 'fail', { msg: 'insufficient balance' });
+  }
+}

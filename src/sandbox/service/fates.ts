@@ -1,0 +1,56 @@
+// How a transaction ends badly when it is not to complete, and when: known from its quote, or planned by a fault.
+import * as v from 'valibot';
+import type { Context } from './context.js';
+import { takePaymentFault, type PaymentOutcome } from '../control/faults.js';
+import type { Transaction } from './transactions.js';
+
+const ending = v.object({
+  /** `rejected` and `error` come about by fault injection only. */
+  state: v.picklist(['failed', 'rejected', 'error']),
+  /** Told to the webhook. */
+  msg: v.string(),
+});
+
+export type Ending = v.InferOutput<typeof ending>;
+
+/** Before a transfer is sent, and before the money arrives. A swap and a receive know the second alone. */
+const moments = ['start', 'settle'] as const;
+
+const fate = v.object({ ...ending.entries, instead: v.picklist(moments) });
+
+export type Fate = v.InferOutput<typeof fate>;
+
+const outcomes: Readonly<Record<PaymentOutcome, Fate>> = {
+  'no-route': { state: 'failed', msg: 'no route', instead: 'settle' },
+  rejected: { state: 'rejected', msg: 'rejected by the destination', instead: 'settle' },
+  error: { state: 'error', msg: 'internal error', instead: 'settle' },
+};
+
+/** A kind notes in `extra.fate` of its quote that the destination is one that nothing reaches. */
+const noted = v.object({ fate: v.optional(fate) });
+
+/** The transaction as it is to be confirmed: with its fate, if it pays and a fault strikes it. */
+export function plan({ store, maker }: Context, txn: Transaction): Transaction {
+  if (txn.sourceMethod !== maker.method) return txn;
+  const outcome = takePaymentFault(store, destinationOf(txn));
+  return outcome === undefined ? txn : { ...txn, extra: { ...txn.extra, fate: outcomes[outcome] } };
+}
+
+const named = v.object({
+  paymentRequest: v.optional(v.string()),
+  address: v.optional(v.string()),
+  acctNum: v.optional(v.string()),
+  bankAcctNum: v.optional(v.string()),
+});
+
+/** The invoice, address or account number that is paid; nothing for a swap. */
+function destinationOf({ destDetails }: Transaction): string {
+  const { paymentRequest, address, acctNum, bankAcctNum } = v.parse(named, destDetails.reqDetails);
+  return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';
+}
+
+/** How the transaction ends at this moment; undefined when it goes on. Asked once for each moment. */
+export function plannedFate(txn: Transaction, moment: (typeof moments)[number]): Ending | undefined {
+  const planned = v.parse(noted, txn.extra).fate;
+  return planned?.instead === moment ? planned : undefined;
+}

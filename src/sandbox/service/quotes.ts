@@ -1,0 +1,31 @@
+// Turns what a kind has worked out into a stored transaction in the `quoted` state.
+import type { Account } from '../world/accounts.js';
+import type { Context } from './context.js';
+import { recordState, scheduleLapse } from './engine.js';
+import type { CreationRequest, Kind } from '../kinds/kind.js';
+import { insertTransaction, type Quote, type Transaction } from './transactions.js';
+import { durations } from '../unspecified.js';
+
+interface Labels {
+  readonly extRefId: string | null;
+  readonly note: string | null;
+}
+
+/** Stores a quote, which lapses by itself. Reserves nothing: that is for the confirmation. */
+export function openQuote(
+  ctx: Context, account: Account, kind: Kind, { source, dest }: CreationRequest, quote: Quote, labels: Labels,
+): Transaction {
+  const txn = insertTransaction(ctx, {
+    ...quote,
+    ...labels,
+    accountId: account.id,
+    accountDisplayName: account.displayName,
+    kind: kind.name,
+    sourceMethod: source.method,
+    destMethod: dest.method,
+    expiresAt: ctx.now + durations.quote,
+  });
+  recordState(ctx, txn);
+  scheduleLapse(ctx, txn);
+  return txn;
+}

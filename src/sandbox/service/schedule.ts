@@ -1,0 +1,45 @@
+// What happens later: dated rows, carried out in order once their time has come on the service's clock.
+import * as v from 'valibot';
+import type { Context } from './context.js';
+import type { Store } from '../storage/database.js';
+
+/** What is done for a due row; `ctx.now` is the moment the row was due, however late it is carried out. */
+export type DueAction = (ctx: Context, subject: string) => void;
+
+const dueRow = v.object({ id: v.number(), at: v.number(), action: v.string(), subject: v.string() });
+
+export function schedule(ctx: Context, action: string, subject: string, at: number): void {
+  ctx.store.run('INSERT INTO due (at, action, subject) VALUES (?, ?, ?)', at, action, subject);
+}
+
+/** Takes back everything that was to happen with the subject. */
+export function unschedule(ctx: Context, subject: string): void {
+  ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
+}
+
+/** Makes everything that is to be done under these names due now. */
+export function bringForward({ store, now }: Context, actions: readonly string[]): void {
+  store.run(
+    'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',
+    now, JSON.stringify(actions),
+  );
+}
+
+/** When the next row is due, epoch ms of the service's clock. */
+export function nextDue(store: Store): number | undefined {
+  return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
+}
+
+/** Carries out all that is due by `ctx.now`, including what becomes due on the way. */
+export function carryOut(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
+  for (;;) {
+    const row = ctx.store.one(
+      dueRow, 'SELECT id, at, action, subject FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', ctx.now,
+    );
+    if (row === undefined) return;
+    const action = actions.get(row.action);
+    if (action === undefined) throw new Error(`Nothing is known to be done for "${row.action}".`);
+    ctx.store.run('DELETE FROM due WHERE id = ?', row.id);
+    action({ ...ctx, now: row.at }, row.subject);
+  }
+}

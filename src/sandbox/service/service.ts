@@ -1,0 +1,198 @@
+// The service as one object: takes a request, carries out what is due, answers when the answer is safe on disk.
+import { randomBytes } from 'node:crypto';
+import { writeAutoPay } from '../world/auto-pay.js';
+import { authenticate, type CheckedTokens } from '../http/auth.js';
+import { readClock } from '../world/clock.js';
+import type { Context, Random } from './context.js';
+import { controlPrefix } from '../control/control-route.js';
+import { controls } from '../control/control.js';
+import { createCourier, type Courier } from '../deliveries/courier.js';
+import { openStore, type Store } from '../storage/database.js';
+import { deliveryActions } from '../deliveries/deliveries.js';
+import { disturb } from '../http/disturb.js';
+import { endpoints } from '../http/endpoints.js';
+import { faultControls } from '../control/fault-controls.js';
+import { takeRequestFault } from '../control/faults.js';
+import { assertContentType, jsonAnswer, router, type Incoming, type Outgoing } from '../http/http.js';
+import { dueActions } from '../kinds/index.js';
+import { verifyBooks } from '../world/ledger.js';
+import { makerNames } from '../http/maker.js';
+import { chainActions } from '../world/mining.js';
+import type { Poster } from '../deliveries/post.js';
+import { Refusal } from '../http/refusal.js';
+import { logRequest } from '../http/request-log.js';
+import { carryOut, nextDue } from './schedule.js';
+import { snapshotControls } from '../storage/snapshots.js';
+import { webhookControls } from '../control/webhook-controls.js';
+import { changeWebhookOptions } from '../deliveries/webhook-options.js';
+import { plant, readCredentials, setCredentials, type Credentials, type Seed } from '../storage/seed.js';
+import { webPrefix, webRoutes } from '../web/routes.js';
+
+export interface ServiceOptions {
+  /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
+  readonly file?: string | undefined;
+  /** The maker's name on the wire, `service` unless given. */
+  readonly maker?: string | undefined;
+  /** The machine's time in epoch ms. The sandbox's own clock runs on top of it. */
+  readonly now?: (() => number) | undefined;
+  readonly random?: Random | undefined;
+  /** Credentials of the main account in place of those in the file. Both or none. */
+  readonly apiKey?: string | undefined;
+  readonly apiSecret?: string | undefined;
+  /** Milliseconds until a fresh payment request is paid by itself, or `off`. Kept in the file; 3000 at first. */
+  readonly autoPay?: number | 'off' | undefined;
+  /** What a new file begins with, `demo` unless given. */
+  readonly seed?: Seed | undefined;
+  /** Certificate authority (PEM) that webhooks trust besides the well-known ones. Kept in the file. */
+  readonly webhookCa?: string | undefined;
+  /** Takes webhook callbacks of plain http to this machine, for receivers without a certificate. Kept in the file. */
+  readonly allowHttpCallbacks?: boolean | undefined;
+  /** Takes the same signature at the token endpoint more than once. */
+  readonly allowSignatureReuse?: boolean | undefined;
+  /** Posts to webhooks; over the network unless given. */
+  readonly post?: Poster['post'] | undefined;
+  /** Told of every answer of the service's own, not of those of faults, for tests that look at them all. */
+  readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
+  /** Told of every failure of the service itself, answered as 500. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+export interface Service {
+  readonly credentials: Credentials;
+  readonly store: Store;
+  /** Answers once all that the request did is on disk. Never rejects. */
+  handle(incoming: Incoming): Promise<Outgoing>;
+  /** Posts to webhooks what is ready, besides everything else. */
+  readonly courier: Pick<Courier, 'kick' | 'settled'>;
+  /** Carries out what is due by now. */
+  catchUp(): Promise<void>;
+  /** Milliseconds until something is due, 0 when it already is, undefined when nothing will be. */
+  nextDueIn(): number | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens the service on its file. `baseUrl` tells its address as clients see it, without a trailing slash. */
+export function openService(options: ServiceOptions, baseUrl: () => string): Service {
+  const { file = ':memory:', now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
+  const onError = options.onError ?? (() => undefined);
+  const maker = makerNames(options.maker ?? 'service');
+  const checkedTokens: CheckedTokens = new Map();
+  const contextOn = (store: Store): Context =>
+    ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), checkedTokens });
+  const store = openStore({ file, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
+
+  const actions = new Map([...dueActions(), ...chainActions, ...deliveryActions]);
+  const find = router([
+    ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
+    ...controls({ machineTime, dueActions: actions }),
+    ...webhookControls(),
+    ...faultControls(),
+    ...snapshotControls(machineTime),
+    ...webRoutes(),
+  ]);
+  const poster = lazyPoster();
+  const courier = createCourier({
+    write: (job) => store.write(() => job(contextOn(store))),
+    read: (job) => job(contextOn(store)),
+    machineTime,
+    post: options.post ?? poster.post,
+    onError,
+  });
+
+  function answer(ctx: Context, incoming: Incoming): Outgoing {
+    try {
+      return store.attempt(() => {
+        const { route, params, query } = find(incoming);
+        const call = { ctx, incoming, params, query };
+        if (route.access === 'public') return route.answer(call);
+        if (route.access === 'open') {
+          assertContentType(incoming);
+          return jsonAnswer(200, route.answer(call));
+        }
+        const account = authenticate(ctx, incoming.headers['authorization']);
+        assertContentType(incoming);
+        return jsonAnswer(200, route.answer({ ...call, account }));
+      });
+    } catch (error) {
+      if (error instanceof Refusal) return jsonAnswer(error.status, error.body);
+      onError(error);
+      return serverError;
+    }
+  }
+
+  function perform(incoming: Incoming): { readonly outgoing: Outgoing; readonly isGenuine: boolean } {
+    const ctx = contextOn(store);
+    carryOut(ctx, actions);
+    const carried = (): Outgoing => answer(ctx, incoming);
+    if (!isForClients(incoming)) return { outgoing: dated(carried(), ctx.now), isGenuine: true };
+    const fault = takeRequestFault(store, incoming);
+    const outgoing = dated(fault === undefined ? carried() : disturb(fault, carried), ctx.now);
+    logRequest(ctx, incoming, outgoing, fault?.kind);
+    return { outgoing, isGenuine: fault === undefined };
+  }
+
+  return {
+    credentials: readCredentials(store),
+    store,
+    async handle(incoming) {
+      try {
+        const { outgoing, isGenuine } = await store.write(() => perform(incoming));
+        courier.kick();
+        if (isGenuine) onAnswer?.(incoming, outgoing);
+        return outgoing;
+      } catch (error) {
+        onError(error);
+        return dated(serverError, machineTime());
+      }
+    },
+    courier,
+    async catchUp() {
+      await store.write(() => carryOut(contextOn(store), actions));
+      courier.kick();
+    },
+    nextDueIn() {
+      const at = nextDue(store);
+      const clock = readClock(store, machineTime());
+      if (at === undefined || (clock.frozen && at > clock.now)) return undefined;
+      return Math.max(0, at - clock.now);
+    },
+    async close() {
+      await courier.close();
+      poster.close();
+      await store.close();
+    },
+  };
+}
+
+const serverError = jsonAnswer(500, { error: 'internal server error' });
+
+/** The log is of what clients ask of the service, and faults strike that alone: not its controls and pages. */
+const apart = new RegExp(`^(?:${controlPrefix}|${webPrefix})`);
+const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
+
+function initialise(ctx: Context, options: ServiceOptions): void {
+  const { apiKey, apiSecret, autoPay, seed, webhookCa, allowHttpCallbacks } = options;
+  plant(ctx, seed ?? 'demo');
+  changeWebhookOptions(ctx.store, { ca: webhookCa, allowHttpLoopback: allowHttpCallbacks });
+  if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);
+  if (apiKey !== undefined && apiSecret !== undefined) {
+    setCredentials(ctx.store, readCredentials(ctx.store).accountId, apiKey, apiSecret);
+  }
+}
+
+/** The Date header tells the service's own clock, by which its clients count. */
+function dated(outgoing: Outgoing, now: number): Outgoing {
+  return { ...outgoing, headers: { ...outgoing.headers, date: new Date(now).toUTCString() } };
+}
+
+/** The parts of Node that post to webhooks are loaded with the first delivery. */
+function lazyPoster(): Poster {
+  let made: Promise<Poster> | undefined;
+  return {
+    async post(request) {
+      made ??= import('../deliveries/post.js').then(({ createPoster }) => createPoster());
+      return (await made).post(request);
+    },
+    close: () => void made?.then((poster) => poster.close()),
+  };
+}

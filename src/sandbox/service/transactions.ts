@@ -1,0 +1,190 @@
+// Transactions as they are stored and read back: amounts as decimals, details as JSON.
+import type Big from 'big.js';
+import * as v from 'valibot';
+import { type Context, randomId } from './context.js';
+import type { Store, Value } from '../storage/database.js';
+import { readJson, writeJson } from '../http/json.js';
+import { states, type State } from './transitions.js';
+import { fromUnits, toUnits } from '../world/units.js';
+import { decimal, fields } from '../http/values.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One side as it was asked for and answered: the documents that the wire shows as `reqDetails` and `kyc`. */
+export interface SideDetails {
+  readonly reqDetails: Fields;
+  readonly kyc?: Fields | undefined;
+}
+
+/** What a kind works out for a creation request. Amounts are in whole units of their currency. */
+export interface Quote {
+  readonly sourceCcy: string;
+  readonly sourceAmount: Big;
+  readonly sourceDetails: SideDetails;
+  readonly destCcy: string;
+  readonly destAmount: Big;
+  readonly destDetails: SideDetails;
+  /** Everything that leaves the source, fees included. */
+  readonly charge: Big;
+  /** What the destination gets. */
+  readonly arrives: Big;
+  /** In the source currency, as the network fee. */
+  readonly serviceFee: Big;
+  readonly networkFee: Big;
+  readonly fxRate: Big;
+  /** What only the kind itself knows how to read; `sourceOfFunds` in it is shown on the wire. */
+  readonly extra: Fields;
+}
+
+export interface Transaction extends Quote {
+  readonly id: string;
+  readonly accountId: string;
+  readonly accountDisplayName: string;
+  readonly kind: string;
+  readonly state: State;
+  readonly extRefId: string | null;
+  readonly note: string | null;
+  readonly sourceMethod: string;
+  readonly destMethod: string;
+  /** Epoch ms, as the next two. */
+  readonly expiresAt: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+type NewTransaction = Omit<Transaction, 'id' | 'state' | 'createdAt' | 'updatedAt'>;
+
+const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
+const json = <T>(shape: v.GenericSchema<unknown, T>) => v.pipe(v.string(), v.transform(readJson), shape);
+
+const row = v.pipe(
+  v.object({
+    id: v.string(),
+    accountId: v.string(),
+    accountDisplayName: v.string(),
+    kind: v.string(),
+    state: v.picklist(states),
+    extRefId: v.nullable(v.string()),
+    note: v.nullable(v.string()),
+    sourceCcy: v.string(),
+    sourceMethod: v.string(),
+    sourceAmount: v.number(),
+    sourceDetails: json(details),
+    destCcy: v.string(),
+    destMethod: v.string(),
+    destAmount: v.number(),
+    destDetails: json(details),
+    extra: json(fields),
+    charge: v.number(),
+    arrives: v.number(),
+    serviceFee: v.number(),
+    networkFee: v.number(),
+    fxRate: decimal,
+    expiresAt: v.number(),
+    createdAt: v.number(),
+    updatedAt: v.number(),
+  }),
+  v.transform((stored): Transaction => ({
+    ...stored,
+    sourceAmount: fromUnits(stored.sourceCcy, stored.sourceAmount),
+    destAmount: fromUnits(stored.destCcy, stored.destAmount),
+    charge: fromUnits(stored.sourceCcy, stored.charge),
+    arrives: fromUnits(stored.destCcy, stored.arrives),
+    serviceFee: fromUnits(stored.sourceCcy, stored.serviceFee),
+    networkFee: fromUnits(stored.sourceCcy, stored.networkFee),
+  })),
+);
+
+const select = `
+  SELECT txn.id, account_id AS accountId, display_name AS accountDisplayName, kind, state, ext_ref_id AS extRefId, note,
+    source_ccy AS sourceCcy, source_method AS sourceMethod, source_amount AS sourceAmount,
+    source_details AS sourceDetails, dest_ccy AS destCcy, dest_method AS destMethod, dest_amount AS destAmount,
+    dest_details AS destDetails, extra, charge, arrives, service_fee AS serviceFee, network_fee AS networkFee,
+    fx_rate AS fxRate, expires_at AS expiresAt, txn.created_at AS createdAt, updated_at AS updatedAt
+  FROM txn JOIN account ON account.id = txn.account_id`;
+
+export function findTransaction(store: Store, id: string): Transaction | undefined {
+  return store.one(row, `${select} WHERE txn.id = ?`, id);
+}
+
+/** A transaction that must exist, since something here refers to it. */
+export function requireTransaction(store: Store, id: string): Transaction {
+  const found = findTransaction(store, id);
+  if (found === undefined) throw new Error(`There is no transaction ${id}.`);
+  return found;
+}
+
+/** The transactions of a condition on `txn`, newest first. */
+export function selectTransactions(store: Store, condition: string, ...values: readonly Value[]): Transaction[] {
+  return store.all(row, `${select} WHERE ${condition}`, ...values);
+}
+
+export function extRefIdExists(store: Store, accountId: string, extRefId: string): boolean {
+  const sql = 'SELECT id FROM txn WHERE account_id = ? AND ext_ref_id = ?';
+  return store.one(v.object({ id: v.string() }), sql, accountId, extRefId) !== undefined;
+}
+
+/** Stores a quoted transaction. Its creation is never earlier than that of the one before it. */
+export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
+  const last = ctx.store.one(
+    v.object({ ordinal: v.number(), createdAt: v.number() }),
+    'SELECT ordinal, created_at AS createdAt FROM txn WHERE account_id = ? ORDER BY ordinal DESC LIMIT 1',
+    txn.accountId,
+  );
+  const id = randomId(ctx.random);
+  const createdAt = Math.max(ctx.now, last?.createdAt ?? 0);
+  const columns: Record<string, Value> = {
+    id,
+    account_id: txn.accountId,
+    ordinal: (last?.ordinal ?? 0) + 1,
+    kind: txn.kind,
+    state: 'quoted',
+    ext_ref_id: txn.extRefId,
+    note: txn.note,
+    source_ccy: txn.sourceCcy,
+    source_method: txn.sourceMethod,
+    source_amount: toUnits(txn.sourceCcy, txn.sourceAmount),
+    source_details: writeJson(txn.sourceDetails),
+    dest_ccy: txn.destCcy,
+    dest_method: txn.destMethod,
+    dest_amount: toUnits(txn.destCcy, txn.destAmount),
+    dest_details: writeJson(txn.destDetails),
+    extra: writeJson(txn.extra),
+    charge: toUnits(txn.sourceCcy, txn.charge),
+    arrives: toUnits(txn.destCcy, txn.arrives),
+    service_fee: toUnits(txn.sourceCcy, txn.serviceFee),
+    network_fee: toUnits(txn.sourceCcy, txn.networkFee),
+    fx_rate: txn.fxRate.toFixed(),
+    expires_at: txn.expiresAt,
+    created_at: createdAt,
+    updated_at: createdAt,
+  };
+  const names = Object.keys(columns);
+  ctx.store.run(
+    `INSERT INTO txn (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, ...Object.values(columns),
+  );
+  return { ...txn, id, state: 'quoted', createdAt, updatedAt: createdAt };
+}
+
+/** What may change together with the state. */
+export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>>;
+
+/** Writes a transaction's next state. Throws when it is no longer in the state that was read. */
+export function updateTransaction(ctx: Context, txn: Transaction, state: State, changes: Changes): Transaction {
+  const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
+  const written = ctx.store.run(
+    `UPDATE txn SET state = ?, source_details = ?, extra = ?, charge = ?, arrives = ?, expires_at = ?, updated_at = ?
+     WHERE id = ? AND state = ?`,
+    state,
+    writeJson(next.sourceDetails),
+    writeJson(next.extra),
+    toUnits(next.sourceCcy, next.charge),
+    toUnits(next.destCcy, next.arrives),
+    next.expiresAt,
+    next.updatedAt,
+    txn.id,
+    txn.state,
+  );
+  if (written.changes !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
+  return next;
+}

@@ -1,0 +1,160 @@
+// Opens the SQLite file and runs the work on it: jobs that wait together share one durable commit, each in a savepoint.
+import Database from 'libsql';
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import { openDisk, type Disk } from './disk.js';
+import { busyRetries, groupCommit, isBusy } from './group-commit.js';
+import { createRowMemory } from './row-memory.js';
+import { createSavepoints } from './savepoints.js';
+import { schema, schemaVersion } from './schema.js';
+
+export type Value = string | number | null;
+
+interface Written {
+  /** How many rows were changed. */
+  readonly changes: number;
+  /** Number of the last row inserted, in tables that number their rows. */
+  readonly lastId: number;
+}
+
+export interface Store {
+  /** The first row, checked against `shape`, or undefined. */
+  one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
+  all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
+  /**
+   * As `all`, for a statement on one table that seldom changes: inside a job the rows are kept in memory until that
+   * table is written to, here or by another process.
+   */
+  recall<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
+  run(sql: string, ...values: readonly Value[]): Written;
+  /** Runs `job` as a unit: when it throws, nothing of it stays. Only inside a job given to `write`. */
+  attempt<T>(job: () => T): T;
+  /**
+   * Runs `job` in the next group transaction and answers after its commit is on disk. When the job throws, all that it
+   * wrote is undone and the promise rejects with what it threw; the other jobs of the group are not touched.
+   */
+  write<T>(job: () => T): Promise<T>;
+  close(): Promise<void>;
+}
+
+type Shape<T> = v.GenericSchema<unknown, T>;
+
+const dataVersionRow = v.object({ data_version: v.number() });
+const versionRow = v.object({ user_version: v.number() });
+
+export interface StoreOptions {
+  /** Path of the file, or `:memory:`. */
+  readonly file: string;
+  /** Called before every commit: throws when the books are wrong, and then nothing of the group is kept. */
+  readonly verify: (store: Store) => void;
+  /** Run once while opening, alone on the file and as a unit: fills what a new file lacks. */
+  readonly initialise: (store: Store) => void;
+  /** Waits for what was committed to be on disk; that of the file unless given. */
+  readonly disk?: Disk | undefined;
+}
+
+/** One wait for another process inside SQLite, kept short because it stops this process. */
+const busyTimeoutMs = 500;
+
+/** Opens the file, creates the tables in a new one. Several processes may have the same file open. */
+export function openStore(options: StoreOptions): Store {
+  const db = new Database(options.file, { timeout: busyTimeoutMs });
+  const prepared = new Map<string, Database.Statement>();
+  const statement = (sql: string): Database.Statement => {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    const fresh = db.prepare(sql);
+    prepared.set(sql, fresh);
+    return fresh;
+  };
+
+  const memory = createRowMemory();
+  const savepoints = createSavepoints((sql) => statement(sql).run([]), memory.clear);
+  const store: Store = {
+    one(shape, sql, ...values) {
+      const row = statement(sql).get(values);
+      return row === undefined ? undefined : v.parse(shape, row);
+    },
+    all: (shape, sql, ...values) => statement(sql).all(values).map((row) => v.parse(shape, row)),
+    recall(shape, sql, ...values) {
+      const read = (): unknown[] => statement(sql).all(values);
+      const rows = group.isRunning() ? memory.recall(sql, values, read) : read();
+      return rows.map((row) => v.parse(shape, row));
+    },
+    run(sql, ...values) {
+      savepoints.beforeWrite();
+      const { changes, lastInsertRowid } = statement(sql).run(values);
+      memory.changed(sql);
+      return { changes, lastId: Number(lastInsertRowid) };
+    },
+    attempt: savepoints.attempt,
+    write: (job) => group.write(() => savepoints.attempt(job)),
+    async close() {
+      await group.settled();
+      disk.close();
+      db.close();
+    },
+  };
+  let version: unknown;
+  const group = groupCommit({
+    begin() {
+      statement('BEGIN IMMEDIATE').run([]);
+      const before = version;
+      ({ data_version: version } = v.parse(dataVersionRow, statement('PRAGMA data_version').get([])));
+      if (version !== before) memory.clear();
+    },
+    commit() {
+      options.verify(store);
+      statement('COMMIT').run([]);
+    },
+    rollback() {
+      memory.clear();
+      // A full disk makes SQLite roll back by itself.
+      if (db.inTransaction) statement('ROLLBACK').run([]);
+    },
+    flush: () => disk.flush(),
+  });
+  prepareFile(db, options.file, () => options.initialise(store));
+  const disk = options.disk ?? openDisk(options.file);
+  // The disk is waited for beside the work, as strictly as SQLite would in the middle of it.
+  if (disk.isOpen) db.exec('PRAGMA synchronous = NORMAL');
+  return store;
+}
+
+function prepareFile(db: Database.Database, file: string, initialise: () => void): void {
+  patiently(() => db.exec('PRAGMA journal_mode = WAL'));
+  db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+  // Rows lie scattered by their random ids: in a cache of the usual 2 MB most pages would be read over and over.
+  db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000');
+  patiently(() => db.exec('BEGIN IMMEDIATE'));
+  try {
+    const { user_version: version } = v.parse(versionRow, db.prepare('PRAGMA user_version').get([]));
+    if (version === 0) db.exec(`${schema}; PRAGMA user_version = ${schemaVersion}`);
+    else if (version !== schemaVersion) throw otherVersion(file, version);
+    initialise();
+    db.exec('COMMIT');
+  } catch (error) {
+    // What goes wrong with the disk ends the transaction by itself.
+    if (db.inTransaction) db.exec('ROLLBACK');
+    db.close();
+    throw error;
+  }
+}
+
+function otherVersion(file: string, version: number): Failure {
+  return new Failure('usage', `The sandbox file ${file} is of version ${version}, and this svcpay reads ${schemaVersion}.`, {
+    hint: 'Move the file away: the sandbox then begins anew.',
+  });
+}
+
+/** Opening happens once and synchronously, so it may wait for another process by simply trying again. */
+function patiently(step: () => void): void {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return step();
+    } catch (error) {
+      if (!isBusy(error) || tries >= busyRetries) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// A month of transactions for a sandbox that shall look lived in: every kind, and most ways a transaction can end.
+import Big from 'big.js';
+import * as v from 'valibot';
+import type { Account } from '../world/accounts.js';
+import { readAutoPay, writeAutoPay } from '../world/auto-pay.js';
+import type { Context } from '../service/context.js';
+import { createTransaction, creationBody } from '../service/creation.js';
+import { move } from '../service/engine.js';
+import { dueActions, kindOf } from '../kinds/index.js';
+import { createInvoice } from '../world/lightning.js';
+import { chainActions } from '../world/mining.js';
+import { carryOut, type DueAction } from '../service/schedule.js';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/** How far back the history begins, ms. */
+export const historyLength = 31 * day;
+
+interface Deed {
+  readonly note: string;
+  readonly order: (ctx: Context) => object;
+  /** What becomes of the quote; `paid` means that somebody outside pays what the confirmed transaction asks for. */
+  readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
+}
+
+const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+
+/** One a day, over and over. */
+const deeds: readonly Deed[] = [
+  { note: 'Invoice 118, Coffee House', ends: 'paid', order: (ctx) => receive(ctx, 'lightning', '0.0042') },
+  { note: 'Paper & Ink, order 4711', ends: 'confirm', order: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711') },
+  { note: 'Savings', ends: 'confirm', order: (ctx) => swap(ctx, 'USDT', 'BTC', '120') },
+  { note: 'Wages, Le Van A', ends: 'confirm', order: (ctx) => payOut(ctx, '2500000') },
+  { note: 'From cold storage', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '0.03') },
+  { note: 'Supplier in Lagos', ends: 'confirm', order: (ctx) => sendTo(ctx, 'USDT', 'tron', '75', tronAddress) },
+  { note: 'To cold storage', ends: 'confirm', order: (ctx) => sendTo(ctx, 'BTC', 'on-chain', '0.0125', coldAddress) },
+  { note: 'Changed my mind', ends: 'cancel', order: (ctx) => swap(ctx, 'BTC', 'USD', '0.01') },
+  { note: 'Refund, order 52', ends: 'confirm', order: (ctx) => payInvoice(ctx, '0.0006', 'no route') },
+  { note: 'Invoice 119, never paid', ends: 'confirm', order: (ctx) => receive(ctx, 'lightning', '0.0099') },
+  { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
+];
+
+/** Writes the history of an account up to `ctx.now`; its wallets must have been filled before that. */
+export function writeHistory(ctx: Context, account: Account): void {
+  const actions = new Map([...dueActions(), ...chainActions]);
+  const payer = readAutoPay(ctx.store) ?? 'off';
+  writeAutoPay(ctx.store, 'off');
+  for (let past = 30; past > 0; past -= 1) {
+    // Some time in the ten hours after the full day, another one each day.
+    const now = ctx.now - past * day + ((past * 37) % 600) * minute;
+    const deed = deeds[past % deeds.length];
+    if (deed !== undefined) perform({ ...ctx, now }, account, deed, actions);
+  }
+  carryOut(ctx, actions);
+  writeAutoPay(ctx.store, payer);
+}
+
+function perform(ctx: Context, account: Account, deed: Deed, actions: ReadonlyMap<string, DueAction>): void {
+  carryOut(ctx, actions);
+  const order = v.parse(creationBody, { ...deed.order(ctx), note: deed.note });
+  const txn = createTransaction(ctx, account, order);
+  const kind = kindOf(txn);
+  const soon = { ...ctx, now: ctx.now + minute / 6 };
+  if (deed.ends === 'cancel') move(soon, kind.flow, txn, 'cancel');
+  if (deed.ends === 'nothing' || deed.ends === 'cancel') return;
+  const confirmed = kind.confirm(soon, txn);
+  if (deed.ends === 'paid') kind.payFromOutside?.({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
+}
+
+function receive({ maker }: Context, method: string, amount: string): object {
+  return {
+    sourceReq: { ccy: 'BTC', method },
+    destReq: { ccy: 'BTC', method: maker.method, amtRequested: new Big(amount) },
+  };
+}
+
+function payInvoice(ctx: Context, amount: string, description: string): object {
+  const { invoice } = createInvoice(ctx, { amount: new Big(amount), description, expiryMs: 60 * minute, txnId: null });
+  return {
+    sourceReq: { ccy: 'BTC', method: ctx.maker.method },
+    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
+  };
+}
+
+function swap({ maker: { method } }: Context, from: string, to: string, amount: string): object {
+  return {
+    sourceReq: { ccy: from, method, amtRequested: new Big(amount) },
+    destReq: { ccy: to, method },
+  };
+}
+
+function sendTo({ maker }: Context, ccy: string, method: string, amount: string, address: string): object {
+  return {
+    sourceReq: { ccy, method: maker.method },
+    destReq: { ccy, method, amtRequested: new Big(amount), reqDetails: { address } },
+  };
+}
+
+function payOut({ maker }: Context, amount: string): object {
+  const party = (legalFullName: string) => ({ type: 'individual', details: { legalFullName, countryCode: 'VN' } });
+  return {
+    sourceReq: { ccy: 'BTC', method: maker.method, kyc: party('Tran Thi B') },
+    destReq: {
+      ccy: 'VND',
+      method: 'vnd-instant',
+      amtRequested: new Big(amount),
+      reqDetails: {
+        acctName: 'Le Van A', acctNum: '0123456789', institutionCode: '970436', institutionName: 'Vietcombank',
+      },
+      kyc: party('Le Van A'),
+    },
+  };
+}

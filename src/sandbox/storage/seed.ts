@@ -1,0 +1,97 @@
+// What a fresh sandbox holds: its keys, the main account with its credentials, and the money to begin with.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { createAccount, findAccount, openWallet, type Account } from '../world/accounts.js';
+import { type Context, randomHex, randomId } from '../service/context.js';
+import type { Store } from './database.js';
+import { credit } from '../service/engine.js';
+import { historyLength, writeHistory } from './history.js';
+import { createNodes } from '../world/lightning.js';
+import { readSetting, requireSetting, writeSetting } from './settings.js';
+import { resetClock } from '../world/clock.js';
+import { demoBalances } from '../unspecified.js';
+
+/** `demo` has money in several wallets, `empty` has none, `history` has money and a month of transactions. */
+export const seeds = ['demo', 'empty', 'history'] as const;
+export type Seed = (typeof seeds)[number];
+
+export interface Credentials {
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly accountId: string;
+}
+
+/** What a reset empties, apart from what the main account keeps. */
+const forgotten = [
+  'attempt', 'delivery', 'webhook', 'fault', 'entry', 'posting', 'book', 'due', 'transfer', 'deposit', 'state_change',
+  'invoice', 'wallet', 'request_log',
+];
+
+/** Fills a new file; leaves one that was filled before as it is. */
+export function plant(ctx: Context, seed: Seed): void {
+  const { store, random } = ctx;
+  if (readSetting(store, 'mainAccount') !== undefined) return;
+  createNodes(ctx);
+  writeSetting(store, 'tokenKey', randomHex(random, 32));
+  writeSetting(store, 'seed', seed);
+  const account = createAccount(ctx, 'Sandbox', null);
+  writeSetting(store, 'mainAccount', account.id);
+  issueCredentials(ctx, account.id);
+  endow(ctx, account);
+}
+
+/**
+ * Begins anew: forgets all transactions, money, webhooks, faults, time travel and further accounts. The main account
+ * keeps its key. What it begins with is what it began with before, unless another seed is given.
+ */
+export function reset(ctx: Context, machine: number, seed?: Seed): void {
+  const { store } = ctx;
+  const main = requireSetting(store, 'mainAccount');
+  if (seed !== undefined) writeSetting(store, 'seed', seed);
+  for (const table of forgotten) store.run(`DELETE FROM ${table}`);
+  store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
+  store.run('DELETE FROM txn');
+  store.run('DELETE FROM api_key WHERE account_id <> ?', main);
+  store.run('DELETE FROM account WHERE id <> ?', main);
+  resetClock(store);
+  const account = findAccount(store, main);
+  if (account !== undefined) endow({ ...ctx, now: machine }, account);
+}
+
+export function readCredentials(store: Store): Credentials {
+  const accountId = requireSetting(store, 'mainAccount');
+  const row = store.one(
+    v.object({ apiKey: v.string(), apiSecret: v.string() }),
+    'SELECT key AS apiKey, secret AS apiSecret FROM api_key WHERE account_id = ?', accountId,
+  );
+  if (row === undefined) throw new Error('The main account has no API key.');
+  return { ...row, accountId };
+}
+
+/** Makes a key and a secret for an account, in place of those before. */
+export function issueCredentials({ store, random }: Context, accountId: string): Credentials {
+  const credentials = { apiKey: `sandbox_${randomHex(random, 12)}`, apiSecret: randomHex(random, 32), accountId };
+  setCredentials(store, accountId, credentials.apiKey, credentials.apiSecret);
+  return credentials;
+}
+
+/** Gives an account one key and secret, in place of those before. */
+export function setCredentials(store: Store, accountId: string, apiKey: string, apiSecret: string): void {
+  store.run('DELETE FROM api_key WHERE account_id = ?', accountId);
+  store.run('INSERT INTO api_key (key, secret, account_id) VALUES (?, ?, ?)', apiKey, apiSecret, accountId);
+}
+
+/** Puts money from outside into a wallet. */
+export function fund(ctx: Context, accountId: string, ccy: string, amount: Big): void {
+  credit(ctx, { subject: randomId(ctx.random), accountId, ccy, amount });
+}
+
+function endow(ctx: Context, account: Account): void {
+  const seed = requireSetting(ctx.store, 'seed');
+  const begun = seed === 'history' ? { ...ctx, now: ctx.now - historyLength } : ctx;
+  for (const [ccy, amount] of Object.entries(demoBalances)) {
+    if (seed === 'empty') openWallet(begun, account.id, ccy);
+    else fund(begun, account.id, ccy, new Big(amount));
+  }
+  if (seed === 'history') writeHistory(ctx, account);
+}

@@ -1,0 +1,118 @@
+// Whole states of the service, kept under a name in the same file and put back: money, transactions, webhooks and time.
+import * as v from 'valibot';
+import { readClock, restoreClock } from '../world/clock.js';
+import type { Context } from '../service/context.js';
+import { route } from '../control/control-route.js';
+import type { Store } from './database.js';
+import { readBody, type Route } from '../http/http.js';
+import { notFound } from '../http/refusal.js';
+import { readCredentials, setCredentials } from './seed.js';
+
+const row = v.object({
+  id: v.number(),
+  name: v.string(),
+  savedAt: v.number(),
+  clock: v.number(),
+  frozen: v.number(),
+  transactions: v.number(),
+});
+
+/** A whole state that is kept. */
+export interface Snapshot {
+  readonly name: string;
+  /** Epoch ms of the machine's clock. */
+  readonly savedAt: number;
+  /** The service's clock then. */
+  readonly clock: { readonly now: number; readonly frozen: boolean };
+  readonly transactions: number;
+}
+
+const saveBody = v.object({
+  name: v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "_" and "-" is needed')),
+});
+
+/**
+ * Tables that a snapshot leaves alone: settings and keys of this file, what the tests do to it, signatures (they stay
+ * used), and the counts, which triggers keep.
+ */
+const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot', 'txn_count'];
+
+export function snapshotControls(machineTime: () => number): Route[] {
+  return [
+    route('GET', 'snapshots', ({ ctx }) => ({ data: listSnapshots(ctx.store) })),
+    route('POST', 'snapshots', ({ ctx, incoming }) => save(ctx, machineTime(), readBody(incoming, saveBody).name)),
+    route('POST', 'snapshots/:name/load', ({ ctx, params }) => load(ctx, machineTime(), params['name'] ?? '')),
+    route('DELETE', 'snapshots/:name', ({ ctx, params }) => {
+      remove(ctx.store, requireSnapshot(ctx.store, params['name'] ?? '').id);
+      return { data: listSnapshots(ctx.store) };
+    }),
+  ];
+}
+
+export function listSnapshots(store: Store): Snapshot[] {
+  return store.all(row, `${select} ORDER BY id`).map(show);
+}
+
+const select = 'SELECT id, name, saved_at AS savedAt, clock, frozen, transactions FROM snapshot';
+
+/** Keeps the present state, in place of one of the same name. */
+function save({ store }: Context, machine: number, name: string): Snapshot {
+  const before = find(store, name);
+  if (before !== undefined) remove(store, before.id);
+  const { now, frozen } = readClock(store, machine);
+  const { lastId: id } = store.run(
+    `INSERT INTO snapshot (name, saved_at, clock, frozen, transactions)
+     VALUES (?, ?, ?, ?, (SELECT count(*) FROM txn))`, name, machine, now, Number(frozen),
+  );
+  for (const table of savedTables(store)) store.run(`CREATE TABLE ${copyOf(id, table)} AS SELECT * FROM ${table}`);
+  return show(requireSnapshot(store, name));
+}
+
+/** Puts a state back, its time too. The main account keeps the credentials that it has now. */
+function load({ store }: Context, machine: number, name: string): Snapshot {
+  const snapshot = requireSnapshot(store, name);
+  const { apiKey, apiSecret, accountId } = readCredentials(store);
+  // Rows refer to each other; whether all of them are there is looked at when the work is committed.
+  store.run('PRAGMA defer_foreign_keys = ON');
+  for (const table of savedTables(store)) {
+    store.run(`DELETE FROM ${table}`);
+    store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
+  }
+  // Whoever is posting now has nothing to say about the state that is back.
+  store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
+  setCredentials(store, accountId, apiKey, apiSecret);
+  const shown = show(snapshot);
+  restoreClock(store, machine, shown.clock);
+  return shown;
+}
+
+function remove(store: Store, id: number): void {
+  for (const table of savedTables(store)) store.run(`DROP TABLE ${copyOf(id, table)}`);
+  store.run('DELETE FROM snapshot WHERE id = ?', id);
+}
+
+function find(store: Store, name: string): v.InferOutput<typeof row> | undefined {
+  return store.one(row, `${select} WHERE name = ?`, name);
+}
+
+function requireSnapshot(store: Store, name: string): v.InferOutput<typeof row> {
+  const found = find(store, name);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+function show({ name, savedAt, clock, frozen, transactions }: v.InferOutput<typeof row>): Snapshot {
+  return { name, savedAt, clock: { now: clock, frozen: frozen === 1 }, transactions };
+}
+
+/** Every table of the service but those left alone; a new one is taken along by itself. */
+function savedTables(store: Store): string[] {
+  const tables = store.all(
+    v.object({ name: v.string() }),
+    `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'copy%'
+     ORDER BY name`,
+  );
+  return tables.map(({ name }) => name).filter((name) => !leftAlone.includes(name));
+}
+
+const copyOf = (id: number, table: string): string => `copy_${id}_${table}`;

@@ -1,0 +1,96 @@
+// Accounts, who may act on which, and their wallets.
+import * as v from 'valibot';
+import { issueStaticAddresses } from './addresses.js';
+import { type Context, randomHex, randomId } from '../service/context.js';
+import type { Store } from '../storage/database.js';
+import { balanceOf } from './ledger.js';
+import { notFound, permissionDenied, Refusal, unauthorized } from '../http/refusal.js';
+
+const accountRow = v.object({
+  id: v.string(),
+  parentId: v.nullable(v.string()),
+  displayName: v.string(),
+  createdAt: v.number(),
+});
+
+export type Account = v.InferOutput<typeof accountRow>;
+
+const select = 'SELECT id, parent_id AS parentId, display_name AS displayName, created_at AS createdAt FROM account';
+
+export function findAccount(store: Store, id: string): Account | undefined {
+  return store.recall(accountRow, `${select} WHERE id = ?`, id)[0];
+}
+
+export function listAccounts(store: Store): Account[] {
+  return store.all(accountRow, `${select} ORDER BY rowid`);
+}
+
+/** Opens an account with an id as the specification shows them: `ne01-<suffix>`. */
+export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
+  const account = { id: `ne01-${randomHex(ctx.random, 4)}`, parentId, displayName, createdAt: ctx.now };
+  ctx.store.run(
+    'INSERT INTO account (id, parent_id, display_name, created_at) VALUES (?, ?, ?, ?)',
+    account.id, parentId, displayName, ctx.now,
+  );
+  issueStaticAddresses(ctx, account.id);
+  return account;
+}
+
+/** The account of the path, if the caller may see it: itself or one of its subaccounts. */
+export function reachAccount(store: Store, caller: Account, id: string): Account {
+  if (!/^ne01-[0-9a-z]+$/i.test(id)) throw new Refusal(400, { error: 'failed to get account' });
+  const account = findAccount(store, id);
+  if (account === undefined) throw notFound();
+  assertReach(caller, id, account.parentId);
+  return account;
+}
+
+/** Refuses a caller that is neither the owner nor its parent: a child reaching for its parent, or a stranger. */
+export function assertReach(caller: Account, ownerId: string, ownersParent: string | null | undefined): void {
+  if (ownerId === caller.id || ownersParent === caller.id) return;
+  if (ownerId === caller.parentId) throw permissionDenied();
+  throw unauthorized('you are not authorized to view this account');
+}
+
+const walletRow = v.object({
+  id: v.string(),
+  ccy: v.string(),
+  accountId: v.string(),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+});
+
+/** Makes sure that the account has a wallet in the currency; called before money comes in. */
+export function openWallet(ctx: Context, accountId: string, ccy: string): void {
+  const known = ctx.store.recall(
+    v.object({ id: v.string() }), 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?', accountId, ccy,
+  );
+  if (known.length > 0) return;
+  ctx.store.run(
+    'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?)',
+    randomId(ctx.random), accountId, ccy, ctx.now,
+  );
+}
+
+/** The wallets as endpoint 2 answers them. */
+export function walletsOf(store: Store, accountId: string) {
+  const rows = store.all(
+    walletRow,
+    `SELECT id, ccy, account_id AS accountId, created_at AS createdAt, coalesce(
+       (SELECT max(changed_at) FROM book WHERE owner = account_id AND book.ccy = wallet.ccy), created_at
+     ) AS updatedAt
+     FROM wallet WHERE account_id = ? ORDER BY rowid`, accountId,
+  );
+  return rows.map((row) => {
+    const { available, reserved } = balanceOf(store, accountId, row.ccy);
+    return {
+      id: row.id,
+      ccy: row.ccy,
+      amount: available.plus(reserved),
+      availableBalance: available,
+      accountId: row.accountId,
+      createdAt: new Date(row.createdAt).toISOString(),
+      updatedAt: new Date(row.updatedAt).toISOString(),
+    };
+  });
+}

@@ -1,0 +1,64 @@
+// The service's own blockchain addresses: valid, derived from its key, and each belonging to an account.
+import { createHmac } from 'node:crypto';
+import * as v from 'valibot';
+import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
+import { encodeEvmAddress } from '../../formats/address/evm-address.js';
+import { encodeTronAddress } from '../../formats/address/tron-address.js';
+import { chains, type Chain } from './chain.js';
+import type { Context } from '../service/context.js';
+import type { Store } from '../storage/database.js';
+import { requireSetting } from '../storage/settings.js';
+
+const addressRow = v.object({
+  address: v.string(),
+  chain: v.picklist(chains),
+  accountId: v.string(),
+  txnId: v.nullable(v.string()),
+});
+
+export type OwnAddress = v.InferOutput<typeof addressRow>;
+
+const select = 'SELECT address, chain, account_id AS accountId, txn_id AS txnId FROM address';
+
+/** Makes an account's permanent addresses, the same ones each time. */
+export function issueStaticAddresses(ctx: Context, accountId: string): void {
+  for (const chain of chains) issue(ctx, chain, accountId, null);
+}
+
+/** Makes the Bitcoin address of one receive. */
+export function issueReceiveAddress(ctx: Context, accountId: string, txnId: string): string {
+  return issue(ctx, 'bitcoin', accountId, txnId);
+}
+
+/** An account's permanent address on a chain. */
+export function staticAddress(store: Store, accountId: string, chain: Chain): string {
+  const found = store.one(
+    addressRow, `${select} WHERE account_id = ? AND chain = ? AND txn_id IS NULL`, accountId, chain,
+  );
+  if (found === undefined) throw new Error(`Account ${accountId} has no address on ${chain}.`);
+  return found.address;
+}
+
+/** The owner of an address in its canonical spelling, if it is one of this service. */
+export function findOwnAddress(store: Store, address: string): OwnAddress | undefined {
+  return store.one(addressRow, `${select} WHERE address = ?`, address);
+}
+
+function issue({ store }: Context, chain: Chain, accountId: string, txnId: string | null): string {
+  const key = requireSetting(store, 'nodeKey');
+  const hash = createHmac('sha256', key).update(`${chain}/${txnId ?? accountId}`).digest().subarray(0, 20);
+  const address = encode(chain, hash);
+  store.run(
+    'INSERT INTO address (address, chain, account_id, txn_id) VALUES (?, ?, ?, ?)', address, chain, accountId, txnId,
+  );
+  return address;
+}
+
+/** Bitcoin addresses are of testnet; the other two chains write the addresses of their test networks like real ones. */
+function encode(chain: Chain, hash: Uint8Array): string {
+  switch (chain) {
+    case 'bitcoin': return encodeSegwitAddress('testnet', 0, hash);
+    case 'tron': return encodeTronAddress(hash);
+    case 'ethereum': return encodeEvmAddress(hash);
+  }
+}

@@ -1,0 +1,50 @@
+// The service's own clock: the machine's time plus an offset, or standing still. Kept in the database.
+import * as v from 'valibot';
+import type { Store } from '../storage/database.js';
+import { readSetting, removeSetting, writeSetting } from '../storage/settings.js';
+
+export interface ClockState {
+  /** Epoch ms. */
+  readonly now: number;
+  readonly frozen: boolean;
+}
+
+/** A running clock is so many ms ahead of the machine's; a frozen one stands at a moment. */
+const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
+
+/** Reads the clock; `machine` is the machine's time in epoch ms. */
+export function readClock(store: Store, machine: number): ClockState {
+  const stored = readSetting(store, 'clock');
+  if (stored === undefined) return { now: machine, frozen: false };
+  const clock = v.parse(setting, JSON.parse(stored));
+  return 'ahead' in clock ? { now: machine + clock.ahead, frozen: false } : { now: clock.standsAt, frozen: true };
+}
+
+/** Moves the clock forward by `ms`, whether it runs or stands still. */
+export function advanceClock(store: Store, machine: number, ms: number): void {
+  const { now, frozen } = readClock(store, machine);
+  setClock(store, machine, { now: now + ms, frozen });
+}
+
+export function freezeClock(store: Store, machine: number): void {
+  setClock(store, machine, { now: readClock(store, machine).now, frozen: true });
+}
+
+/** Lets the clock run on from where it stood. */
+export function thawClock(store: Store, machine: number): void {
+  setClock(store, machine, { now: readClock(store, machine).now, frozen: false });
+}
+
+/** Sets the clock, back as well: for a state that is put back with its time. */
+export function restoreClock(store: Store, machine: number, state: ClockState): void {
+  setClock(store, machine, state);
+}
+
+export function resetClock(store: Store): void {
+  removeSetting(store, 'clock');
+}
+
+function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
+  const clock: v.InferOutput<typeof setting> = frozen ? { standsAt: now } : { ahead: now - machine };
+  writeSetting(store, 'clock', JSON.stringify(clock));
+}

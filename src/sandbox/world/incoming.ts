@@ -1,0 +1,60 @@
+// Payments seen on a blockchain for an address of the service: for the receive that waits for them, else a deposit.
+import type Big from 'big.js';
+import * as v from 'valibot';
+import { findOwnAddress, type OwnAddress } from './addresses.js';
+import { broadcast, chainCurrency, chains, type Chain } from './chain.js';
+import { type Context, randomId } from '../service/context.js';
+import type { Store } from '../storage/database.js';
+import { credit } from '../service/engine.js';
+import { detectPayment } from '../kinds/onchain-receive.js';
+import { requireTransaction } from '../service/transactions.js';
+import { fromUnits, toUnits } from './units.js';
+import { bitcoinConfirmations, tokenConfirmations } from '../unspecified.js';
+
+const depositRow = v.object({
+  id: v.string(),
+  accountId: v.string(),
+  chain: v.picklist(chains),
+  amount: v.number(),
+});
+
+type Deposit = v.InferOutput<typeof depositRow>;
+
+/** Somebody pays an address of the service. Gives the id of the transaction or of the deposit. */
+export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
+  const txn = own.txnId === null ? undefined : requireTransaction(ctx.store, own.txnId);
+  return txn?.state === 'srcintent' ? detectPayment(ctx, txn, amount).id : openDeposit(ctx, own, amount);
+}
+
+/** A transfer of this service may be one to a user of its own. */
+export function payIfOwn(ctx: Context, address: string, amount: Big): void {
+  const own = findOwnAddress(ctx.store, address);
+  if (own !== undefined) payAddress(ctx, own, amount);
+}
+
+export function findDeposit(store: Store, id: string): Deposit | undefined {
+  return store.one(
+    depositRow,
+    `SELECT id, account_id AS accountId, chain, amount FROM deposit JOIN address USING (address) WHERE id = ?`, id,
+  );
+}
+
+/** Puts a confirmed deposit into the wallet. */
+export function creditDeposit(ctx: Context, { id, accountId, chain, amount: units }: Deposit): void {
+  const ccy = chainCurrency[chain];
+  credit(ctx, { subject: id, accountId, ccy, amount: fromUnits(ccy, units) });
+}
+
+/** Permanent addresses take any amount at any time, and so do those whose receive has been paid or has expired. */
+function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
+  const id = randomId(ctx.random);
+  ctx.store.run(
+    'INSERT INTO deposit (id, address, amount) VALUES (?, ?, ?)', id, address, toUnits(chainCurrency[chain], amount),
+  );
+  broadcast(ctx, id, chain, confirmationsOf(chain, amount));
+  return id;
+}
+
+function confirmationsOf(chain: Chain, amount: Big): number {
+  return chain === 'bitcoin' ? bitcoinConfirmations(amount) : tokenConfirmations[chain];
+}

@@ -1,0 +1,124 @@
+// Double-entry books. Every movement sums to zero per currency, happens once, and leaves no wallet below zero.
+import type Big from 'big.js';
+import * as v from 'valibot';
+import type { Context } from '../service/context.js';
+import type { Store } from '../storage/database.js';
+import { fromUnits, toUnits } from './units.js';
+
+/** `available` and `reserved` are a wallet; `fees` are earned, `desk` changes currencies, `outside` is the world. */
+type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
+
+export interface Leg {
+  /** Account id, or `house` for fees, desk and outside. */
+  readonly owner: string;
+  readonly role: Role;
+  readonly ccy: string;
+  /** Positive: the book gains. */
+  readonly amount: Big;
+}
+
+/** One movement of money. A subject makes each step once. */
+export interface Movement {
+  /** The transaction, the deposit, or the id of a funding. */
+  readonly subject: string;
+  readonly step: 'fund' | 'reserve' | 'release' | 'settle';
+  readonly legs: readonly Leg[];
+}
+
+export interface Balance {
+  readonly available: Big;
+  readonly reserved: Big;
+}
+
+export class InsufficientFunds extends Error {
+  override readonly name = 'InsufficientFunds';
+}
+
+const house = 'house';
+const bookRow = v.object({ id: v.number(), balance: v.number() });
+
+export function wallet(owner: string, ccy: string, amount: Big): Leg {
+  return { owner, role: 'available', ccy, amount };
+}
+
+export function reserved(owner: string, ccy: string, amount: Big): Leg {
+  return { owner, role: 'reserved', ccy, amount };
+}
+
+export function houseLeg(role: 'fees' | 'desk' | 'outside', ccy: string, amount: Big): Leg {
+  return { owner: house, role, ccy, amount };
+}
+
+/** Writes a movement. Throws `InsufficientFunds`, and then nothing of it is kept. */
+export function post(ctx: Context, movement: Movement): void {
+  const { store, now } = ctx;
+  const legs = netted(movement.legs);
+  assertBalanced(legs);
+  store.attempt(() => {
+    const { lastId: posting } = store.run(
+      'INSERT INTO posting (subject, step, at) VALUES (?, ?, ?)', movement.subject, movement.step, now,
+    );
+    const entries = legs.flatMap((leg) => {
+      const delta = toUnits(leg.ccy, leg.amount);
+      return [posting, change(ctx, leg, delta), delta];
+    });
+    if (entries.length === 0) return;
+    const places = legs.map(() => '(?, ?, ?)').join(', ');
+    store.run(`INSERT INTO entry (posting_id, book_id, amount) VALUES ${places}`, ...entries);
+  });
+}
+
+export function balanceOf(store: Store, owner: string, ccy: string): Balance {
+  const of = (role: Role): Big => fromUnits(ccy, findBook(store, { owner, role, ccy })?.balance ?? 0);
+  return { available: of('available'), reserved: of('reserved') };
+}
+
+/** Throws when the books do not sum to zero in some currency or a wallet owes money. Run before every commit. */
+export function verifyBooks(store: Store): void {
+  const wrong = store.all(
+    v.object({ ccy: v.string(), total: v.number(), lowest: v.number() }),
+    `SELECT ccy, sum(balance) AS total, min(CASE WHEN owner = '${house}' THEN 0 ELSE balance END) AS lowest
+     FROM book GROUP BY ccy HAVING total <> 0 OR lowest < 0`,
+  );
+  for (const { ccy, total, lowest } of wrong) {
+    throw new Error(`The books are wrong: ${ccy} sums to ${total}, the lowest wallet is ${lowest}.`);
+  }
+}
+
+type BookName = Pick<Leg, 'owner' | 'role' | 'ccy'>;
+
+function findBook(store: Store, { owner, role, ccy }: BookName): v.InferOutput<typeof bookRow> | undefined {
+  return store.one(bookRow, 'SELECT id, balance FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy);
+}
+
+/** Changes the balance of a book, which is opened when it is new, and gives its id. */
+function change({ store, now }: Context, { owner, role, ccy }: BookName, delta: number): number {
+  const book = findBook(store, { owner, role, ccy });
+  const balance = (book?.balance ?? 0) + delta;
+  if (balance < 0 && owner !== house) throw new InsufficientFunds(ccy);
+  if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${role} book in ${ccy} is full.`);
+  if (book === undefined) {
+    const sql = 'INSERT INTO book (owner, role, ccy, balance, changed_at) VALUES (?, ?, ?, ?, ?)';
+    return store.run(sql, owner, role, ccy, balance, now).lastId;
+  }
+  store.run('UPDATE book SET balance = ?, changed_at = ? WHERE id = ?', balance, now, book.id);
+  return book.id;
+}
+
+/** Joins the legs on the same book and drops those that come to nothing. */
+function netted(legs: readonly Leg[]): Leg[] {
+  const byBook = new Map<string, Leg>();
+  for (const leg of legs) {
+    const key = `${leg.owner} ${leg.role} ${leg.ccy}`;
+    byBook.set(key, { ...leg, amount: leg.amount.plus(byBook.get(key)?.amount ?? 0) });
+  }
+  return [...byBook.values()].filter((leg) => !leg.amount.eq(0));
+}
+
+function assertBalanced(legs: readonly Leg[]): void {
+  const sums = new Map<string, Big>();
+  for (const leg of legs) sums.set(leg.ccy, leg.amount.plus(sums.get(leg.ccy) ?? 0));
+  for (const [ccy, sum] of sums) {
+    if (!sum.eq(0)) throw new Error(`A movement in ${ccy} does not balance: ${sum.toFixed()} left over.`);
+  }
+}

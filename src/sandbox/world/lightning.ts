@@ -1,0 +1,102 @@
+// The Lightning side: signed testnet invoices of the service's own node and of a node outside, and their payment.
+import { createECDH } from 'node:crypto';
+import type Big from 'big.js';
+import * as v from 'valibot';
+import { msatOf } from '../../formats/amount.js';
+import { encodeInvoice } from '../../formats/bolt11/encode.js';
+import { type Context, randomHex, sha256Hex } from '../service/context.js';
+import type { Store } from '../storage/database.js';
+import { requireSetting, writeSetting } from '../storage/settings.js';
+
+const invoiceRow = v.object({
+  paymentHash: v.string(),
+  origin: v.picklist(['own', 'outside', 'foreign']),
+  invoice: v.string(),
+  txnId: v.nullable(v.string()),
+  expiresAt: v.number(),
+  paidAt: v.nullable(v.number()),
+});
+
+export type KnownInvoice = v.InferOutput<typeof invoiceRow>;
+
+export interface InvoiceTerms {
+  /** BTC. */
+  readonly amount: Big;
+  /** A text, or its hash when the text reaches the payer in another way. */
+  readonly description: string | { readonly sha256: string };
+  readonly expiryMs: number;
+  /** The receive that the invoice is for; without one it is an invoice of the node outside. */
+  readonly txnId: string | null;
+}
+
+/** Makes, signs and remembers an invoice. */
+export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
+  const preimage = ctx.random(32);
+  const timestamp = Math.floor(ctx.now / 1000);
+  const expiry = Math.max(1, Math.floor(terms.expiryMs / 1000));
+  const paymentHash = sha256Hex(preimage);
+  const amountMsat = msatOf(terms.amount);
+  const key = requireSetting(ctx.store, terms.txnId === null ? 'outsideNodeKey' : 'nodeKey');
+  const invoice = encodeInvoice({
+    network: 'testnet',
+    amountMsat,
+    paymentHash,
+    paymentSecret: randomHex(ctx.random, 32),
+    ...(typeof terms.description === 'string'
+      ? { description: terms.description }
+      : { descriptionHash: terms.description.sha256 }),
+    timestamp,
+    expiry,
+  }, Buffer.from(key, 'hex'));
+  const expiresAt = (timestamp + expiry) * 1000;
+  const origin = terms.txnId === null ? 'outside' : 'own';
+  ctx.store.run(
+    `INSERT INTO invoice (payment_hash, origin, invoice, preimage, txn_id, amount_msat, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    paymentHash, origin, invoice, Buffer.from(preimage).toString('hex'), terms.txnId, String(amountMsat), expiresAt,
+  );
+  return { paymentHash, origin, invoice, txnId: terms.txnId, expiresAt, paidAt: null };
+}
+
+/** Makes the keys of the two nodes: the service's own and the one outside. */
+export function createNodes({ store, random }: Context): void {
+  for (const [keyName, idName] of [['nodeKey', 'nodeId'], ['outsideNodeKey', 'outsideNodeId']] as const) {
+    const key = randomHex(random, 32);
+    const curve = createECDH('secp256k1');
+    curve.setPrivateKey(key, 'hex');
+    writeSetting(store, keyName, key);
+    writeSetting(store, idName, curve.getPublicKey('hex', 'compressed'));
+  }
+}
+
+/** Whether a node's public key (hex) belongs to one of the two nodes here. */
+export function isLocalNode(store: Store, nodeId: string): boolean {
+  return nodeId === requireSetting(store, 'nodeId') || nodeId === requireSetting(store, 'outsideNodeId');
+}
+
+export function findInvoice(store: Store, paymentHash: string): KnownInvoice | undefined {
+  return store.one(
+    invoiceRow,
+    `SELECT payment_hash AS paymentHash, origin, invoice, txn_id AS txnId, expires_at AS expiresAt, paid_at AS paidAt
+     FROM invoice WHERE payment_hash = ?`, paymentHash,
+  );
+}
+
+/** Marks a known invoice as paid. */
+export function markPaid(ctx: Context, paymentHash: string): void {
+  const { changes } = ctx.store.run(
+    'UPDATE invoice SET paid_at = ? WHERE payment_hash = ? AND paid_at IS NULL', ctx.now, paymentHash,
+  );
+  if (changes !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
+}
+
+/** Remembers an invoice of the world at large as paid. */
+export function rememberPaid(
+  ctx: Context, invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },
+): void {
+  ctx.store.run(
+    `INSERT INTO invoice (payment_hash, origin, invoice, amount_msat, expires_at, paid_at)
+     VALUES (?, 'foreign', ?, ?, ?, ?)`,
+    invoice.paymentHash, invoice.invoice, invoice.amountMsat, invoice.expiresAt, ctx.now,
+  );
+}

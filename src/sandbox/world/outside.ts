@@ -1,0 +1,64 @@
+// What somebody outside does: pays a transaction, an invoice or an address of the service.
+import { detectDestination } from '../../formats/destination.js';
+import type { Invoice } from '../../formats/bolt11/decode.js';
+import { findOwnAddress } from './addresses.js';
+import { chainCurrency, requireTransfer } from './chain.js';
+import type { Context } from '../service/context.js';
+import { payAddress } from './incoming.js';
+import { kindOf } from '../kinds/index.js';
+import { findInvoice } from './lightning.js';
+import { badRequest, notFound, orRefuse } from '../http/refusal.js';
+import { findTransaction, requireTransaction, type Transaction } from '../service/transactions.js';
+import { readAmount } from '../http/values.js';
+
+/**
+ * Pays the target: a txnId, an invoice, an address or a `bitcoin:` URI. An amount is taken for addresses alone; the one
+ * of a receive may do without, and then gets what it asks for.
+ */
+export function payFromOutside(ctx: Context, target: string, amount: string | undefined): unknown {
+  const txn = findTransaction(ctx.store, target);
+  if (txn !== undefined) return payTransaction(ctx, txn, amount);
+  if (/^[0-9a-f-]{36}$/i.test(target)) throw notFound();
+  const found = orRefuse(() => detectDestination(target));
+  switch (found.kind) {
+    case 'bolt11': return payTransaction(ctx, receiveOf(ctx, found.value), amount);
+    case 'bip21': return payOwnAddress(ctx, found.value.bitcoin?.address ?? '', amount);
+    case 'bitcoin-address':
+    case 'tron-address':
+    case 'evm-address': return payOwnAddress(ctx, found.value.address, amount);
+    default: throw badRequest('only a transaction, an invoice or an address of this service can be paid');
+  }
+}
+
+function payTransaction(ctx: Context, txn: Transaction, amount: string | undefined): unknown {
+  const { payFromOutside: payIt } = kindOf(txn);
+  if (payIt === undefined) throw badRequest(`transaction ${txn.id} asks for no payment`);
+  if (amount !== undefined) throw badRequest('an amount is for an address: this says its own');
+  return show(payIt(ctx, txn));
+}
+
+function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Transaction {
+  const known = findInvoice(store, paymentHash);
+  if (known?.txnId == null || known.invoice !== invoice) throw badRequest('the invoice is not one of this service');
+  return requireTransaction(store, known.txnId);
+}
+
+function payOwnAddress(ctx: Context, address: string, amount: string | undefined): unknown {
+  const own = findOwnAddress(ctx.store, address);
+  if (own === undefined) throw badRequest('the address is not one of this service');
+  if (amount === undefined) {
+    if (own.txnId === null) throw badRequest('an amount is needed: this address takes any');
+    return payTransaction(ctx, requireTransaction(ctx.store, own.txnId), undefined);
+  }
+  const ccy = chainCurrency[own.chain];
+  const value = readAmount(ccy, amount);
+  const id = payAddress(ctx, own, value);
+  const txn = findTransaction(ctx.store, id);
+  if (txn !== undefined) return show(txn);
+  const { confirmations, needed } = requireTransfer(ctx.store, id);
+  return { depositId: id, ccy, amount: value, confirmations, needed };
+}
+
+function show({ id, state }: Transaction): unknown {
+  return { txnId: id, txnState: state };
+}

@@ -1,0 +1,97 @@
+// A text file that grows by whole lines, each durable before it is reported written: a crash loses none of those.
+import { open, type FileHandle } from 'node:fs/promises';
+import { Failure } from '../../formats/failure.js';
+
+export interface AppendFile {
+  /** What was in it when it was opened. */
+  before(): AsyncIterable<Buffer>;
+  /** Resolves when the line is on the disk. Lines that come together are written together. */
+  append(line: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a file, or creates it with this first line. A last line that a crash had cut off is taken away.
+ * Throws Failure `usage` for a file that begins otherwise, or that cannot be written.
+ */
+export async function openAppendFile(path: string, head: string): Promise<AppendFile> {
+  const file = await open(path, 'a+', 0o600).catch((cause: unknown) => {
+    throw unusable(path, 'it cannot be written', cause);
+  });
+  const length = await prepare(file, path, head).catch(async (error: unknown) => {
+    await file.close();
+    throw error;
+  });
+  let waiting = '';
+  let closing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    const text = waiting;
+    waiting = '';
+    next = undefined;
+    await file.appendFile(text);
+    await file.datasync();
+  };
+  return {
+    before: () => (length === 0 ? emptyBytes() : file.createReadStream({ start: 0, end: length - 1, autoClose: false })),
+    append(line) {
+      waiting += `${line}\n`;
+      if (next === undefined) last = next = last.then(flush).catch((cause: unknown) => Promise.reject(lost(path, cause)));
+      return next;
+    },
+    close: async () => {
+      await last.catch(() => undefined);
+      closing ??= file.close();
+      await closing;
+    },
+  };
+}
+
+const lost = (path: string, cause: unknown): Failure =>
+  new Failure('unexpected', `The results can no longer be written to ${path}. What was paid is in the journal.`, {
+    hint: 'Make room and run the same command again: it goes on, and pays no row twice.',
+    cause,
+  });
+
+async function* emptyBytes(): AsyncGenerator<Buffer> {
+  yield* [];
+}
+
+const chunk = 65_536;
+
+/** Resolves with the length of what was there; writes the head into an empty file. */
+async function prepare(file: FileHandle, path: string, head: string): Promise<number> {
+  const { size } = await file.stat();
+  const start = Buffer.alloc(Buffer.byteLength(head) + 1);
+  const { bytesRead } = await file.read(start, 0, start.length, 0);
+  const found = start.subarray(0, bytesRead).toString();
+  if (found !== `${head}\n`.slice(0, found.length)) throw unusable(path, 'it is no result of a batch');
+  if (found.length <= head.length) {
+    await file.truncate(0);
+    await file.appendFile(`${head}\n`);
+    await file.datasync();
+    return 0;
+  }
+  const end = await lastLineEnd(file, size);
+  if (end < size) await file.truncate(end);
+  return end;
+}
+
+/** Where the last whole line ends. */
+async function lastLineEnd(file: FileHandle, size: number): Promise<number> {
+  for (let to = size; to > 0; to -= chunk) {
+    const from = Math.max(0, to - chunk);
+    const bytes = Buffer.alloc(to - from);
+    await file.read(bytes, 0, bytes.length, from);
+    const at = bytes.lastIndexOf('\n');
+    if (at >= 0) return from + at + 1;
+  }
+  return 0;
+}
+
+const unusable = (path: string, why: string, cause?: unknown): Failure =>
+  new Failure('usage', `Nothing was sent: the results cannot go to ${path}: ${why}.`, {
+    hint: 'Name another file: --result FILE',
+    cause,
+  });

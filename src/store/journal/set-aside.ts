@@ -1,0 +1,35 @@
+// The way on from a damaged journal: it is kept under another name, and the next payment starts a new one.
+import { existsSync, renameSync } from 'node:fs';
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import { Damage, journalFailure, openJournalFile } from './sqlite-file.js';
+import { rowSchema } from './sqlite-rows.js';
+
+/** Gives the file's new name. Throws Failure `usage` when there is no journal, or when it is in order. */
+export function setJournalAside(path: string, now: number): string {
+  if (!existsSync(path)) throw new Failure('usage', `There is no payment journal at ${path}.`);
+  if (!isDamaged(path)) throw new Failure('usage', `The payment journal ${path} is not damaged, so it stays where it is.`);
+  const aside = `${path}.damaged-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
+  try {
+    for (const part of ['', '-wal', '-shm']) if (existsSync(path + part)) renameSync(path + part, aside + part);
+  } catch (cause) {
+    throw journalFailure(path, cause);
+  }
+  return aside;
+}
+
+function isDamaged(path: string): boolean {
+  try {
+    const db = openJournalFile(path);
+    try {
+      v.parse(v.array(rowSchema), db.prepare('SELECT * FROM intents').all());
+    } finally {
+      db.close();
+    }
+    return false;
+  } catch (error) {
+    const failure = journalFailure(path, error);
+    if (failure.cause instanceof Damage) return true;
+    throw failure;
+  }
+}

@@ -1,0 +1,98 @@
+// Profiles: which service, which account, which network. Kept in config.json, without secrets.
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import { openDocument, type Document } from '../files/document.js';
+
+export const networks = ['mainnet', 'testnet', 'any'] as const;
+export type Network = (typeof networks)[number];
+
+/** Who sends a payout: kept so that the wizard need not ask again (specification: kyc object). */
+const partySchema = v.object({
+  type: v.picklist(['individual', 'business']),
+  legalFullName: v.string(),
+  countryCode: v.string(),
+  contactNumber: v.optional(v.string()),
+  address1: v.optional(v.string()),
+});
+
+const recipientSchema = v.object({
+  method: v.string(),
+  country: v.string(),
+  institutionCode: v.string(),
+  institutionName: v.optional(v.string()),
+  acctNum: v.string(),
+  acctName: v.optional(v.string()),
+  party: partySchema,
+});
+
+const limitsSchema = v.object({
+  perPayment: v.optional(v.record(v.string(), v.string()), {}),
+  perDay: v.optional(v.record(v.string(), v.string()), {}),
+  destinations: v.optional(v.array(v.string()), []),
+});
+
+const profileSchema = v.object({
+  baseUrl: v.optional(v.string()),
+  apiKey: v.optional(v.string()),
+  account: v.optional(v.string()),
+  maker: v.optional(v.string()),
+  network: v.optional(v.picklist(networks)),
+  /** The embedded sandbox instead of a service at an address. */
+  sandbox: v.optional(v.boolean()),
+  sender: v.optional(v.partial(partySchema)),
+  limits: v.optional(limitsSchema),
+});
+
+const configSchema = v.object({
+  current: v.optional(v.string()),
+  profiles: v.optional(v.record(v.string(), profileSchema), {}),
+  recipients: v.optional(v.record(v.string(), recipientSchema), {}),
+});
+
+export type Party = v.InferOutput<typeof partySchema>;
+export type Recipient = v.InferOutput<typeof recipientSchema>;
+export type Limits = v.InferOutput<typeof limitsSchema>;
+export type Profile = v.InferOutput<typeof profileSchema>;
+export type Config = v.InferOutput<typeof configSchema>;
+
+export const defaultProfile = 'default';
+
+/** Names that a plain object has already. */
+const reserved = ['__proto__', 'constructor', 'prototype'];
+
+export const openConfig = (folder: string): Document<Config> => openDocument(folder, 'config', configSchema);
+
+/** Changes one profile and leaves all others as they are. */
+export function changeProfile(config: Document<Config>, name: string, change: (before: Profile) => Profile): void {
+  const before = config.read();
+  const profiles = { ...before.profiles, [checkName(name)]: change(before.profiles[name] ?? {}) };
+  config.write({ ...before, profiles });
+}
+
+/** Throws Failure `not-found` for a profile that is not set up. */
+export function findProfile({ profiles }: Config, name: string): Profile {
+  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (found !== undefined) return found;
+  throw new Failure('not-found', `There is no profile "${name}".`, { hint: 'svcpay profiles list' });
+}
+
+function checkName(name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name)) return name;
+  throw new Failure('usage', `"${name}" cannot be a profile's name: use letters, digits, dots and dashes.`);
+}
+
+/** Changes the address book and leaves all else as it is. */
+export function changeRecipients(
+  config: Document<Config>,
+  change: (before: Config['recipients']) => Config['recipients'],
+): void {
+  const before = config.read();
+  config.write({ ...before, recipients: change(before.recipients) });
+}
+
+/** Reads a name for the address book. Throws Failure `usage` for one that is empty, long or hard to type again. */
+export function parseRecipientName(text: string): string {
+  const name = text.trim().normalize('NFC');
+  if (/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._'@-]{0,63}$/u.test(name) && !reserved.includes(name)) return name;
+  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be a recipient's name: use letters, digits and spaces.`);
+}

@@ -1,0 +1,81 @@
+// API secrets: in the system's keyring where there is one, else in a file that only its owner can read.
+import * as v from 'valibot';
+import { openDocument } from '../files/document.js';
+import type { Home } from '../files/home.js';
+
+export type SecretPlace = 'keyring' | 'file';
+
+export interface SecretStore {
+  /** Where a secret is put, in words for a person. */
+  readonly where: (place: SecretPlace) => string;
+  save(name: string, secret: string): Promise<SecretPlace>;
+  load(name: string): Promise<{ secret: string; place: SecretPlace } | undefined>;
+  remove(name: string): Promise<void>;
+}
+
+/** The part of a system keyring that svcpay uses; absent where no session runs one. */
+export interface Keyring {
+  get(name: string): string | null;
+  set(name: string, secret: string): void;
+  delete(name: string): void;
+}
+
+export type OpenKeyring = () => Promise<Keyring | undefined>;
+
+const secretsSchema = v.record(v.string(), v.string());
+
+/** @param openKeyring called only when a secret is saved, or is not in the file. */
+export function openSecrets(home: Home, openKeyring: OpenKeyring): SecretStore {
+  const file = openDocument(home.config, 'secrets', secretsSchema);
+  const keyring = async (): Promise<Keyring | undefined> => (home.isolated ? undefined : openKeyring());
+  const without = (name: string): Record<string, string> =>
+    Object.fromEntries(Object.entries(file.read()).filter(([each]) => each !== name));
+  return {
+    where: (place) => (place === 'keyring' ? 'the system keyring' : `${file.path} (readable by you alone)`),
+    async save(name, secret) {
+      const ring = await keyring();
+      if (ring !== undefined && tryKeyring(() => ring.set(name, secret)) !== undefined) {
+        file.write(without(name));
+        return 'keyring';
+      }
+      file.write({ ...without(name), [name]: secret });
+      return 'file';
+    },
+    async load(name) {
+      const kept = file.read()[name];
+      if (kept !== undefined) return { secret: kept, place: 'file' };
+      const ring = await keyring();
+      const secret = ring === undefined ? undefined : tryKeyring(() => ring.get(name));
+      return typeof secret === 'string' ? { secret, place: 'keyring' } : undefined;
+    },
+    async remove(name) {
+      if (file.read()[name] !== undefined) file.write(without(name));
+      const ring = await keyring();
+      if (ring !== undefined) tryKeyring(() => ring.delete(name));
+    },
+  };
+}
+
+/** A keyring that refuses (no session, locked) is the same as none: undefined. */
+function tryKeyring<T>(action: () => T): T | true | undefined {
+  try {
+    return action() ?? true;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The system keyring by way of the optional package @napi-rs/keyring. */
+export const systemKeyring: OpenKeyring = async () => {
+  try {
+    const { Entry } = await import('@napi-rs/keyring');
+    const entry = (name: string): InstanceType<typeof Entry> => new Entry('svcpay', name);
+    return {
+      get: (name) => entry(name).getPassword(),
+      set: (name, secret) => entry(name).setPassword(secret),
+      delete: (name) => void entry(name).deletePassword(),
+    };
+  } catch {
+    return undefined;
+  }
+};

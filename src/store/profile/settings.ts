@@ -1,0 +1,68 @@
+// Which service, account and network a command acts on: flag, then environment, then profile, then default.
+import { Failure } from '../../formats/failure.js';
+import { defaultProfile, networks, type Config, type Network, type Profile } from './profiles.js';
+
+export interface SettingFlags {
+  readonly profile?: string | undefined;
+  readonly account?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly sandbox: boolean;
+}
+
+export interface Settings {
+  readonly profileName: string;
+  readonly profile: Profile;
+  /** The embedded sandbox: no address, no credentials. */
+  readonly embedded: boolean;
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  /** The secret, where the environment gives it; otherwise it is in the secret store. */
+  readonly apiSecret: string | undefined;
+  readonly accountId: string | undefined;
+  readonly maker: string;
+  readonly network: Network;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The address that stands for the embedded sandbox; it is never resolved. */
+export const embeddedUrl = 'http://sandbox.localhost';
+
+export function resolveSettings(flags: SettingFlags, env: Environment, config: Config): Settings {
+  const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
+  const profileName = flags.profile ?? given('SVCPAY_PROFILE') ?? config.current ?? defaultProfile;
+  const profile = config.profiles[profileName] ?? {};
+  const address = flags.baseUrl ?? given('SVCPAY_BASE_URL');
+  const embedded = flags.sandbox || (address === undefined && profile.sandbox === true);
+  const baseUrl = embedded ? embeddedUrl : (address ?? profile.baseUrl);
+  const apiKey = given('SVCPAY_API_KEY') ?? profile.apiKey;
+  return {
+    profileName,
+    profile,
+    embedded,
+    baseUrl,
+    apiKey,
+    apiSecret: given('SVCPAY_API_SECRET'),
+    accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
+    maker: checkMaker(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
+    network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
+  };
+}
+
+/** The maker's name is part of field and header names on the wire. */
+export function checkMaker(maker: string): string {
+  if (/^[a-z][a-z0-9]{0,31}$/.test(maker)) return maker;
+  throw new Failure('usage', `"${maker}" cannot be the maker's name: use small letters and digits.`);
+}
+
+export function readNetwork(text: string | undefined): Network | undefined {
+  if (text === undefined) return undefined;
+  const network = networks.find((each) => each === text);
+  if (network === undefined) throw new Failure('usage', `"${text}" is not a network: use ${networks.join(', ')}.`);
+  return network;
+}
+
+/** A service elsewhere moves real money. One on this machine is for tests, and takes the formats of every network. */
+function defaultNetwork(baseUrl: string | undefined): Network {
+  return baseUrl?.startsWith('https:') === true ? 'mainnet' : 'any';
+}

@@ -1,0 +1,213 @@
+// Questions to a person: asked on stderr, and only where they can be answered; elsewhere refused at once, naming the flag.
+import { Failure } from '../../formats/failure.js';
+import { back, type Back } from './back.js';
+import { sanitize } from '../sanitize.js';
+import type { Terminal } from '../terminal.js';
+import { oneLine } from '../text.js';
+
+export { back, type Back } from './back.js';
+
+interface Question {
+  readonly message: string;
+  /** The flag that answers it, as a person would type it: `--institution CODE`. */
+  readonly flag: string;
+}
+
+type Validation = true | string;
+
+interface TextQuestion extends Question {
+  readonly default?: string | undefined;
+  /** True, or what is wrong with the answer. Without it any answer will do but an empty one. */
+  readonly validate?: ((answer: string) => Validation | Promise<Validation>) | undefined;
+}
+
+/** `parse` throws a Failure for what it cannot take; its message is shown and the question stays. */
+interface ParsedQuestion<T> extends Question {
+  readonly default?: string | undefined;
+  readonly parse: (answer: string) => T;
+}
+
+export interface Choice<T> {
+  readonly value: T;
+  readonly name: string;
+  /** A line shown while the choice is the active one. */
+  readonly description?: string | undefined;
+}
+
+interface SelectQuestion<T> extends Question {
+  readonly choices: readonly Choice<T>[];
+  readonly default?: T | undefined;
+  /** What the way back is called, where there is one; "Back" unless said otherwise. */
+  readonly backName?: string;
+}
+
+interface SearchQuestion<T> extends Question {
+  /** Narrowed to those that have every word typed in their name or description. */
+  readonly choices: readonly Choice<T>[];
+}
+
+interface ConfirmOptions {
+  /** Flags that would have to be given where no question can be asked; `--yes` unless said otherwise. */
+  readonly missing?: readonly string[];
+  /** A dim remark after the question, such as "quote valid until 14:02:31". */
+  readonly note?: string | undefined;
+}
+
+interface Questions<Other> {
+  text(question: TextQuestion): Promise<string | Other>;
+  /** A text that is read by a function, such as an amount. */
+  parsed<T>(question: ParsedQuestion<T>): Promise<T | Other>;
+  select<T>(question: SelectQuestion<T>): Promise<T | Other>;
+  search<T>(question: SearchQuestion<T>): Promise<T | Other>;
+}
+
+/** Each throws Failure: `declined` where no question can be asked or the input has ended, `interrupted` for Ctrl-C. */
+export interface Ask extends Questions<never> {
+  /** Throws Failure `declined`, naming all these flags, where they cannot be asked for. */
+  demand(flags: readonly string[]): void;
+  /** No by default; true at once under `--yes`. */
+  confirm(message: string, options?: ConfirmOptions): Promise<boolean>;
+  /** Masked, never echoed. */
+  secret(question: TextQuestion): Promise<string>;
+  /** The same questions, which may also be answered `back`: by Esc, `<` for a text, or the last choice of a list. */
+  readonly steps: Questions<Back>;
+}
+
+export function createAsk(terminal: Terminal, { yes }: { readonly yes: boolean }): Ask {
+  const plain = createQuestions(terminal, false);
+  return {
+    demand: (flags) => demand(terminal, flags),
+    confirm: async (message, options = {}) => yes || confirm(terminal, message, options),
+    secret: (question) => secret(terminal, question),
+    text: async (question) => stayed(await plain.text(question)),
+    parsed: async (question) => stayed(await plain.parsed(question)),
+    select: async (question) => stayed(await plain.select(question)),
+    search: async (question) => stayed(await plain.search(question)),
+    steps: createQuestions(terminal, true),
+  };
+}
+
+function stayed<T>(answer: T | Back): T {
+  if (answer === back) throw new Error('A question that offers no way back was answered with it.');
+  return answer;
+}
+
+function demand(terminal: Terminal, flags: readonly string[]): void {
+  if (terminal.canPrompt) return;
+  const missing = flags.length < 2 ? flags.join('') : `${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}`;
+  throw new Failure('declined', `Missing ${missing}: no question can be asked, ${terminal.whyNoPrompt}.`);
+}
+
+async function confirm(terminal: Terminal, message: string, { missing, note }: ConfirmOptions): Promise<boolean> {
+  demand(terminal, missing ?? ['--yes']);
+  const prompts = await import('./prompts.js');
+  const config = { message: sanitize(message), default: false, theme: prompts.promptTheme(terminal, { note }) };
+  return stayed(await prompts.pose(terminal, (context) => prompts.confirm(config, context), false));
+}
+
+const anything = (answer: string): Validation => answer !== '' || 'An answer is needed here.';
+
+async function secret(terminal: Terminal, question: TextQuestion): Promise<string> {
+  demand(terminal, [question.flag]);
+  const prompts = await import('./prompts.js');
+  const config = {
+    message: sanitize(question.message),
+    mask: true,
+    toggleMask: false,
+    validate: question.validate ?? anything,
+    theme: prompts.promptTheme(terminal, {}),
+  };
+  return stayed(await prompts.pose(terminal, (context) => prompts.password(config, context), false));
+}
+
+function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back> {
+  async function text(question: TextQuestion): Promise<string | Back> {
+    demand(terminal, [question.flag]);
+    const prompts = await import('./prompts.js');
+    const isBack = (answer: string): boolean => canGoBack && answer.trim() === '<';
+    const validate = question.validate ?? anything;
+    const config = {
+      message: sanitize(question.message),
+      default: question.default ?? '',
+      validate: (answer: string) => isBack(answer) || validate(answer.trim()),
+      theme: prompts.promptTheme(terminal, { hint: canGoBack ? 'esc or < goes back' : undefined }),
+    };
+    const answer = await prompts.pose(terminal, (context) => prompts.input(config, context), canGoBack);
+    return answer === back || isBack(answer) ? back : answer.trim();
+  }
+
+  async function parsed<T>({ parse, ...question }: ParsedQuestion<T>): Promise<T | Back> {
+    const answer = await text({ ...question, validate: (typed) => complaint(parse, typed) });
+    return answer === back ? back : parse(answer);
+  }
+
+  async function select<T>(question: SelectQuestion<T>): Promise<T | Back> {
+    demand(terminal, [question.flag]);
+    const prompts = await import('./prompts.js');
+    const config = {
+      message: sanitize(question.message),
+      choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal, question.backName)] : [])],
+      ...(question.default === undefined ? {} : { default: question.default }),
+      theme: prompts.promptTheme(terminal, { canGoBack }),
+    };
+    return prompts.pose(terminal, (context) => prompts.select<T | Back>(config, context), canGoBack);
+  }
+
+  async function search<T>(question: SearchQuestion<T>): Promise<T | Back> {
+    demand(terminal, [question.flag]);
+    const prompts = await import('./prompts.js');
+    const choices = listed(terminal, question.choices);
+    const config = {
+      message: sanitize(question.message),
+      // While something is typed the way back is Esc: the last choice could be taken for a find.
+      source: (typed = '') =>
+        typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed),
+      theme: prompts.promptTheme(terminal, { canGoBack }),
+    };
+    return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), canGoBack);
+  }
+
+  return { text, parsed, select, search };
+}
+
+const backChoice = ({ unicode }: Terminal, name = 'Back'): ListedChoice<Back> => ({
+  value: back,
+  name: `${unicode ? '←' : '<'} ${name}`,
+  description: '',
+});
+
+interface ListedChoice<T> {
+  readonly value: T;
+  readonly name: string;
+  readonly description: string;
+}
+
+function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
+  return choices.map(({ value, name, description }) => ({
+    value,
+    name: oneLine(name, stderrCanvas.columns - 3),
+    description: oneLine(description ?? '', stderrCanvas.columns - 1),
+  }));
+}
+
+function matching<T>(choices: readonly ListedChoice<T>[], typed: string): ListedChoice<T>[] {
+  const words = plainLetters(typed).split(/\s+/);
+  return choices.filter(({ name, description }) => {
+    const text = plainLetters(`${name} ${description}`);
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Lower case, without accents: "ngan hang" finds "Ngân Hàng". */
+const plainLetters = (text: string): string =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').replace(/đ/gi, 'd').toLowerCase();
+
+function complaint(parse: (answer: string) => unknown, typed: string): Validation {
+  try {
+    parse(typed);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return sanitize(error.message);
+    throw error;
+  }
+}

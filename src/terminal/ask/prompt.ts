@@ -1,0 +1,68 @@
+// Poses one prompt on the terminal and tells apart how it can end: an answer, a step back, Ctrl-C, the end of input.
+import { createInterface, type Key } from 'node:readline';
+import { Failure } from '../../formats/failure.js';
+import { back, type Back } from './back.js';
+import type { InputStream, OutputStream, Terminal } from '../terminal.js';
+
+/** What a prompt is handed besides its question. */
+interface Context {
+  readonly input: InputStream;
+  readonly output: OutputStream;
+  readonly signal: AbortSignal;
+  clearPromptOnDone: boolean;
+}
+
+/** How long a lone ESC byte is waited on to become an arrow key; readline's own half second feels broken. */
+const escapeMs = 60;
+
+/** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input; with `canGoBack` Esc answers `back`. */
+export async function pose<T>(
+  terminal: Terminal,
+  prompt: (context: Context) => Promise<T>,
+  canGoBack: boolean,
+): Promise<T | Back> {
+  const stdin = terminal.stdin.open();
+  const aborter = new AbortController();
+  const context = { input: stdin, output: terminal.stderr, signal: aborter.signal, clearPromptOnDone: false };
+  let lastKey: Key = {};
+  let isPosed = true;
+
+  const onKey = (_: unknown, key: Key): void => {
+    lastKey = key;
+    if (key.name !== 'escape' || !canGoBack) return;
+    // The question left behind is no record: it is wiped from the screen.
+    context.clearPromptOnDone = true;
+    aborter.abort(back);
+  };
+  const onEnd = (): void => aborter.abort();
+  // Ctrl-D makes readline pause its input for good, and the prompt would wait for ever. So does coming back after
+  // Ctrl-Z, but then the question still stands; after an answer it no longer does a moment later.
+  const onPause = (): void => {
+    if (lastKey.ctrl === true && lastKey.name === 'd') onEnd();
+    else setImmediate(() => isPosed && stdin.resume());
+  };
+
+  hastenEscape(stdin);
+  stdin.on('keypress', onKey).on('pause', onPause).on('end', onEnd).on('close', onEnd);
+  const release = (): void => {
+    isPosed = false;
+    stdin.off('keypress', onKey).off('pause', onPause).off('end', onEnd).off('close', onEnd);
+  };
+  try {
+    return await prompt(context).finally(release);
+  } catch (error) {
+    if (aborter.signal.reason === back) return back;
+    throw failureOf(error, aborter.signal.aborted);
+  }
+}
+
+/** Readline keeps the time that it was given when it first listened to the keys of a stream. */
+function hastenEscape(stdin: InputStream): void {
+  createInterface({ input: stdin, terminal: true, escapeCodeTimeout: escapeMs }).close();
+}
+
+function failureOf(error: unknown, hasEnded: boolean): unknown {
+  if (hasEnded) return new Failure('declined', 'The input ended before the question was answered.');
+  const isExit = error instanceof Error && error.name === 'ExitPromptError';
+  return isExit ? new Failure('interrupted', 'Interrupted at a question.') : error;
+}

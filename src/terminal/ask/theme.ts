@@ -1,0 +1,42 @@
+// How prompts look: the colours of stderr instead of the library's own, which ask stdout and, on Node 20, nobody.
+import type { Terminal } from '../terminal.js';
+import { asciiGlyphs } from '../glyphs.js';
+
+const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const dashes = ['-', '\\', '|', '/'];
+
+/** The frames of everything that turns. */
+export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots] : [...dashes]);
+
+interface PromptLook {
+  /** A list from which Esc leads back. */
+  readonly canGoBack?: boolean;
+  /** A dim word after the question, as long as it is asked. */
+  readonly hint?: string | undefined;
+  /** A dim remark after the (y/N). */
+  readonly note?: string | undefined;
+}
+
+export function promptTheme({ unicode, stderrCanvas: { style } }: Terminal, { canGoBack, hint, note }: PromptLook) {
+  const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
+  const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
+  return {
+    prefix: { idle: style.cyan('?'), done: style.green(sign('✓')) },
+    spinner: { interval: 80, frames: spinnerFrames(unicode).map((frame) => style.cyan(frame)) },
+    icon: { cursor: sign('❯') },
+    style: {
+      answer: (text: string) => style.cyan(text),
+      message: (text: string, status: string) =>
+        hint === undefined || status === 'done' ? style.bold(text) : `${style.bold(text)} ${style.dim(`(${hint})`)}`,
+      error: (text: string) => style.red(text),
+      defaultAnswer: (text: string) => style.dim(note === undefined ? `(${text})` : `(${text})  ${note}`),
+      help: (text: string) => style.dim(text),
+      highlight: (text: string) => style.cyan(text),
+      key: (text: string) => style.bold(text),
+      disabled: (text: string) => style.dim(text),
+      searchTerm: (text: string) => style.cyan(text),
+      description: (text: string) => style.dim(text),
+      keysHelpTip: () => style.dim(sign([...keys, ...(canGoBack === true ? ['esc back'] : [])].join(' · '))),
+    },
+  };
+}

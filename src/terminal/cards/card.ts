@@ -1,0 +1,142 @@
+// The building blocks of cards: facts with a label, and lines of money whose numbers stand under each other.
+// Whatever they are handed is sanitised here, wherever it came from.
+import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
+import { sanitize } from '../sanitize.js';
+import type { Canvas } from '../terminal.js';
+import { chop, padLeft, padRight, widthOf, wrap } from '../text.js';
+
+const margin = '  ';
+const gap = '   ';
+
+/** A line of what is so: `Expires   in 48 minutes`. */
+export interface Fact {
+  readonly label: string;
+  readonly value: string;
+  /** Secondary, dim, after the value. */
+  readonly note?: string | undefined;
+  /** An address, invoice or id, to be copied: never broken where it fits a line of its own. */
+  readonly whole?: boolean;
+}
+
+export interface MoneyLine {
+  readonly label: string;
+  /** Plain text for what is no amount but belongs between them, such as a rate. */
+  readonly amount: Money | string;
+  /** After the amount, dim: a percentage, an arrival time. */
+  readonly note?: string | undefined;
+  /** Stands under a rule and in bold: what the lines above add up to. */
+  readonly total?: boolean;
+  /** Secondary: without satoshis. */
+  readonly aside?: boolean;
+}
+
+/** `0.00050000 BTC (50 000 sat)`; other currencies alone. */
+export function amountWithSats(amount: Money): string {
+  return amount.ccy === 'BTC' ? `${formatAmount(amount)} (${formatSats(amount.value)})` : formatAmount(amount);
+}
+
+export const heading = (text: string, { style, columns }: Canvas): string[] =>
+  wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
+
+/** Facts with their values under each other; a long value goes on in its own column. */
+export function factLines(given: readonly Fact[], { style, columns }: Canvas, labelWidth = 7): string[] {
+  const facts = given.map(harmless);
+  const width = Math.max(labelWidth, ...facts.map(({ label }) => widthOf(label)));
+  const room = columns - margin.length - width - gap.length;
+  const beside = (label: string, lines: readonly string[]): string[] =>
+    lines.map((line, i) => `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd());
+  return facts.flatMap(({ label, value, note, whole }) => {
+    if (whole === true && widthOf(value) > room) {
+      return [margin + style.dim(label), ...chop(value, columns - margin.length).map((line) => margin + line)];
+    }
+    const notes = note === undefined ? [] : wrap(note, room).map((line) => style.dim(line));
+    const inline = note !== undefined && widthOf(value) + gap.length + widthOf(note) <= room;
+    return beside(label, inline ? [`${value}${gap}${notes[0]}`] : [...wrap(value, room), ...notes]);
+  });
+}
+
+const harmless = ({ label, value, note, whole }: Fact): Fact => ({
+  label: sanitize(label),
+  value: sanitize(value),
+  note: note === undefined ? undefined : sanitize(note),
+  whole: whole === true,
+});
+
+/**
+ * Lines of money. Numbers of one currency line up on the right, those of several on the left. Where the window is too
+ * narrow the satoshis leave first, then the notes move to lines of their own.
+ */
+export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
+  const { style } = canvas;
+  const cells = cellsOf(lines);
+  const layout = fit(cells, canvas.columns - margin.length, labelWidth);
+  return cells.flatMap(({ label, amount, isMoney, sats, note, total }) => {
+    const indent = `${margin}${' '.repeat(layout.label)}${gap}`;
+    const [start = '', ...rest] = isMoney ? [amount] : wrap(amount, canvas.columns - indent.length);
+    const strong = total ? style.bold : (text: string) => text;
+    const shown = [
+      total ? strong(padRight(label, layout.label)) : style.dim(padRight(label, layout.label)),
+      strong(padRight(start, layout.amount)),
+      ...(layout.sats > 0 && sats + note !== '' ? [style.dim(padLeft(sats, layout.sats))] : []),
+      ...(layout.inlineNotes && note !== '' ? [style.dim(note)] : []),
+    ];
+    const notes = layout.inlineNotes || note === '' ? [] : wrap(note, canvas.columns - indent.length);
+    return [
+      ...(total ? [margin + style.dim('─'.repeat(layout.rule))] : []),
+      margin + shown.join(gap).trimEnd(),
+      ...rest.map((line) => indent + line),
+      ...notes.map((line) => indent + style.dim(line)),
+    ];
+  });
+}
+
+interface Cells {
+  readonly label: string;
+  readonly amount: string;
+  /** Whether the amount takes part in the width of its column. */
+  readonly isMoney: boolean;
+  readonly sats: string;
+  readonly note: string;
+  readonly total: boolean;
+}
+
+function cellsOf(lines: readonly MoneyLine[]): Cells[] {
+  const amounts = lines.flatMap(({ amount }) => (typeof amount === 'string' ? [] : [amount]));
+  const oneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
+  const numberWidth = oneCurrency ? widest(amounts.map(formatNumber)) : 0;
+  return lines.map(({ label, amount, note = '', total = false, aside = false }) => {
+    const cells = { label: sanitize(label), note: sanitize(note), total };
+    if (typeof amount === 'string') return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
+    const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
+    const text = `${padLeft(formatNumber(amount), numberWidth)} ${sanitize(amount.ccy)}`;
+    return { ...cells, amount: text, isMoney: true, sats };
+  });
+}
+
+interface Layout {
+  readonly label: number;
+  readonly amount: number;
+  /** 0 when satoshis have no room, or nothing is in bitcoin. */
+  readonly sats: number;
+  readonly inlineNotes: boolean;
+  readonly rule: number;
+}
+
+const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
+
+function fit(cells: readonly Cells[], room: number, labelWidth: number): Layout {
+  const label = Math.max(labelWidth, widest(cells.map((cell) => cell.label)));
+  const amount = widest(cells.filter(({ isMoney }) => isMoney).map((cell) => cell.amount));
+  const sats = widest(cells.map((cell) => cell.sats));
+  const note = widest(cells.map((cell) => cell.note));
+  const widthWith = (...others: number[]): number =>
+    label + gap.length + amount + others.reduce((sum, width) => sum + (width > 0 ? gap.length + width : 0), 0);
+  const shownSats = widthWith(sats, note) <= room ? sats : 0;
+  return {
+    label,
+    amount,
+    sats: shownSats,
+    inlineNotes: widthWith(shownSats, note) <= room,
+    rule: Math.min(room, widthWith(shownSats)),
+  };
+}

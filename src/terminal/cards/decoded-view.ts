@@ -1,0 +1,125 @@
+// What can be read from a destination offline: a card for people, a column per field for scripts.
+import { btcFromMsat, formatAmount, formatSats, money } from '../../formats/amount.js';
+import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import type { Invoice } from '../../formats/bolt11/decode.js';
+import type { Bip21Destination, Destination } from '../../formats/destination.js';
+import { factLines, heading, type Fact } from './card.js';
+import { fieldColumns } from '../rows/cell.js';
+import type { RecordView } from '../output.js';
+import { sanitize } from '../sanitize.js';
+import { dateTime, relativeTime } from '../time.js';
+
+/** @param now epoch ms */
+export function decodedView<T extends object>(destination: Destination, decoded: T, now: number): RecordView<T> {
+  return {
+    columns: fieldColumns(Object.keys(decoded)),
+    quiet: () => destination.text,
+    screen: (canvas) => [
+      '',
+      ...heading(titles[destination.kind], canvas),
+      '',
+      ...factLines(factsOf(destination, now), canvas),
+      '',
+    ],
+  };
+}
+
+const titles: Readonly<Record<Destination['kind'], string>> = {
+  bolt11: 'Lightning invoice',
+  'bitcoin-address': 'Bitcoin address',
+  'tron-address': 'TRON address',
+  'evm-address': 'Ethereum address',
+  lnurl: 'LNURL',
+  'lightning-address': 'Lightning Address',
+  bip21: 'Bitcoin payment URI',
+};
+
+const whole = (label: string, value: string | null | undefined): Fact[] =>
+  value ? [{ label, value: sanitize(value), whole: true }] : [];
+const said = (label: string, value: string | null | undefined): Fact[] =>
+  value ? [{ label, value: sanitize(value) }] : [];
+
+function factsOf(destination: Destination, now: number): Fact[] {
+  switch (destination.kind) {
+    case 'bolt11':
+      return invoiceFacts(destination.value, now);
+    case 'bitcoin-address':
+      return addressFacts(destination.value);
+    case 'tron-address':
+      return whole('Address', destination.value.address);
+    case 'evm-address':
+      return [
+        ...whole('Address', destination.value.address),
+        ...said('Checksum', destination.value.checksummed ? 'right' : 'none in the text: it is of one letter case'),
+      ];
+    case 'lnurl':
+      return whole('Leads to', destination.value.url);
+    case 'lightning-address':
+      return [
+        ...whole('Address', destination.value.address),
+        ...said('User', destination.value.user),
+        ...said('Domain', destination.value.domain),
+      ];
+    case 'bip21':
+      return uriFacts(destination.value, now);
+  }
+}
+
+function invoiceFacts(invoice: Invoice, now: number): Fact[] {
+  const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
+  return [
+    amountMsat === null ? { label: 'Amount', value: 'any; the payer chooses' } : amountFact(btcFromMsat(amountMsat)),
+    ...said('For', invoice.description),
+    ...whole('Description hash', invoice.descriptionHash),
+    ...whole('Payee', invoice.payee),
+    ...whole('Payment hash', invoice.paymentHash),
+    ...said('Network', invoice.network),
+    timeFact('Made', timestamp * 1000, now),
+    timeFact(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
+    ...whole('Fallback', invoice.fallbackAddress),
+    ...(routeHints.length === 0 ? [] : said('Route hints', String(routeHints.length))),
+  ];
+}
+
+/** How long ago, where that says more than the date. */
+function timeFact(label: string, at: number, now: number): Fact {
+  const value = dateTime(at);
+  const relative = relativeTime(at, now);
+  return { label, value, note: value.startsWith(relative) ? undefined : relative };
+}
+
+const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
+  p2pkh: 'P2PKH, legacy',
+  p2sh: 'P2SH',
+  p2wpkh: 'P2WPKH, segwit',
+  p2wsh: 'P2WSH, segwit script',
+  p2tr: 'P2TR, taproot',
+  witness: 'a witness version without a meaning yet: do not pay to it',
+};
+
+function addressFacts({ address, network, type }: BitcoinAddress): Fact[] {
+  return [...whole('Address', address), ...said('Network', network), ...said('Type', typeNames[type])];
+}
+
+function uriFacts({ bitcoin, invoice, amount, label, message }: Bip21Destination, now: number): Fact[] {
+  return [
+    ...(amount === undefined ? [] : [amountFact(amount)]),
+    ...said('Label', label),
+    ...said('Message', message),
+    ...(bitcoin === null ? [] : addressFacts(bitcoin)),
+    ...whole('Invoice', invoice?.invoice),
+    ...(invoice === null ? [] : invoiceFacts(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),
+  ];
+}
+
+/** What the URI and its address have said already, and what is seen by decoding the invoice alone. */
+function repeats(label: string, amount: Bip21Destination['amount'], bitcoin: BitcoinAddress | null): boolean {
+  if (label === 'Amount') return amount !== undefined;
+  return label === 'Network' ? bitcoin !== null : ['Made', 'Payment hash'].includes(label);
+}
+
+const amountFact = (value: Parameters<typeof formatSats>[0]): Fact => ({
+  label: 'Amount',
+  value: formatAmount(money('BTC', value)),
+  note: formatSats(value),
+});

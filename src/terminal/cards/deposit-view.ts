@@ -1,0 +1,39 @@
+// A permanent deposit address with its QR code, and what may be sent to it.
+import { invoiceCard } from './invoice-card.js';
+import type { RecordView } from '../output.js';
+
+export interface Deposit {
+  readonly ccy: string;
+  /** As people call it: `TRON`. */
+  readonly chain: string;
+  readonly address: string;
+  /** What the QR code carries. */
+  readonly code: string;
+}
+
+/** How long a deposit takes (specification: endpoints 4 and 5). */
+const arrivals: Readonly<Record<string, string>> = {
+  Bitcoin: 'after confirmations, 10 to 60 minutes',
+  TRON: 'in seconds',
+  Ethereum: 'in about 15 minutes',
+};
+
+export function depositView({ ccy, chain, address, code }: Deposit): RecordView<object> {
+  const facts = [
+    { label: 'Only', value: `${ccy === 'BTC' ? 'bitcoin' : `${ccy} on ${chain}`}: anything else sent here is lost` },
+    { label: 'Arrives', value: arrivals[chain] ?? 'after confirmations' },
+    { label: 'Valid', value: 'for ever, for any amount' },
+  ];
+  return {
+    columns: [
+      { title: 'Currency', value: () => ccy },
+      { title: 'Chain', value: () => chain },
+      { title: 'Address', value: () => address },
+    ],
+    quiet: () => address,
+    screen: (canvas) => {
+      const title = `Your ${ccy === 'BTC' ? 'Bitcoin' : ccy} address${ccy === 'BTC' ? '' : ` on ${chain}`}`;
+      return ['', ...invoiceCard({ title, code, text: address, facts }, canvas), ''];
+    },
+  };
+}

@@ -1,0 +1,141 @@
+// One transaction as a readable receipt: how far it is and when, what moved, both sides, fees, notes.
+import { fixed, fromWire, money, type Money } from '../../formats/amount.js';
+import { formatDuration } from '../../formats/duration.js';
+import { exchangeRate } from '../../formats/exchange-rate.js';
+import type { Transaction } from '../../api/types.js';
+import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
+import { rateText } from './quote-card.js';
+import { sanitize } from '../sanitize.js';
+import { paintStep, stepsOf } from './steps.js';
+import type { Canvas } from '../terminal.js';
+import { oneLine, padRight } from '../text.js';
+import { clockTime, dateTime, relativeTime } from '../time.js';
+import { amountOf, stateStyle, transactionKind, transactionList } from '../views/transaction-view.js';
+import type { RecordView } from '../rows/view.js';
+
+export interface ReceiptOptions {
+  /** Epoch ms. */
+  readonly now: number;
+  /** Every state seen, oldest first, with its epoch ms; without it the receipt knows the first and the last. */
+  readonly history?: readonly { readonly state: string; readonly at: number }[] | undefined;
+  /** Of the Lightning invoice, hexadecimal. */
+  readonly paymentHash?: string | undefined;
+  readonly timeZone?: string | undefined;
+}
+
+/** Labels of all parts of a receipt share one column. */
+const labelWidth = 11;
+
+export function receipt(transaction: Transaction, options: ReceiptOptions, canvas: Canvas): string[] {
+  const { style } = canvas;
+  const state = stateStyle(transaction.txnState, style)(sanitize(transaction.txnState));
+  const parts = [
+    [`  ${style.bold(transactionKind(transaction))}   ${state}`],
+    timeline(transaction, options, canvas),
+    moneyLines(amounts(transaction), canvas, labelWidth),
+    factLines([...sides(transaction), ...about(transaction, options)], canvas, labelWidth),
+  ];
+  return parts.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+}
+
+/** The receipt as the result of a command; in a pipe, the row of the history. */
+export function receiptView(transaction: Transaction, options: ReceiptOptions): RecordView<Transaction> {
+  const { columns, quiet } = transactionList(options.now);
+  return { columns, quiet, screen: (canvas) => receipt(transaction, options, canvas) };
+}
+
+/** A line per step, with its time where that is known; steps to come are dim. */
+function timeline(transaction: Transaction, { history, now, timeZone }: ReceiptOptions, canvas: Canvas): string[] {
+  const { style, columns } = canvas;
+  const known = history ?? endsOf(transaction);
+  const start = known[0]?.at;
+  const hasDate = columns >= 56;
+  return stepsOf(
+    transaction,
+    known.map(({ state }) => state),
+  ).map((step) => {
+    const at = known.find(({ state }) => state === step.state)?.at;
+    const time = at === undefined ? '' : clockTime(at, timeZone);
+    const date = hasDate && at !== undefined && at === start ? dateTime(at, timeZone).slice(0, 10) : '';
+    const clock = hasDate ? `${date.padEnd(10)} ${time.padEnd(8)}` : time.padEnd(8);
+    const word = paintStep({ ...step, word: padRight(step.word, 9) }, style);
+    return `  ${style.dim(clock)}   ${word}   ${style.dim(sinceText(at, start, now, timeZone))}`.trimEnd();
+  });
+}
+
+function sinceText(at: number | undefined, start: number | undefined, now: number, timeZone?: string): string {
+  if (at === undefined || start === undefined) return '';
+  return at === start ? relativeTime(at, now, timeZone) : `after ${formatDuration(at - start)}`;
+}
+
+/** The service tells when a transaction was created and when it last changed. */
+function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): { state: string; at: number }[] {
+  const created = createdAt ?? sourceReq.createAt;
+  if (created === undefined || created === null) return [];
+  const updated = Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0);
+  const last = txnState !== 'quoted' && updated > 0 ? [{ state: txnState, at: updated }] : [];
+  return [{ state: 'quoted', at: created }, ...last];
+}
+
+function amounts(transaction: Transaction): MoneyLine[] {
+  const { sourceReq, destReq } = transaction;
+  const rate = exchangeRate(transaction);
+  const fee = (amount: number | null | undefined): Money => money(sourceReq.ccy, fromWire(amount ?? 0));
+  const line = (label: string, amount: Money | undefined): MoneyLine[] =>
+    amount === undefined ? [] : [{ label, amount }];
+  const feeLine = (label: string, amount: Money): MoneyLine[] => (amount.value.eq(0) ? [] : [{ label, amount }]);
+  const source = amountOf(sourceReq);
+  const dest = amountOf(destReq);
+  const isSame = source?.ccy === dest?.ccy && dest !== undefined && source?.value.eq(dest.value) === true;
+  return [
+    ...(isSame ? line('Amount', dest) : [...line('Source', source), ...line('Destination', dest)]),
+    ...(rate === undefined ? [] : [{ label: 'Rate', amount: rateText({ base: sourceReq.ccy, quote: destReq.ccy, value: rate }) }]),
+    ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
+    ...feeLine('Network fee', fee(sourceReq.networkFees)),
+  ];
+}
+
+const detailLabels: Readonly<Record<string, string>> = {
+  paymentRequest: 'Invoice',
+  invoice: 'URI',
+  address: 'Address',
+  lnurlAddress: 'LNURL',
+  invoicePageUrl: 'Page',
+  acctName: 'Recipient',
+  acctNum: 'Account',
+  bankAcctNum: 'Account',
+  institutionName: 'Institution',
+  institutionCode: 'Code',
+};
+
+function sides({ sourceReq, destReq }: Transaction): Fact[] {
+  const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']): Fact[] => [
+    { label, value: method === 'servicepay' ? `${ccy} wallet` : `${ccy} over ${method}` },
+    ...Object.entries(reqDetails ?? {}).flatMap(([key, value]) => detail(key, value)),
+  ];
+  return [...side('From', sourceReq), ...side('To', destReq)];
+}
+
+function detail(key: string, value: unknown): Fact[] {
+  if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return [];
+  const text = typeof value === 'number' ? fixed(fromWire(value)) : value;
+  return [{ label: detailLabels[key] ?? oneLine(key, 20), value: text, whole: !text.includes(' ') }];
+}
+
+/** A quote lapses, and so does a request that nobody has paid; what is on its way does not. */
+const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
+  ['quoted', 'srcintent', 'expired'].includes(txnState) ||
+  (txnState === 'srccreated' && sourceReq.method === 'lightning');
+
+function about(transaction: Transaction, { now, paymentHash, timeZone }: ReceiptOptions): Fact[] {
+  const text = (label: string, value: string | null | undefined, whole = false): Fact[] =>
+    value ? [{ label, value, whole }] : [];
+  const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
+  return [
+    ...text('Hash', paymentHash, true),
+    ...(expires ? [{ label: 'Expires', value: relativeTime(expires, now, timeZone) }] : []),
+    ...text('Reference', transaction.extRefId, true),
+    ...text('Note', transaction.note),
+    ...text('Transaction', transaction.txnId, true),
+  ];
+}

@@ -1,0 +1,70 @@
+// How far a transaction is, step by step: quoted ── confirmed ── sent ── settled.
+import type { ListedTransaction } from '../../api/types.js';
+import { sanitize } from '../sanitize.js';
+import type { Canvas } from '../terminal.js';
+import { stateStyle } from '../views/transaction-view.js';
+
+type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
+
+export interface Step {
+  /** The service's own name. */
+  readonly state: string;
+  /** What people read. */
+  readonly word: string;
+  readonly at: 'passed' | 'present' | 'ahead';
+}
+
+const words = {
+  send: { quoted: 'quoted', srccreated: 'confirmed', destsent: 'sent', completed: 'settled' },
+  swap: { quoted: 'quoted', completed: 'settled' },
+  lightningReceive: { quoted: 'quoted', srccreated: 'waiting', completed: 'received' },
+  onchainReceive: { quoted: 'quoted', srcintent: 'waiting', srccreated: 'seen', completed: 'received' },
+} as const;
+
+function wordsOf({ sourceReq, destReq }: Stepped): [state: string, word: string][] {
+  if (sourceReq.method === 'lightning') return Object.entries(words.lightningReceive);
+  if (sourceReq.method === 'on-chain') return Object.entries(words.onchainReceive);
+  return Object.entries(sourceReq.method === destReq.method ? words.swap : words.send);
+}
+
+/**
+ * The steps of a transaction of this kind. One that ended outside them (`failed`, `expired`) has that as its last step,
+ * after those it is known to have reached.
+ */
+export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
+  const { txnState } = transaction;
+  const steps = wordsOf(transaction);
+  const present = steps.findIndex(([state]) => state === txnState);
+  if (present >= 0) {
+    return steps.map(([state, word], i) => ({
+      state,
+      word,
+      at: i < present ? 'passed' : i > present ? 'ahead' : 'present',
+    }));
+  }
+  const passed = steps.filter(([state], i) => i === 0 || reached.includes(state));
+  return [
+    ...passed.map(([state, word]) => ({ state, word, at: 'passed' as const })),
+    { state: txnState, word: sanitize(txnState), at: 'present' },
+  ];
+}
+
+/** The word of the present step: `sent`; a state outside the steps is its own word. */
+export const stepWord = (transaction: Stepped): string =>
+  stepsOf(transaction).find(({ at }) => at === 'present')?.word ?? sanitize(transaction.txnState);
+
+export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
+  if (at === 'ahead') return style.dim(word);
+  return at === 'present' ? stateStyle(state, style)(word) : word;
+}
+
+/** One line; what is still to come is dim. `reached` are states known to be passed. */
+export function stepsLine(
+  transaction: Stepped,
+  { style }: Pick<Canvas, 'style'>,
+  reached: readonly string[] = [],
+): string {
+  return stepsOf(transaction, reached)
+    .map((step) => paintStep(step, style))
+    .join(style.dim(' ── '));
+}

@@ -1,4 +1,0 @@
-// The prompts that are used, and no others: loaded only when a question is asked.
-export { confirm, input, password, search, select } from '@inquirer/prompts';
-export { pose } from './pose.js';
-export { promptTheme } from './prompt-theme.js';

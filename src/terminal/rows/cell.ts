@@ -1,0 +1,31 @@
+// A value as the text of one cell: exact, plain notation, one line whatever it holds.
+import { Big } from 'big.js';
+import { fixed } from '../../formats/amount.js';
+import { fieldAt } from './fields.js';
+import { toJson } from './json.js';
+import { sanitize } from '../sanitize.js';
+import type { Cell, Column } from './view.js';
+
+/** Sanitised, so that a row of tsv is one line and a cell steers no terminal. */
+export function cellText(cell: Cell): string {
+  if (cell === null || cell === undefined) return '';
+  if (cell instanceof Big) return fixed(cell);
+  return typeof cell === 'number' ? toJson(cell) : sanitize(String(cell));
+}
+
+/** `--fields` as columns: titled by their paths, an object in a cell written as JSON. */
+export function fieldColumns<T extends object>(paths: readonly string[]): Column<T>[] {
+  return paths.map((path) => ({ title: path, value: (row) => cellOf(fieldAt(row, path)) }));
+}
+
+function cellOf(value: unknown): Cell {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return value;
+    default:
+      return value === null || value === undefined || value instanceof Big ? value : toJson(value);
+  }
+}

@@ -1,0 +1,84 @@
+// A list on its way to stdout: as a table in parts, or row by row, never held whole.
+import { fieldColumns } from './cell.js';
+import { csvRows, jsonLines, jsonRows, quietRows, tabRows, type Fields, type RowWriter } from './rows.js';
+import { createSink } from '../sink.js';
+import { createTable } from './table.js';
+import type { Terminal } from '../terminal.js';
+import type { Column, Format, ListView, Rows } from './view.js';
+
+/** How results are to be printed, decided once per command. */
+export interface Manner {
+  readonly terminal: Terminal;
+  readonly format: Format;
+  readonly fields: Fields;
+  /** Only the one value of each row (`-q`). */
+  readonly onlyValue: boolean;
+}
+
+/** This many rows are drawn at a time: enough to settle the widths, few enough to hold. */
+const rowsAtOnce = 500;
+
+/** Hands out the lines of a table as its rows come; says whether there was any row. */
+export async function listTable<T extends object>(
+  { terminal, fields }: Manner,
+  rows: Rows<T>,
+  view: Pick<ListView<T>, 'columns'>,
+  print: (lines: readonly string[]) => void,
+): Promise<boolean> {
+  const { default: Table } = await import('cli-table3');
+  const columns = fields === undefined ? view.columns.filter(({ only }) => only !== 'rows') : fieldColumns<T>(fields);
+  const width = terminal.stdoutIsTty ? terminal.columns : Infinity;
+  const draw = createTable<T>(columns, { style: terminal.style, width, Table });
+  let isEmpty = true;
+  for await (const part of inParts(rows)) {
+    isEmpty = false;
+    print(draw(part));
+    if (terminal.stdoutClosed) break;
+  }
+  return !isEmpty;
+}
+
+/** Writes rows for machines as they come; says whether there was any. */
+export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, view: RowView<T>): Promise<boolean> {
+  const { terminal } = manner;
+  const writer = await rowWriter(manner, view);
+  const sink = createSink(terminal.stdout);
+  let isEmpty = true;
+  for await (const row of rows) {
+    if (terminal.stdoutClosed) break;
+    // Nothing is written before there is a row: a list that fails at once leaves stdout empty.
+    await sink.push(`${isEmpty ? writer.open : ''}${writer.row(row, isEmpty)}`);
+    isEmpty = false;
+  }
+  await sink.push(isEmpty ? writer.none : writer.close);
+  await sink.end();
+  return !isEmpty;
+}
+
+interface RowView<T> {
+  readonly columns: readonly Column<T>[];
+  readonly quiet: (row: T) => string;
+}
+
+export async function rowWriter<T extends object>(
+  { terminal, format, fields, onlyValue }: Manner,
+  { columns, quiet }: RowView<T>,
+): Promise<RowWriter<T>> {
+  if (onlyValue) return quietRows(quiet);
+  if (format === 'json') return jsonRows(fields, terminal.stdoutIsTty);
+  if (format === 'jsonl') return jsonLines(fields);
+  if (format === 'tsv') return tabRows(columns, fields);
+  const { stringify } = await import('csv-stringify/sync');
+  return csvRows(columns, fields, stringify);
+}
+
+async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {
+  let part: T[] = [];
+  for await (const row of rows) {
+    part.push(row);
+    if (part.length < rowsAtOnce) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
+}

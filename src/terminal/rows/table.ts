@@ -1,0 +1,139 @@
+// Tables as people like them: no borders, numbers on the right, and never wider than the window.
+import type { ChalkInstance } from 'chalk';
+import type CliTable from 'cli-table3';
+import { cellText } from './cell.js';
+import { padRight, widthOf } from '../text.js';
+import type { Column } from './view.js';
+
+const margin = '  ';
+const narrowGap = 2;
+const wideGap = 6;
+
+/** Which columns stand side by side, how wide and how far apart, and which go below their row. */
+interface Layout<T> {
+  readonly beside: readonly Column<T>[];
+  readonly below: readonly Column<T>[];
+  readonly widths: readonly number[];
+  readonly gap: number;
+  /** Too narrow for any table: a stack of label and value instead. */
+  readonly stacked: boolean;
+}
+
+export interface TableOptions {
+  readonly style: ChalkInstance;
+  /** Cells of the window; infinite where there is none. */
+  readonly width: number;
+  /** The class of cli-table3, loaded by the caller only when a table is drawn. */
+  readonly Table: typeof CliTable;
+}
+
+/**
+ * Draws a table in parts, so that a long one needs no memory: the first part brings the head and settles the layout,
+ * the following ones keep it and at most grow wider.
+ */
+export function createTable<T>(columns: readonly Column<T>[], options: TableOptions): (rows: readonly T[]) => string[] {
+  let settled: Layout<T> | undefined;
+  return (rows) => {
+    const layout = settled === undefined ? layOut(columns, rows, options.width) : grown(settled, rows);
+    const lines = layout.stacked
+      ? stack(layout, rows, options, settled === undefined)
+      : sideBySide(layout, rows, options, settled === undefined);
+    settled = layout;
+    return lines;
+  };
+}
+
+const textOf = <T>(column: Column<T>, row: T): string => cellText(column.text?.(row) ?? column.value(row));
+
+const cellWidth = <T>(column: Column<T>, rows: readonly T[]): number =>
+  rows.reduce((width, row) => Math.max(width, widthOf(textOf(column, row))), widthOf(column.title));
+
+const widthWith = (widths: readonly number[], gap: number): number =>
+  margin.length + widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1);
+
+function layOut<T>(columns: readonly Column<T>[], rows: readonly T[], width: number): Layout<T> {
+  for (const [beside, below] of narrower(columns)) {
+    const widths = beside.map((column) => cellWidth(column, rows));
+    if (widthWith(widths, narrowGap) > width) continue;
+    const spare = Math.floor((width - widthWith(widths, 0)) / Math.max(1, widths.length - 1));
+    return { beside, below, widths, gap: Math.min(wideGap, spare), stacked: false };
+  }
+  const label = Math.max(...columns.map((column) => widthOf(column.title)));
+  return { beside: columns, below: [], widths: [label], gap: narrowGap, stacked: true };
+}
+
+/** From all columns side by side to fewer and fewer: ids move below first, then the least important leave. */
+function* narrower<T>(columns: readonly Column<T>[]): Generator<[beside: Column<T>[], below: Column<T>[]]> {
+  yield [[...columns], []];
+  const below = columns.filter((column) => column.below === true);
+  let beside = columns.filter((column) => column.below !== true);
+  if (below.length > 0) yield [beside, below];
+  for (;;) {
+    const lowest = Math.max(0, ...beside.map((column) => column.priority ?? 0));
+    if (lowest === 0) return;
+    beside = beside.filter((column) => (column.priority ?? 0) < lowest);
+    yield [beside, below];
+  }
+}
+
+function grown<T>(layout: Layout<T>, rows: readonly T[]): Layout<T> {
+  if (layout.stacked) return layout;
+  const widths = layout.beside.map((column, i) => Math.max(layout.widths[i] ?? 0, cellWidth(column, rows)));
+  return { ...layout, widths };
+}
+
+function sideBySide<T>(layout: Layout<T>, rows: readonly T[], { style, Table }: TableOptions, head: boolean): string[] {
+  const { beside, below, widths, gap } = layout;
+  const table = new Table({
+    chars: { ...noBorders, left: margin, middle: ' '.repeat(gap) },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+    colWidths: [...widths],
+    colAligns: beside.map(({ align }) => align ?? 'left'),
+  });
+  if (head) table.push(beside.map(({ title }) => style.dim(title)));
+  for (const row of rows) table.push(beside.map((column) => painted(column, row, style)));
+  const lines = table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd());
+  const belowLines = (row: T): string[] => below.map((column) => `${margin}${margin}${painted(column, row, style)}`);
+  return [
+    ...(head ? lines.slice(0, 1) : []),
+    ...rows.flatMap((row, i) => [lines[i + (head ? 1 : 0)] ?? '', ...belowLines(row)]),
+  ];
+}
+
+function stack<T>(layout: Layout<T>, rows: readonly T[], { style, width }: TableOptions, first: boolean): string[] {
+  const labelWidth = layout.widths[0] ?? 0;
+  const field = (column: Column<T>, row: T): string[] => {
+    const value = painted(column, row, style);
+    const label = `${margin}${style.dim(padRight(column.title, labelWidth))}`;
+    const isBeside = margin.length + labelWidth + layout.gap + widthOf(value) <= width;
+    return isBeside
+      ? [`${label}${' '.repeat(layout.gap)}${value}`.trimEnd()]
+      : [label.trimEnd(), `${margin}${margin}${value}`];
+  };
+  const record = (row: T): string[] => layout.beside.flatMap((column) => field(column, row));
+  return rows.flatMap((row, i) => (first && i === 0 ? record(row) : ['', ...record(row)]));
+}
+
+function painted<T>(column: Column<T>, row: T, style: ChalkInstance): string {
+  const text = textOf(column, row);
+  return column.style?.(text, style, row) ?? text;
+}
+
+const noBorders = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  mid: '',
+  'left-mid': '',
+  'mid-mid': '',
+  'right-mid': '',
+  right: '',
+} as const;

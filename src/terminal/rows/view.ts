@@ -1,0 +1,53 @@
+// What a command hands to the output: the columns of its rows, and what people and scripts see of them.
+import type { Big } from 'big.js';
+import type { ChalkInstance } from 'chalk';
+import type { Canvas } from '../terminal.js';
+
+export type Format = 'table' | 'tsv' | 'json' | 'jsonl' | 'csv';
+
+/** Written in plain notation, empty for null and undefined. */
+export type Cell = string | number | bigint | boolean | Big | null | undefined;
+
+export interface Column<T> {
+  readonly title: string;
+  /** The exact value: what csv and tsv carry, and the screen too where `text` says nothing else. */
+  readonly value: (row: T) => Cell;
+  /** What a person reads: grouped amounts, relative times. */
+  readonly text?: (row: T) => string;
+  readonly align?: 'left' | 'right';
+  /** In a narrow window the columns with the highest number leave first; those with 0 (the default) stay. */
+  readonly priority?: number;
+  /** An id that must stay whole: where the row is too wide for the window it moves to a line of its own below. */
+  readonly below?: boolean;
+  /** A column for people or for machines alone. */
+  readonly only?: 'screen' | 'rows';
+  /** Colour of a cell, on a screen only; it carries no meaning alone. */
+  readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
+}
+
+export type Rows<T> = Iterable<T> | AsyncIterable<T>;
+
+export interface ListView<T> {
+  readonly columns: readonly Column<T>[];
+  /** The one value of a row that `-q` prints. */
+  readonly quiet: (row: T) => string;
+  /** Said on stderr when there is no row. */
+  readonly empty: string;
+  /** A dim line under the table, on a screen only. */
+  readonly footer?: string | undefined;
+}
+
+/** Rows without an end: each is complete in itself, a line of JSON also under `--json`. */
+export interface StreamView<T> {
+  /** What a person reads of one row. */
+  readonly lines: (row: T, canvas: Canvas) => readonly string[];
+  readonly columns: readonly Column<T>[];
+  readonly quiet: (row: T) => string;
+}
+
+export interface RecordView<T> {
+  /** The lines on a screen; none where the live line has said it all. */
+  readonly screen: (canvas: Canvas) => readonly string[];
+  readonly columns: readonly Column<T>[];
+  readonly quiet: (record: T) => string;
+}

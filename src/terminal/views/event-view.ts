@@ -1,0 +1,131 @@
+// Webhook events as they come: a calm line for people, a row for scripts; and what became of all of them at the end.
+import type { Transaction } from '../../api/types.js';
+import { sanitize } from '../sanitize.js';
+import type { StreamView } from '../rows/view.js';
+import type { Canvas } from '../terminal.js';
+import { widthOf } from '../text.js';
+import { clockTime } from '../time.js';
+import { stateStyle } from './transaction-view.js';
+
+/** The payload under the names of the specification, and beside it what is known here. */
+export interface EventRow {
+  readonly txnId?: string | null;
+  readonly extRefId?: string | null | undefined;
+  readonly txnState?: string | null;
+  readonly msg?: string | null | undefined;
+  readonly updatedAt?: number | null;
+  readonly eventId: number;
+  /** Epoch ms. */
+  readonly receivedAt: number;
+  /** The first event that said the same, else null. */
+  readonly duplicateOf: number | null;
+  readonly outOfOrder: boolean;
+  /** States of which no event came. */
+  readonly missing: readonly string[];
+  /** The body, where it is no payload of the specification. */
+  readonly body?: string;
+  /** As the service has it now. */
+  readonly transaction?: Transaction;
+  /** Status of the answer to a replay; null when none came. */
+  readonly status?: number | null;
+  readonly error?: string;
+}
+
+export const eventStream: StreamView<EventRow> = {
+  lines: eventLines,
+  columns: [
+    { title: 'Event', value: ({ eventId }) => eventId },
+    { title: 'Received', value: ({ receivedAt }) => receivedAt },
+    { title: 'State', value: ({ txnState }) => txnState },
+    { title: 'Transaction', value: ({ txnId }) => txnId },
+    { title: 'Reference', value: ({ extRefId }) => extRefId },
+    { title: 'Updated', value: ({ updatedAt }) => updatedAt },
+    { title: 'Remarks', value: (row) => remarks(row).join('; ') },
+  ],
+  quiet: ({ txnId }) => txnId ?? '',
+};
+
+const margin = '  ';
+const gap = '  ';
+const stateWidth = 'usercanceled'.length;
+
+/** Parts that have no room on the line go on the next, under the state; an id is never cut. */
+function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
+  const state = row.txnState ?? 'unreadable';
+  const now = row.transaction?.txnState;
+  const parts = [
+    stateStyle(state, style)(sanitize(state).padEnd(stateWidth)),
+    ...(row.txnId == null ? [] : [sanitize(row.txnId)]),
+    ...(row.extRefId ? [sanitize(row.extRefId)] : []),
+    ...(row.msg ? [sanitize(row.msg)] : []),
+    ...(now === undefined || now === state ? [] : [`now ${sanitize(now)}`]),
+    ...remarks(row).map((remark) => style.dim(remark)),
+  ];
+  const head = `${margin}${style.dim(`${clockTime(row.receivedAt)} #${row.eventId}`)}${gap}`;
+  const indent = ' '.repeat(Math.min(widthOf(head), Math.max(0, columns - 36)));
+  const lines = [head];
+  for (const part of parts) {
+    const line = lines.at(-1) ?? '';
+    const isFresh = line === head || line === indent;
+    const longer = isFresh ? line + part : `${line}${gap}${part}`;
+    if (isFresh || widthOf(longer.trimEnd()) <= columns) lines[lines.length - 1] = longer;
+    else lines.push(indent + part);
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
+function remarks({ duplicateOf, outOfOrder, missing, body, status, error }: EventRow): string[] {
+  return [
+    ...(duplicateOf === null ? [] : [`duplicate of #${duplicateOf}`]),
+    ...(outOfOrder ? ['out of order'] : []),
+    ...(missing.length === 0 ? [] : [`no event of ${missing.map(sanitize).join(', ')}`]),
+    ...(body === undefined ? [] : ['signed, but no payload of the specification']),
+    ...(status === undefined ? [] : [status === null ? `not delivered: ${sanitize(error ?? '')}` : `answered ${status}`]),
+  ];
+}
+
+export interface ListenTotals {
+  readonly received: number;
+  readonly duplicates: number;
+  readonly outOfOrder: number;
+  readonly wrongSignatures: number;
+  readonly refused: number;
+  readonly unwritten: number;
+  readonly gaps: readonly { readonly txnId: string; readonly missing: readonly string[] }[];
+  readonly consumers: readonly {
+    readonly name: string;
+    readonly delivered: number;
+    readonly givenUp: number;
+    readonly waiting: number;
+  }[];
+}
+
+const gapsShown = 5;
+
+/** The summary, a sentence per line; what did not happen is not mentioned. */
+export function totalLines(totals: ListenTotals): string[] {
+  const { received, duplicates, outOfOrder, wrongSignatures, refused, unwritten, gaps, consumers } = totals;
+  const parts = [
+    counted(received, 'event'),
+    ...some(duplicates, (n) => counted(n, 'duplicate')),
+    ...some(outOfOrder, (n) => `${n} out of order`),
+    ...some(wrongSignatures, (n) => counted(n, 'wrong signature')),
+    ...some(refused, (n) => `${counted(n, 'request')} refused`),
+    ...some(unwritten, (n) => `${n} not written and sent back to be tried again`),
+  ];
+  return [
+    parts.join(' · '),
+    ...consumers.map(({ name, delivered, givenUp, waiting }) =>
+      [
+        `${name}: ${delivered} delivered`,
+        ...some(givenUp, (n) => `${n} given up`),
+        ...some(waiting, (n) => `${n} waiting; they go out when you listen again with the same target`),
+      ].join(', '),
+    ),
+    ...gaps.slice(0, gapsShown).map(({ txnId, missing }) => `Gap: no event of ${missing.join(', ')} for ${txnId}`),
+    ...some(gaps.length - gapsShown, (n) => `and gaps in ${n} more`),
+  ];
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const some = (count: number, say: (count: number) => string): string[] => (count > 0 ? [say(count)] : []);

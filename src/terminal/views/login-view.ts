@@ -1,0 +1,38 @@
+// Who is logged in where, and where the secrets are.
+import { factLines, type Fact } from '../cards/card.js';
+import { dateTime } from '../time.js';
+import type { RecordView } from '../rows/view.js';
+
+export interface Login {
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly accountId: string;
+  /** Epoch ms. */
+  readonly tokenExpiresAt: number;
+  /** In words: the system keyring, or a file. */
+  readonly secretIn: string;
+  readonly tokenIn: string;
+}
+
+function facts(login: Login): Fact[] {
+  return [
+    { label: 'Profile', value: login.profile },
+    { label: 'Service', value: login.baseUrl, whole: true },
+    { label: 'Account', value: login.accountId, whole: true },
+    { label: 'Token', value: `until ${dateTime(login.tokenExpiresAt)}`, note: `in ${login.tokenIn}` },
+    { label: 'Secret', value: `in ${login.secretIn}` },
+  ];
+}
+
+export const loginView = (login: Login): RecordView<Login> => ({
+  screen: (canvas) => factLines(facts(login), canvas),
+  columns: [
+    { title: 'Profile', value: ({ profile }) => profile },
+    { title: 'Service', value: ({ baseUrl }) => baseUrl },
+    { title: 'Account', value: ({ accountId }) => accountId },
+    { title: 'Token expires', value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString() },
+    { title: 'Secret in', value: ({ secretIn }) => secretIn },
+    { title: 'Token in', value: ({ tokenIn }) => tokenIn },
+  ],
+  quiet: ({ accountId }) => accountId,
+});

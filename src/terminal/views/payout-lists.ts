@@ -1,0 +1,64 @@
+// What payouts can be made to, as tables: methods, institutions, and the people in the address book.
+import type { Institution } from '../../api/types.js';
+import type { Recipient } from '../../store/profile/profiles.js';
+import type { ListView } from '../output.js';
+
+/** A row of `payout methods`. */
+export interface ListedMethod {
+  readonly country: string;
+  readonly countryName: string;
+  readonly ccy: string;
+  readonly method: string;
+  readonly institutionType: string;
+  /** In words; null where the specification does not say. */
+  readonly arrives: string | null;
+}
+
+export const methodList: ListView<ListedMethod> = {
+  columns: [
+    { title: 'Country', value: ({ country }) => country },
+    { title: 'Name', value: ({ countryName }) => countryName, priority: 2 },
+    { title: 'Currency', value: ({ ccy }) => ccy },
+    { title: 'Method', value: ({ method }) => method },
+    { title: 'To', value: ({ institutionType }) => institutionType, priority: 3 },
+    { title: 'Arrives', value: ({ arrives }) => arrives, text: ({ arrives }) => arrives ?? 'not stated', priority: 1 },
+  ],
+  quiet: ({ method }) => method,
+  empty: 'There are no payouts.',
+};
+
+/** @param paysOut whether there are payouts to the country at all */
+export function institutionList(country: string, paysOut: boolean): ListView<Institution> {
+  return {
+    columns: [
+      { title: 'Code', value: ({ institutionCode }) => institutionCode },
+      { title: 'Name', value: ({ institutionName }) => institutionName },
+      { title: 'Type', value: ({ institutionType }) => institutionType, priority: 1 },
+    ],
+    quiet: ({ institutionCode }) => institutionCode,
+    empty: paysOut
+      ? `The service lists no institutions for ${country}: it does not support the look-up there. Ask it for the code.`
+      : `The service lists no institutions for ${country}: there are no payouts to it.`,
+  };
+}
+
+/** A recipient with the name that the address book has for it. */
+export type ListedRecipient = Recipient & { readonly name: string };
+
+/** Identity beyond the name on the account is for the service, not for the screen. */
+export const recipientList: ListView<ListedRecipient> = {
+  columns: [
+    { title: 'Name', value: ({ name }) => name },
+    { title: 'On the account', value: ({ acctName }) => acctName, priority: 2 },
+    {
+      title: 'Institution',
+      value: ({ institutionCode }) => institutionCode,
+      text: ({ institutionName, institutionCode }) => institutionName ?? institutionCode,
+      priority: 1,
+    },
+    { title: 'Account', value: ({ acctNum }) => acctNum },
+    { title: 'Method', value: ({ method }) => method, priority: 3 },
+  ],
+  quiet: ({ name }) => name,
+  empty: 'Your address book is empty. Add somebody: svcpay recipients add NAME',
+};

@@ -1,0 +1,34 @@
+// Exchange rates as people and scripts read them: a pair, its price, and the other way round.
+import type { Big } from 'big.js';
+import { fixed } from '../../formats/amount.js';
+import type { ListView } from '../output.js';
+import { inverseText, rateText } from '../cards/quote-card.js';
+
+/** One unit of `base` costs `rate` of `quote`; both are null for a pair whose name is of another form. */
+export interface RateRow {
+  readonly pair: string;
+  readonly base: string | null;
+  readonly quote: string | null;
+  readonly rate: Big;
+}
+
+export const rateList: ListView<RateRow> = {
+  columns: [
+    { title: 'Pair', value: ({ pair }) => pair, priority: 1 },
+    { title: 'Rate', value: ({ rate }) => rate, text: (row) => shown(row, rateText) },
+    {
+      title: 'The other way',
+      value: () => undefined,
+      text: (row) => (row.base === null ? '' : shown(row, inverseText)),
+      style: (cell, style) => style.dim(cell),
+      only: 'screen',
+      priority: 2,
+    },
+  ],
+  quiet: ({ rate }) => fixed(rate),
+  empty: 'The service names no rates.',
+};
+
+function shown({ base, quote, rate }: RateRow, text: typeof rateText): string {
+  return base === null || quote === null ? fixed(rate) : text({ base, quote, value: rate });
+}

@@ -1,0 +1,157 @@
+// What passes through the sandbox, as tables: requests, deliveries to webhooks, and the faults that strike them.
+import { formatDuration } from '../../formats/duration.js';
+import { sanitize } from '../sanitize.js';
+import { wrap } from '../text.js';
+import { clockTime } from '../time.js';
+import type { Column, ListView, RecordView } from '../rows/view.js';
+
+export interface SandboxRequest {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** 0 when a fault left it unanswered. */
+  readonly status: number;
+  readonly fault: string | null;
+}
+
+const timeColumn = <T>(title: string, at: (row: T) => number): Column<T> => ({
+  title,
+  value: at,
+  text: (row) => clockTime(at(row)),
+});
+
+export const requestList: ListView<SandboxRequest> = {
+  columns: [
+    timeColumn('Time', ({ at }) => at),
+    { title: 'Method', value: ({ method }) => method },
+    { title: 'Path', value: ({ path }) => path },
+    {
+      title: 'Status',
+      value: ({ status }) => status,
+      text: ({ status }) => (status === 0 ? '–' : String(status)),
+      style: (cell, style, { status }) => (status >= 400 ? style.red(cell) : cell),
+    },
+    { title: 'Fault', value: ({ fault }) => fault, style: (cell, style) => style.yellow(cell) },
+  ],
+  quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
+  empty: 'Nobody has asked the service for anything yet.',
+};
+
+interface Attempt {
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+export interface SandboxDelivery {
+  readonly id: number;
+  readonly txnId: string;
+  readonly txnState: string;
+  readonly status: string;
+  /** Epoch ms, as the next. */
+  readonly createdAt: number;
+  readonly nextAttemptAt: number | null;
+  readonly attempts: readonly Attempt[];
+}
+
+export const deliveryList: ListView<SandboxDelivery> = {
+  columns: [
+    { title: 'ID', value: ({ id }) => id, align: 'right' },
+    timeColumn('Time', ({ createdAt }) => createdAt),
+    { title: 'Event', value: ({ txnState }) => txnState },
+    {
+      title: 'Delivery',
+      value: ({ status }) => status,
+      text: deliveryText,
+      style: (cell, style, { status }) =>
+        status === 'delivered' ? style.green(cell) : status === 'failed' ? style.red(cell) : style.yellow(cell),
+    },
+    { title: 'Attempts', value: ({ attempts }) => attempts.length, align: 'right', priority: 1 },
+    { title: 'Last answer', value: lastAnswer, priority: 2 },
+    { title: 'Transaction', value: ({ txnId }) => txnId, below: true },
+  ],
+  quiet: ({ id }) => String(id),
+  empty: 'Nothing has been delivered: no webhook is set, or nothing has happened since.',
+};
+
+function deliveryText({ status, nextAttemptAt }: SandboxDelivery): string {
+  return status === 'scheduled' && nextAttemptAt !== null ? `next at ${clockTime(nextAttemptAt)}` : status;
+}
+
+function lastAnswer({ attempts }: SandboxDelivery): string | number | null {
+  const last = attempts.at(-1);
+  return last === undefined ? null : (last.status ?? sanitize(last.error ?? ''));
+}
+
+/** A fault as the sandbox tells it; which fields it has depends on its kind. */
+export interface SandboxFault {
+  readonly id: number;
+  readonly kind: string;
+  readonly applied: number;
+  readonly times: number | 'always';
+  readonly nth: number;
+  readonly spent: boolean;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly destination?: string | undefined;
+  readonly state?: string | undefined;
+  readonly status?: number | undefined;
+  readonly outcome?: string | undefined;
+  readonly delay?: number | undefined;
+  readonly retryAfter?: number | undefined;
+}
+
+const faultColumns: readonly Column<SandboxFault>[] = [
+  { title: 'ID', value: ({ id }) => id, align: 'right' },
+  { title: 'Fault', value: ({ kind }) => kind },
+  { title: 'How', value: howText, priority: 1 },
+  { title: 'Strikes', value: whereText },
+  {
+    title: 'Struck',
+    value: ({ applied }) => applied,
+    text: ({ applied, times }) => (times === 'always' ? `${applied} times` : `${applied} of ${times}`),
+    align: 'right',
+    style: (cell, style, { spent }) => (spent ? style.dim(cell) : cell),
+  },
+];
+
+export const faultList: ListView<SandboxFault> = {
+  columns: faultColumns,
+  quiet: ({ id }) => String(id),
+  empty: 'Nothing is set to go wrong.',
+};
+
+function faultSentence(fault: SandboxFault): string {
+  const what = [fault.kind, howText(fault)].filter((each) => each !== '').join(' ');
+  return `Fault ${fault.id}: ${what} strikes ${whereText(fault)}, ${oftenText(fault)}.`;
+}
+
+export const faultView = (fault: SandboxFault): RecordView<SandboxFault> => ({
+  screen: ({ columns }) => wrap(faultSentence(fault), columns - 2).map((line) => `  ${line}`),
+  columns: faultColumns,
+  quiet: ({ id }) => String(id),
+});
+
+function howText({ status, outcome, delay, retryAfter }: SandboxFault): string {
+  return [
+    status,
+    outcome,
+    delay === undefined ? undefined : delayText(delay),
+    retryAfter === undefined ? undefined : `retry after ${retryAfter} s`,
+  ].filter((each) => each !== undefined).join(', ');
+}
+
+/** Where a second is long, what is shorter counts too. */
+const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
+
+function whereText({ kind, method, path, destination, state }: SandboxFault): string {
+  if (kind === 'payment') return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;
+  if (kind.startsWith('webhook-')) return state === undefined ? 'events' : `events of ${state}`;
+  const request = [method, path].filter((each) => each !== undefined).join(' ');
+  return request === '' ? 'requests' : request;
+}
+
+function oftenText({ nth, times }: SandboxFault): string {
+  const often = times === 'always' ? 'every time' : times === 1 ? 'once' : `${times} times`;
+  return nth === 1 ? often : `${often}, from match ${nth} on`;
+}

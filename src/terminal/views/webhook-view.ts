@@ -1,0 +1,75 @@
+// Webhooks of an account and their signatures, for people and for scripts.
+import type { Webhook } from '../../api/types.js';
+import { factLines } from '../cards/card.js';
+import type { Column, ListView, RecordView } from '../rows/view.js';
+import { sanitize } from '../sanitize.js';
+import { relativeTime } from '../time.js';
+
+const webhookColumns: readonly Column<Webhook>[] = [
+  { title: 'ID', value: ({ id }) => id, below: true },
+  { title: 'Callback', value: ({ callback }) => callback },
+];
+
+export function webhookList(now: number): ListView<Webhook> {
+  return {
+    columns: [
+      ...webhookColumns,
+      { title: 'Created', value: ({ createdAt }) => createdAt, text: ({ createdAt }) => createdText(createdAt, now) },
+    ],
+    quiet: ({ id }) => id,
+    empty: 'No webhook is set. Set one: svcpay webhook set https://…',
+  };
+}
+
+const createdText = (at: Webhook['createdAt'], now: number): string => (at == null ? '–' : relativeTime(at, now));
+
+export interface WebhookChange extends Webhook {
+  /** The new secret, when it was made here: shown this once. */
+  readonly secret?: string;
+  /** Where the new secret is kept, in words; undefined when the old one stays. */
+  readonly secretIn?: string;
+}
+
+export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> => ({
+  columns: [
+    ...webhookColumns,
+    { title: 'Created', value: ({ createdAt }) => createdAt },
+    { title: 'Secret', value: ({ secret }) => secret },
+  ],
+  quiet: ({ id, secret }) => secret ?? id,
+  screen: (canvas) =>
+    factLines(
+      [
+        { label: 'Callback', value: sanitize(change.callback), whole: true },
+        { label: 'ID', value: sanitize(change.id), whole: true },
+        ...(change.secret === undefined
+          ? []
+          : [{ label: 'Secret', value: change.secret, whole: true, note: 'shown this once' }]),
+        ...(change.secretIn === undefined ? [] : [{ label: 'Kept', value: `in ${sanitize(change.secretIn)}` }]),
+      ],
+      canvas,
+    ),
+});
+
+export interface Signature {
+  readonly signature: string;
+  /** Name of the header that carries it. */
+  readonly header: string;
+}
+
+export const signatureView = ({ signature }: Signature): RecordView<Signature> => ({
+  screen: () => [signature],
+  columns: [{ title: 'Signature', value: (row) => row.signature }],
+  quiet: (row) => row.signature,
+});
+
+export interface Verified {
+  readonly valid: true;
+  readonly bytes: number;
+}
+
+export const verifiedView = ({ bytes }: Verified): RecordView<Verified> => ({
+  screen: () => [`  The signature is right for these ${bytes} bytes.`],
+  columns: [{ title: 'Valid', value: ({ valid }) => valid }],
+  quiet: () => 'valid',
+});

@@ -1,0 +1,39 @@
+// The service as many payments at once use it: the wallets are read now and then for all of them, and nobody waits for it.
+import type { Wallet } from '../../api/types.js';
+import type { PaymentService } from '../payment/contract.js';
+
+const freshMs = 2_000;
+
+/**
+ * A balance of some seconds ago will do: it only spares the service what is hopeless, and the service itself decides
+ * about the funds. Only the first that asks waits for the answer.
+ */
+export function frugal(service: PaymentService, now: () => number): PaymentService {
+  let latest: Promise<Wallet[]> | undefined;
+  let readAt = 0;
+  const read = (): Promise<Wallet[]> => {
+    readAt = now();
+    const reading = service.wallets();
+    const before = latest;
+    // A read that fails leaves what was known.
+    reading.then(
+      () => (latest = reading),
+      () => (latest = before),
+    );
+    return reading;
+  };
+  return {
+    createTransaction: (body) => service.createTransaction(body),
+    confirmTransaction: (txnId) => service.confirmTransaction(txnId),
+    transaction: (txnId) => service.transaction(txnId),
+    eachTransaction: (filter) => service.eachTransaction(filter),
+    serviceNow: () => service.serviceNow(),
+    wallets: () => {
+      if (latest === undefined || Math.abs(now() - readAt) > freshMs) {
+        const reading = read();
+        latest ??= reading;
+      }
+      return latest;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+// The service's rates by pair, and a pair turned round where the service names only the other direction.
+import type { Big } from 'big.js';
+import type { Rates } from '../../api/types.js';
+import { fromWire } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+
+export interface PairRate {
+  readonly pair: string;
+  readonly base: string | null;
+  readonly quote: string | null;
+  /** Units of `quote` for one of `base`. */
+  readonly rate: Big;
+  /** The pair that this one was computed from. */
+  readonly from?: string;
+}
+
+/** Digits of a rate that is computed from its inverse. */
+const significantDigits = 12;
+
+export const allRates = (rates: Rates): PairRate[] =>
+  Object.entries(rates).map(([pair, rate]) => ({ pair, ...sidesOf(pair), rate: fromWire(rate) }));
+
+/** Reads `BTCUSD`, `btc/usd`, `BTC-USD`. Throws Failure: `usage` for no pair, `not-found` for one without a rate. */
+export function findRate(rates: Rates, given: string): PairRate {
+  const pair = given.toUpperCase().replace(/[/\-_: ]/, '');
+  const { base, quote } = sidesOf(pair);
+  if (base === null || quote === null || base === quote) {
+    throw new Failure('usage', `"${given}" is not a pair of currencies. Write it like BTCUSD or BTC/USD.`);
+  }
+  const known = allRates(rates);
+  const direct = known.find((each) => each.pair === pair);
+  if (direct !== undefined) return direct;
+  const inverse = known.find((each) => each.pair === quote + base && each.rate.gt(0));
+  if (inverse === undefined) {
+    throw new Failure('not-found', `The service names no rate for ${base} and ${quote}.`, { hint: 'svcpay rates' });
+  }
+  return { pair, base, quote, rate: inverse.rate.pow(-1).prec(significantDigits), from: inverse.pair };
+}
+
+function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
+  const [, base = null, quote = null] = /^(USDT|[A-Z]{3})(USDT|[A-Z]{3})$/.exec(pair) ?? [];
+  return { base, quote };
+}

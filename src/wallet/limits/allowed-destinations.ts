@@ -1,0 +1,49 @@
+// Destinations that a policy allows: how a person names one, how it is kept, and whether a payment goes to it.
+import { detectDestination, type Destination } from '../../formats/destination.js';
+import { Failure } from '../../formats/failure.js';
+
+const nodeKey = /^0[23][0-9a-f]{64}$/i;
+const accountAtInstitution = /^([!-9;-~]+):([!-9;-~]+)$/;
+const uriScheme = /^(lightning|bitcoin|lnurlp|https?):/i;
+
+/**
+ * Reads what a person names: an invoice (which stands for the node that it pays), a node key, an address, an LNURL, a
+ * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Gives the names to keep; a bitcoin: URI can have two.
+ * Throws Failure `usage` for anything else.
+ */
+export function readAllowed(text: string): string[] {
+  const name = text.trim();
+  if (nodeKey.test(name)) return [name.toLowerCase()];
+  if (accountAtInstitution.test(name) && !uriScheme.test(name)) return [name];
+  try {
+    return namesOf(detectDestination(name));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure('usage', error.message, {
+      hint: 'Name an invoice, a node key, an address, an LNURL, a Lightning Address, or INSTITUTION:ACCOUNT for payouts.',
+    });
+  }
+}
+
+function namesOf(found: Destination): string[] {
+  if (found.kind === 'bolt11') return [found.value.payee];
+  if (found.kind !== 'bip21') return [found.text];
+  const { bitcoin, invoice } = found.value;
+  return [bitcoin?.address, invoice?.payee].filter((name) => name !== undefined);
+}
+
+/** Whether the destination of an order is one of the names kept. */
+export const isAllowed = (destination: string, names: readonly string[]): boolean =>
+  names.some((name) => isSame(destination, name) || isSame(allowedName(destination), name));
+
+/** The name under which a destination is allowed: a payout's, `method:institution:account`, by whatever method it goes. */
+export function allowedName(destination: string): string {
+  const [, institution, account, ...more] = destination.split(':');
+  return institution === undefined || account === undefined || more.length > 0 ? destination : `${institution}:${account}`;
+}
+
+/** In base58 the case of a letter counts, everywhere else it does not. */
+const isSame = (one: string, other: string): boolean =>
+  one === other || (!isBase58(one) && one.toLowerCase() === other.toLowerCase());
+
+const isBase58 = (text: string): boolean => /^[123mnT][1-9A-HJ-NP-Za-km-z]{24,}$/.test(text);

@@ -1,0 +1,72 @@
+// The local spending policy: per payment, per day, and which destinations. Pure: figures in, a refusal or nothing out.
+import Big from 'big.js';
+import { formatAmount, money, type Money } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import type { Spend } from '../../store/journal/journal.js';
+import type { Limits } from '../../store/profile/profiles.js';
+import { allowedName, isAllowed } from './allowed-destinations.js';
+import type { Order } from '../payment/orders.js';
+import type { Quote } from '../payment/quote.js';
+
+/** A limit per day counts what was let go in this time before now. */
+export const limitWindowMs = 86_400_000;
+
+export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
+
+/** Money between the wallets of one account goes nowhere. */
+const staysHere = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
+
+/** Throws Failure `limit` when a payment goes to a destination that is not among those allowed; no list allows all. */
+export function checkDestination({ destinations }: Limits, order: Order): void {
+  if (destinations.length === 0 || staysHere(order) || isAllowed(order.destination, destinations)) return;
+  throw new Failure('limit', `Not sent: ${order.destination} is not among the destinations that your limits allow.`, {
+    hint: `svcpay limits allow ${allowedName(order.destination)}`,
+  });
+}
+
+/**
+ * What an order lets go, as far as it is known before the quote: the amount without fees. Counted in the currency that
+ * leaves and, where that is another one, in the currency that arrives.
+ */
+export function knownAmounts(order: Order): Money[] {
+  const { sourceReq } = order.body;
+  const { amtRequested } = sourceReq;
+  const asked = amtRequested === undefined ? [] : [money(sourceReq.ccy, amtRequested)];
+  return inEachCurrency([...asked, ...arriving(order)]);
+}
+
+/** What a quote lets go, fees included. */
+export const quotedAmounts = (order: Order, { total }: Quote): Money[] => inEachCurrency([total, ...arriving(order)]);
+
+const arriving = (order: Order): Money[] => (order.receives === undefined || staysHere(order) ? [] : [order.receives]);
+
+const inEachCurrency = (amounts: readonly Money[]): Money[] =>
+  amounts.filter(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) === index);
+
+/**
+ * Throws Failure `limit` when this payment, or it and all of the last day together, is above a limit.
+ *
+ * @param spent what was let go in the last day; called only where a limit per day needs it
+ */
+export function checkSpend(limits: Limits, amounts: readonly Money[], spent: () => readonly Spend[]): void {
+  for (const amount of amounts) {
+    const perPayment = limits.perPayment[amount.ccy];
+    if (perPayment !== undefined && amount.value.gt(perPayment)) {
+      throw over(amount, `your limit per payment is ${formatAmount(money(amount.ccy, perPayment))}`);
+    }
+    const perDay = limits.perDay[amount.ccy];
+    const used = perDay === undefined ? undefined : sumOf(spent(), amount.ccy);
+    if (perDay === undefined || used === undefined || used.value.plus(amount.value).lte(perDay)) continue;
+    throw over(amount, `your limit per day is ${formatAmount(money(amount.ccy, perDay))}, of which ${formatAmount(used)} is used`);
+  }
+}
+
+/** All that was spent in one currency. */
+export function sumOf(spent: readonly Spend[], ccy: string): Money {
+  const total = spent.filter((each) => each.ccy === ccy).reduce((sum, each) => sum.plus(each.total), new Big(0));
+  return { ccy, value: total };
+}
+
+function over(amount: Money, rule: string): Failure {
+  return new Failure('limit', `Not sent: ${formatAmount(amount)} is too much, ${rule}.`, { hint: 'svcpay limits list' });
+}

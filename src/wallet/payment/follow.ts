@@ -1,0 +1,58 @@
+// Takes an intent over, or follows the process that is at work on it until its turn comes.
+import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import type { Claim, Intent } from '../../store/journal/journal.js';
+import type { PaymentDeps, PaymentOptions } from './contract.js';
+import { readTransaction } from './read-transaction.js';
+import { differentPayment } from './references.js';
+import { isLetGo } from './run.js';
+import { isFinal } from '../../formats/states.js';
+
+const followEveryMs = 150;
+const followAtMostMs = 120_000;
+
+export interface Taken {
+  readonly claim: Claim;
+  /** Whether another process was at work on it until now. */
+  readonly followed: boolean;
+}
+
+/** Claims the intent; while another process drives it, waits for that one and then reports what it did. */
+export async function takeOver(
+  opened: Intent,
+  { wait }: PaymentOptions,
+  deps: PaymentDeps,
+): Promise<Taken | { readonly txn: Transaction }> {
+  const atMost = typeof wait === 'number' ? Math.min(wait, followAtMostMs) : followAtMostMs;
+  for (let turn = 0; ; turn += 1) {
+    const claim = await deps.journal.claim(opened.id, deps.owner, deps.now());
+    if (claim !== undefined) return { claim: await sameIntent(claim, opened, deps), followed: turn > 0 };
+    const intent = (await deps.journal.read(opened.id)) ?? opened;
+    if (turn === 0) deps.on({ type: 'following', intent });
+    if (wait === false && intent.step === 'confirmed' && intent.txnId !== null) {
+      const txn = await readTransaction(deps.service, intent.txnId).catch((error: unknown) =>
+        leaveTo(intent, 'the service does not answer', error),
+      );
+      // How it ended is told once the other process has written it down.
+      if (!isFinal(txn.txnState)) return { txn };
+    }
+    if (deps.signal.aborted) return leaveTo(intent, 'you interrupted');
+    if (turn * followEveryMs >= atMost) return leaveTo(intent, 'it takes long');
+    await deps.sleep(followEveryMs, deps.signal).catch(() => undefined);
+  }
+}
+
+/** The draft of an intent that came to nothing can have been replaced since it was opened here. */
+async function sameIntent(claim: Claim, opened: Intent, deps: PaymentDeps): Promise<Claim> {
+  if (claim.intent.fingerprint === opened.fingerprint) return claim;
+  await deps.journal.release(claim);
+  throw differentPayment(opened.ref, claim.intent.txnId);
+}
+
+function leaveTo(intent: Intent, why: string, cause?: unknown): never {
+  const message = `another svcpay is at work on ${intent.ref}, and ${why}.`;
+  const details = { hint: `svcpay tx resume ${intent.txnId ?? intent.ref}`, txnId: intent.txnId ?? undefined, cause };
+  throw isLetGo(intent)
+    ? new Failure('pending', `Not known yet: ${message}`, details)
+    : new Failure('temporary', `Nothing moved here: ${message}`, details);
+}

@@ -1,0 +1,79 @@
+// An order as the journal keeps it: JSON with exact decimals, read back whole after a crash.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { fixed } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import type { Order } from './orders.js';
+
+const decimal = v.pipe(
+  v.string(),
+  v.regex(/^\d+(\.\d+)?$/),
+  v.transform((text) => new Big(text)),
+);
+
+const kycSchema = v.strictObject({
+  type: v.picklist(['individual', 'business']),
+  details: v.strictObject({
+    legalFullName: v.string(),
+    countryCode: v.string(),
+    contactNumber: v.exactOptional(v.string()),
+    address1: v.exactOptional(v.string()),
+  }),
+});
+
+const sideSchema = v.strictObject({
+  ccy: v.string(),
+  method: v.string(),
+  amtRequested: v.exactOptional(decimal),
+  reqDetails: v.exactOptional(v.record(v.string(), v.unknown())),
+  kyc: v.exactOptional(kycSchema),
+});
+
+const orderSchema = v.strictObject({
+  kind: v.string(),
+  body: v.strictObject({
+    sourceReq: sideSchema,
+    destReq: sideSchema,
+    note: v.exactOptional(v.string()),
+    deductNetworkFeesFromDest: v.exactOptional(v.boolean()),
+    deductServicepayFees: v.exactOptional(v.boolean()),
+    deductNetworkFees: v.exactOptional(v.boolean()),
+    sourceOfFunds: v.exactOptional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
+  }),
+  onceKey: v.nullable(v.string()),
+  destination: v.string(),
+  receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
+});
+
+/** Throws when the text would not be read back as the same order: a crash must not change a payment. */
+export function encodeOrder(order: Order): string {
+  const text = JSON.stringify(plain(order));
+  if (JSON.stringify(plain(decodeOrder(text))) !== text) throw new Error('An order cannot be kept in the journal.');
+  return text;
+}
+
+/** Throws Failure `usage` for what is not an order, or not of this version. */
+export function decodeOrder(text: string): Order {
+  try {
+    const { receives, ...order } = v.parse(orderSchema, JSON.parse(text));
+    return { ...order, receives };
+  } catch (cause) {
+    throw new Failure('usage', 'The payment journal holds an order that this version cannot read.', {
+      hint: 'Use the version of svcpay that wrote it.',
+      cause,
+    });
+  }
+}
+
+/** Equal for orders that ask for the same; a note does not make a payment another one. */
+export const fingerprint = ({ body }: Order): string =>
+  JSON.stringify(plain({ ...body, note: undefined, extRefId: undefined }));
+
+/** Decimals as fixed text, keys in order: equal orders give equal text. */
+function plain(value: unknown): unknown {
+  if (value instanceof Big) return fixed(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, plain(each)]));
+}

@@ -1,0 +1,101 @@
+// What a payment asks the service for: the creation body of each kind, by the rules of specification endpoint 6.
+import type { CreateTransaction } from '../../api/types.js';
+import type Big from 'big.js';
+import { btcFromMsat, type Money } from '../../formats/amount.js';
+import type { Invoice } from '../../formats/bolt11/decode.js';
+
+/** A payment as it was asked for, before the service has quoted it. */
+export interface Order {
+  /** In words, as in `send lightning`. */
+  readonly kind: string;
+  readonly body: CreateTransaction;
+  /** What can be paid once only: a payment hash. */
+  readonly onceKey: string | null;
+  /** Where the money goes, for limits on destinations. */
+  readonly destination: string;
+  /** The exact amount that the recipient must get, where the order fixes it. */
+  readonly receives: Money | undefined;
+}
+
+const servicepay = 'servicepay';
+
+/** Rule 2: no amount on either side, the invoice carries it. */
+export function lightningOrder(invoice: Invoice, from: string): Order {
+  return {
+    kind: 'send lightning',
+    body: {
+      sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
+      destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice.invoice } },
+    },
+    onceKey: `bolt11:${invoice.paymentHash}`,
+    destination: invoice.payee,
+    receives: invoice.amountMsat === null ? undefined : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
+  };
+}
+
+/**
+ * Rule 3: the amount stands on the source, in the currency of the wallet that pays.
+ *
+ * @param address a Lightning Address or an LNURL, which the service resolves
+ */
+export function lnurlOrder(address: string, amount: Money): Order {
+  const { ccy, value } = amount;
+  return {
+    kind: 'send lnurl',
+    body: {
+      sourceReq: { ccy, method: servicepay, reqDetails: {}, ...onSide(value) },
+      destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address } },
+    },
+    onceKey: null,
+    destination: address,
+    receives: ccy === 'BTC' ? amount : undefined,
+  };
+}
+
+/** Rule 5: the amount, in BTC, stands on the destination. With `deductFees` the recipient gets it less the fees. */
+export function onchainOrder(address: string, amount: Money, from: string, deductFees: boolean): Order {
+  const { body, ...order } = addressOrder('send onchain', 'on-chain', address, amount, from);
+  return { ...order, body: deductFees ? { ...body, deductNetworkFeesFromDest: true } : body };
+}
+
+/** Rule 6: USDT over TRON; the amount is what the recipient gets. */
+export function usdtOrder(address: string, amount: Money, from: string): Order {
+  return addressOrder('send usdt', 'tron', address, amount, from);
+}
+
+function addressOrder(kind: string, method: string, address: string, amount: Money, from: string): Order {
+  return {
+    kind,
+    body: {
+      sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
+      destReq: { ccy: amount.ccy, method, reqDetails: { address }, ...onSide(amount.value) },
+    },
+    onceKey: null,
+    destination: address,
+    receives: amount,
+  };
+}
+
+/** Rule 8: both methods are the internal wallet; rule 1: the amount stands on one side only. */
+export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
+  return {
+    kind: 'swap',
+    body: {
+      sourceReq: { ccy: from, method: servicepay, reqDetails: {}, ...(side === 'source' && onSide(amount.value)) },
+      destReq: { ccy: to, method: servicepay, reqDetails: {}, ...(side === 'dest' && onSide(amount.value)) },
+    },
+    onceKey: null,
+    destination: to,
+    receives: side === 'dest' ? amount : undefined,
+  };
+}
+
+/** Rule 4: the amount stands on the destination, whose method is the internal wallet. */
+export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): CreateTransaction {
+  return {
+    sourceReq: { ccy: amount.ccy, method, reqDetails: {} },
+    destReq: { ccy: amount.ccy, method: servicepay, reqDetails: {}, ...onSide(amount.value) },
+  };
+}
+
+const onSide = (amtRequested: Big): { amtRequested: Big } => ({ amtRequested });

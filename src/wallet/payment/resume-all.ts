@@ -1,0 +1,71 @@
+// Finishes or reports every open payment: first what can be done at once for each, then what has to be waited for.
+import type { Transaction } from '../../api/types.js';
+import { Failure, type FailureKind } from '../../formats/failure.js';
+import type { Intent } from '../../store/journal/journal.js';
+import type { PaymentDeps } from './contract.js';
+import { resume } from './payment.js';
+import { isFinal } from '../../formats/states.js';
+
+/** What became of an open payment: its transaction, or why there is none. */
+export interface Resumed {
+  readonly intent: Intent;
+  readonly txn: Transaction | undefined;
+  readonly failure: Failure | undefined;
+}
+
+/** What an intent is driven with, so that each is drawn as itself. Throws Failure where it cannot be gone on with now. */
+type DepsFor = (intent: Intent) => Promise<PaymentDeps>;
+
+/**
+ * @param wait as for a payment: how long, in ms, all of them together are waited for.
+ */
+export async function resumeAll(
+  intents: readonly Intent[],
+  wait: number | 'forever' | false,
+  depsFor: DepsFor,
+): Promise<Resumed[]> {
+  const atOnce: Resumed[] = [];
+  for (const intent of intents) atOnce.push(await outcome(intent, false, depsFor));
+  if (wait === false) return atOnce;
+  const ended: Resumed[] = [];
+  let left: number | 'forever' = wait;
+  for (const each of atOnce) {
+    if (each.txn === undefined || isFinal(each.txn.txnState)) {
+      ended.push(each);
+      continue;
+    }
+    const { now } = await depsFor(each.intent);
+    const before = now();
+    ended.push(await outcome(each.intent, left, depsFor));
+    if (typeof left === 'number') left = Math.max(left - Math.max(now() - before, 0), 0);
+  }
+  return ended;
+}
+
+async function outcome(intent: Intent, wait: number | 'forever' | false, depsFor: DepsFor): Promise<Resumed> {
+  try {
+    const txn = await resume(intent, { wait, retry: false, quoteOnly: false }, await depsFor(intent));
+    return { intent, txn, failure: undefined };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { intent, txn: undefined, failure: error };
+  }
+}
+
+/** What a script has to know first: that money is on its way, then that a payment is lost, then what was not done. */
+const gravity: readonly FailureKind[] = [
+  'pending', 'payment-failed', 'unexpected', 'refused', 'limit', 'authentication', 'not-found', 'usage', 'temporary',
+  'declined', 'interrupted',
+];
+
+/** The gravest failure, so that the exit code tells the truth over all of them; undefined when all went well. */
+export function gravest(resumed: readonly Resumed[]): Failure | undefined {
+  const failures = resumed.flatMap(({ failure }) => failure ?? []);
+  const [worst] = failures.toSorted((a, b) => gravity.indexOf(a.kind) - gravity.indexOf(b.kind));
+  if (worst === undefined || failures.length === 1) return worst;
+  return new Failure(worst.kind, `${worst.message} (${failures.length} of ${resumed.length} payments are not done.)`, {
+    hint: 'svcpay tx pending',
+    txnId: worst.txnId,
+    cause: worst,
+  });
+}

@@ -1,0 +1,157 @@
+// One run of the payment machine over one intent: what it knows, and how it writes to the journal.
+import type { Transaction } from '../../api/types.js';
+import type { Money } from '../../formats/amount.js';
+import { Failure, type FailureKind } from '../../formats/failure.js';
+import { LostClaim, type Claim, type Consent, type Intent, type IntentChange, type PaymentTerms } from '../../store/journal/journal.js';
+import type { PaymentDeps, PaymentOptions } from './contract.js';
+import { decodeOrder } from './order-record.js';
+import type { Order } from './orders.js';
+import type { Quote } from './quote.js';
+import { readTransaction } from './read-transaction.js';
+
+export interface RunOptions {
+  /** What the service can know under the reference: nothing, or not before somebody else uses it, or anything. */
+  readonly reference: 'ours' | 'unseen' | 'given';
+  /** What a new run of the same payment says anew. */
+  readonly renew: { readonly terms?: PaymentTerms; readonly consent?: Consent };
+  /** An open payment is gone on with: it is not given up for a passing trouble, nor begun again once it is over. */
+  readonly resumed: boolean;
+  /** Another process was followed: what it brought about is reported, not begun again. */
+  readonly followed?: boolean;
+  readonly options: PaymentOptions;
+}
+
+export interface Run {
+  /** The intent as the journal has it. */
+  claim: Claim;
+  readonly order: Order;
+  readonly start: RunOptions;
+  readonly deps: PaymentDeps;
+  /** What is to be written with the next attempt, because the present one was agreed to already. */
+  renew: RunOptions['renew'];
+  /** The transaction as last read, once there is one. */
+  txn: Transaction | undefined;
+  /** Nobody but this run can have used the reference. */
+  ours: boolean;
+  /** Nothing is under the reference at the service: it need not be looked for before it is created. */
+  unseen: boolean;
+  /** The source wallet before this run's quote. */
+  available: Money | undefined;
+  /** The quote that a person agreed to in this run. */
+  agreed: Quote | undefined;
+  /** This run let the money go, so that no confirmation can have been sent before its own. */
+  confirmedHere: boolean;
+  /** This run saw the attempt end: what came of it is reported, not tried again. */
+  witnessed: boolean;
+  /** Only a quote is wanted of a payment that was open before: it stays as it is. */
+  readonly lookingOnly: boolean;
+  /** How often this run has quoted anew. */
+  requotes: number;
+  /** The journal could not be written after the confirmation: go on without it, the truth is at the service. */
+  journalLost: boolean;
+}
+
+/** A payment that was given up is begun again only by whoever asks for it anew. */
+export function givenUp({ ref, txnId }: Intent): Failure {
+  return new Failure('usage', `Not sent: the payment ${ref} was given up before anything moved.`, {
+    hint: `Run it again, with --ref ${ref}, if it is still wanted.`,
+    txnId: txnId ?? undefined,
+  });
+}
+
+/** Whether a confirmation was or may have been sent for the present attempt. */
+export const isLetGo = ({ step }: Intent): boolean => step === 'confirming' || step === 'confirmed';
+
+export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps): Promise<Run> {
+  const { intent } = claim;
+  if (intent.closed && start.resumed) throw givenUp(intent);
+  const order = decodeOrder(intent.request);
+  const isFirst = claim.fence === 1;
+  const renewNow = isLetGo(intent) ? {} : start.renew;
+  const run: Run = {
+    claim,
+    order,
+    start,
+    deps,
+    renew: isLetGo(intent) ? start.renew : {},
+    txn: undefined,
+    ours: isFirst && start.reference === 'ours',
+    unseen: start.reference === 'unseen' ? start.followed !== true : isFirst && start.reference === 'ours',
+    available: undefined,
+    agreed: undefined,
+    confirmedHere: false,
+    witnessed: intent.step === 'final' && (start.resumed || start.followed === true),
+    lookingOnly: start.options.quoteOnly && !isFirst && !intent.closed && ['intent', 'created'].includes(intent.step),
+    requotes: 0,
+    journalLost: false,
+  };
+  const change: IntentChange = { ...renewNow, ...(intent.closed && { closed: false }) };
+  if (Object.keys(change).length > 0 && !start.options.quoteOnly) await write(run, change);
+  return run;
+}
+
+export async function write(run: Run, change: IntentChange): Promise<void> {
+  run.claim = await run.deps.journal.write(run.claim, change, run.deps.now());
+}
+
+/** After the confirmation the journal follows what the service says; when it cannot be written the payment still goes on. */
+export async function writeAfterMoney(run: Run, change: IntentChange): Promise<void> {
+  try {
+    if (!run.journalLost) return await write(run, change);
+  } catch (error) {
+    run.journalLost = true;
+    if (error instanceof Failure) run.deps.on({ type: 'journal-failed', error });
+  }
+  run.claim = { ...run.claim, intent: { ...run.claim.intent, ...change } };
+}
+
+/** Nothing can have moved while this runs: a failure closes the intent, so that no later resume pays it. */
+export async function beforeMoney<T>(run: Run, action: (run: Run) => Promise<T>): Promise<T> {
+  try {
+    if (run.deps.signal.aborted) throw interrupted();
+    return await action(run);
+  } catch (error) {
+    if (error instanceof LostClaim) throw error;
+    throw await closing(run, run.deps.signal.aborted ? interrupted() : error);
+  }
+}
+
+/** What passes by itself, or asks for a person: an open payment that `tx resume` met with it stays open for the next time. */
+const passing: ReadonlySet<FailureKind> = new Set(['temporary', 'authentication', 'interrupted', 'declined']);
+
+async function closing(run: Run, error: unknown): Promise<unknown> {
+  const stays = run.start.resumed && error instanceof Failure && passing.has(error.kind);
+  if (!stays) await close(run).catch(() => undefined);
+  return error;
+}
+
+/** Ends the payment without anything having moved. Whoever wants it after all says so anew. */
+export async function close(run: Run): Promise<void> {
+  if (!run.lookingOnly) await write(run, { closed: true, consent: 'none' });
+}
+
+export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
+
+export async function reread(run: Run): Promise<Transaction> {
+  run.txn = await readTransaction(run.deps.service, run.claim.intent.txnId ?? '');
+  return run.txn;
+}
+
+/** The attempt ended without anything having moved: it is quoted anew, unless this one quote was meant. */
+export async function afterLapse(run: Run, { txnState }: Transaction): Promise<void> {
+  if (run.start.options.thisQuoteOnly !== true) return nextAttempt(run);
+  run.witnessed = true;
+  return write(run, { step: 'final', txnState });
+}
+
+/** The service itself says that the attempt moved nothing; the next one has a reference of its own. */
+export async function nextAttempt(run: Run): Promise<void> {
+  const attempt = run.claim.intent.attempt + 1;
+  const asked: IntentChange = run.start.options.quoteOnly ? { closed: true, consent: 'none' } : run.renew;
+  await write(run, { ...asked, step: 'intent', attempt, txnId: null, txnState: null });
+  run.renew = {};
+  run.txn = undefined;
+  run.confirmedHere = false;
+  run.witnessed = false;
+  run.requotes += 1;
+}

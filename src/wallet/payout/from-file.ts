@@ -1,0 +1,158 @@
+// A payout from a file: the creation body as the specification writes it, checked field by field, sent as it is.
+import * as v from 'valibot';
+import { fromMaker } from '../../api/maker.js';
+import type { CreateTransaction } from '../../api/types.js';
+import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
+import { parseCountryCode } from '../../formats/country.js';
+import { Failure } from '../../formats/failure.js';
+import { parsePhone } from '../../formats/phone.js';
+import type { Order } from '../payment/orders.js';
+import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './order.js';
+import { methodsIn, type PayoutMethod } from './methods.js';
+
+/** Text that a function can read; what it throws is what is wrong with the field. */
+const readableBy = (parse: (text: string) => unknown) =>
+  v.pipe(
+    v.string(),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const complaint = complaintOf(parse, dataset.value);
+      if (complaint !== undefined) addIssue({ message: complaint });
+    }),
+  );
+
+function complaintOf(parse: (text: string) => unknown, text: string): string | undefined {
+  try {
+    parse(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error.message;
+    throw error;
+  }
+}
+
+const code = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(highestCode));
+const word = v.pipe(v.string(), v.regex(/^[!-~]{1,64}$/, 'It is empty or has characters that cannot be.'));
+
+const kycSchema = v.strictObject({
+  type: v.picklist(['individual', 'business']),
+  details: v.strictObject({
+    legalFullName: readableBy(parseLine),
+    countryCode: readableBy(parseCountryCode),
+    contactNumber: v.exactOptional(readableBy(parsePhone)),
+    address1: v.exactOptional(readableBy(parseLine)),
+  }),
+});
+
+const namedAccountSchema = v.strictObject({
+  acctName: readableBy(parseLine),
+  acctNum: v.string(),
+  institutionCode: word,
+  institutionName: v.exactOptional(v.string()),
+});
+const bankAccountSchema = v.strictObject({ bankAcctNum: v.string(), institutionCode: word });
+
+/** The two sets of fields in which an account can be named. */
+const accountSchema = v.lazy((input) =>
+  typeof input === 'object' && input !== null && 'bankAcctNum' in input ? bankAccountSchema : namedAccountSchema,
+);
+
+const bodySchema = v.strictObject({
+  sourceReq: v.strictObject({
+    ccy: readableBy(parseCurrency),
+    method: v.literal('servicepay'),
+    reqDetails: v.exactOptional(v.strictObject({})),
+    kyc: kycSchema,
+  }),
+  destReq: v.strictObject({
+    ccy: v.string(),
+    method: v.string(),
+    amtRequested: v.pipe(v.number(), v.finite()),
+    reqDetails: accountSchema,
+    kyc: kycSchema,
+  }),
+  extRefId: v.exactOptional(v.string()),
+  note: v.exactOptional(v.string()),
+  /** The amount of a payout is what arrives, so there is nothing to take fees out of. */
+  deductNetworkFeesFromDest: v.exactOptional(v.literal(false)),
+  sourceOfFunds: v.exactOptional(v.strictObject({ purpose: code, source: code, relationship: code })),
+});
+
+type Body = v.InferOutput<typeof bodySchema>;
+
+export interface PayoutFile {
+  readonly order: Order;
+  readonly method: PayoutMethod;
+  readonly ref: string | undefined;
+  readonly note: string | undefined;
+}
+
+/**
+ * Reads a creation body. Throws Failure `usage`, naming the field, for one that is no complete payout, that has a field
+ * which would not be sent, or a number that JSON cannot carry exactly.
+ *
+ * @param maker the maker's name: its identifiers are understood as well as those of the specification.
+ */
+export function readPayoutFile(text: string, maker: string): PayoutFile {
+  const parsed = v.safeParse(bodySchema, fromMaker(parseExactly(text), maker));
+  if (!parsed.success) throw unreadable(parsed.issues[0]);
+  const { extRefId, note, ...body } = parsed.output;
+  const method = methodOf(body);
+  const { ccy, amtRequested } = body.destReq;
+  if (ccy !== method.country.ccy) throw wrong('destReq.ccy', `${method.code} pays out ${method.country.ccy}, not ${ccy}.`);
+  const amount = parseAmount(`${fixed(fromWire(amtRequested))}${ccy}`);
+  checkFunds(body, method);
+  const exact: CreateTransaction = { ...body, destReq: { ...body.destReq, amtRequested: amount.value } };
+  parseAccountNumber(payeeOf(exact).account, method);
+  return { order: orderOf(exact, amount), method, ref: extRefId, note };
+}
+
+/** One example of the specification says just `mobile`: the country is then that of the recipient. */
+function methodOf({ destReq }: Body): PayoutMethod {
+  const { method, ccy, kyc } = destReq;
+  const found = methodsIn().find((each) =>
+    method === 'mobile'
+      ? each.institutionType === 'mobile' && each.country.ccy === ccy && each.country.code === kyc.details.countryCode
+      : each.code === method,
+  );
+  if (found !== undefined) return found;
+  throw wrong('destReq.method', `There is no payout method "${method.slice(0, 40)}" for ${ccy.slice(0, 8)}.`, 'svcpay payout methods');
+}
+
+function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMethod): void {
+  if (sourceOfFunds !== undefined || sourceReq.kyc.details.countryCode === country.code) return;
+  throw wrong('sourceOfFunds', 'It is missing, and international payouts need it.');
+}
+
+/** Parses JSON and refuses a number that would not come out as it is written. */
+function parseExactly(text: string): unknown {
+  const value = parseJson(text);
+  for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
+    if (literal.startsWith('"')) continue;
+    if (!isExact(literal)) throw new Failure('usage', `The number ${literal.slice(0, 40)} has more digits than JSON carries.`);
+  }
+  return value;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The reason that Node gives quotes the text, and that belongs in no log.
+    throw new Failure('usage', 'The file is not JSON.');
+  }
+}
+
+function isExact(literal: string): boolean {
+  const number = Number(literal);
+  return Number.isFinite(number) && fromWire(number).eq(literal);
+}
+
+function unreadable(issue: v.BaseIssue<unknown>): Failure {
+  const field = v.getDotPath(issue) ?? 'The body';
+  if (issue.received === 'undefined') return wrong(field, 'It is missing.');
+  return issue.expected === 'never' ? wrong(field, 'A payout has no such field.') : wrong(field, issue.message);
+}
+
+const wrong = (field: string, why: string, hint?: string): Failure =>
+  new Failure('usage', `${field}: ${why}`, { hint });

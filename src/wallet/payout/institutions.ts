@@ -1,0 +1,48 @@
+// The banks and mobile wallets of a country, from the service's look-up. Specification: endpoint 15.
+import { ServiceError } from '../../api/errors.js';
+import type { Institution } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import type { PayoutMethod } from './methods.js';
+
+/** Where an account is held. */
+export interface PayoutInstitution {
+  readonly code: string;
+  /** Unknown only where the service lists none for the country. */
+  readonly name: string | undefined;
+}
+
+export interface InstitutionService {
+  institutions(countryCode: string): Promise<Institution[]>;
+}
+
+/** All of a country; none where the service does not support the look-up for it. */
+export async function institutionsIn(countryCode: string, service: InstitutionService): Promise<Institution[]> {
+  try {
+    return await service.institutions(countryCode);
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 404) return [];
+    throw error;
+  }
+}
+
+/** Those that a method pays to. */
+export const institutionsFor = (method: PayoutMethod, all: readonly Institution[]): Institution[] =>
+  all.filter(({ institutionType }) => institutionType === method.institutionType);
+
+/**
+ * The institution that a code names, among those that the service lists for the country of the method; where it lists
+ * none the code is taken as it is. Throws Failure `usage` for a code that is not among them.
+ */
+export function findInstitution(code: string, method: PayoutMethod, all: readonly Institution[]): PayoutInstitution {
+  if (all.length === 0) return { code, name: undefined };
+  const matching = all.filter(({ institutionCode }) => institutionCode.toLowerCase() === code.toLowerCase());
+  const found = institutionsFor(method, matching)[0];
+  if (found !== undefined) return { code: found.institutionCode, name: found.institutionName };
+  const { country } = method;
+  const other = matching[0];
+  const why =
+    other === undefined
+      ? `There is no institution "${code.slice(0, 40)}" in ${country.name}.`
+      : `${other.institutionName} (${code}) is of the type ${other.institutionType}: ${method.code} does not pay to it.`;
+  throw new Failure('usage', why, { hint: `svcpay payout institutions ${country.code}` });
+}

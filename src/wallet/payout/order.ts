@@ -1,0 +1,124 @@
+// A fiat payout as an order: both parties, the account, the codes of the funds. Specification: endpoint 6, rule 7.
+import type { CreateTransaction, Kyc, RequestSide, SourceOfFunds } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import type { Money } from '../../formats/amount.js';
+import { parsePhoneIn } from '../../formats/phone.js';
+import type { Party } from '../../store/profile/profiles.js';
+import type { PayoutInstitution } from './institutions.js';
+import type { Order } from '../payment/orders.js';
+import type { PayoutMethod } from './methods.js';
+
+/** Every answer that a payout needs. */
+export interface Payout {
+  readonly method: PayoutMethod;
+  readonly institution: PayoutInstitution;
+  readonly acctNum: string;
+  readonly acctName: string;
+  readonly recipient: Party;
+  readonly sender: Party;
+  readonly sourceOfFunds: SourceOfFunds;
+  /** What the recipient gets, in the currency of the method. */
+  readonly amount: Money;
+  /** The wallet that pays. */
+  readonly from: string;
+}
+
+export function payoutOrder(payout: Payout): Order {
+  const { method, institution, acctNum, acctName, amount, from, sourceOfFunds } = payout;
+  return orderOf(
+    {
+      sourceReq: { ccy: from, method: 'servicepay', reqDetails: {}, kyc: kycOf(payout.sender) },
+      destReq: {
+        ccy: amount.ccy,
+        method: method.code,
+        amtRequested: amount.value,
+        reqDetails: {
+          acctName,
+          acctNum,
+          institutionCode: institution.code,
+          ...(institution.name !== undefined && { institutionName: institution.name }),
+        },
+        kyc: kycOf(payout.recipient),
+      },
+      sourceOfFunds,
+    },
+    amount,
+  );
+}
+
+/** The order for a creation body that is a payout. */
+export function orderOf(body: CreateTransaction, amount: Money): Order {
+  return {
+    kind: 'payout',
+    body,
+    onceKey: null,
+    destination: payoutDestination(body.destReq),
+    receives: amount,
+  };
+}
+
+/** Which account at which institution, and by which method. */
+export function payoutDestination({ method, reqDetails }: AccountSide): string {
+  const detail = detailsOf(reqDetails);
+  return `${method}:${detail('institutionCode') ?? ''}:${detail('acctNum') ?? detail('bankAcctNum') ?? ''}`;
+}
+
+type AccountSide = Pick<RequestSide, 'method' | 'reqDetails'>;
+
+const detailsOf = (reqDetails: AccountSide['reqDetails']) => (field: string): string | undefined => {
+  const value = reqDetails?.[field];
+  return typeof value === 'string' ? value : undefined;
+};
+
+export interface Payee {
+  readonly name: string;
+  readonly account: string;
+  readonly institutionCode: string;
+  readonly institutionName: string | undefined;
+}
+
+/** Who gets a payout, from either of the two sets of fields that the specification shows. */
+export function payeeOf({ destReq }: CreateTransaction): Payee {
+  const detail = detailsOf(destReq.reqDetails);
+  return {
+    name: detail('acctName') ?? destReq.kyc?.details.legalFullName ?? '',
+    account: detail('acctNum') ?? detail('bankAcctNum') ?? '',
+    institutionCode: detail('institutionCode') ?? '',
+    institutionName: detail('institutionName'),
+  };
+}
+
+function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Party): Kyc {
+  return {
+    type,
+    details: {
+      legalFullName,
+      countryCode,
+      ...(contactNumber !== undefined && { contactNumber }),
+      ...(address1 !== undefined && { address1 }),
+    },
+  };
+}
+
+/**
+ * An account number without spaces; for a mobile wallet the phone number, which must carry the code of its country.
+ * Throws Failure `usage` for what can be neither.
+ */
+export function parseAccountNumber(text: string, method: PayoutMethod): string {
+  if (method.institutionType === 'mobile') return parsePhoneIn(text, method.country.callingCode);
+  const account = text.replace(/\s/g, '');
+  if (/^[!-~]{2,64}$/.test(account)) return account;
+  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be an account number.`);
+}
+
+const longestText = 140;
+
+/** A name or an address: one line that says something. Throws Failure `usage` for anything else. */
+export function parseLine(text: string): string {
+  const line = text.trim().replace(/ {2,}/g, ' ');
+  if (line !== '' && line.length <= longestText && /\p{L}/u.test(line) && !/[\p{Cc}\p{Cf}]/u.test(line)) return line;
+  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be a name or an address: one line with letters is needed.`);
+}
+
+/** Highest code number that is taken for one of the service's. */
+export const highestCode = 999_999;

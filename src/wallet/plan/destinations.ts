@@ -1,0 +1,74 @@
+// What must not be paid, known before the service is asked to quote it.
+import Big from 'big.js';
+import { ServiceError } from '../../api/errors.js';
+import { formatSats, type Money } from '../../formats/amount.js';
+import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import type { Invoice } from '../../formats/bolt11/decode.js';
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import { tronUsdtContract } from '../../formats/address/tron-address.js';
+import type { Network } from '../../store/profile/profiles.js';
+import { checkNetwork } from './network.js';
+
+/** BTC. Specification: Limits, minimum on-chain send. */
+const smallestOnchain = new Big('0.00001');
+
+/** Throws Failure `usage` for an invoice of another network, and for one that names no amount. */
+export function checkInvoice(invoice: Invoice, wanted: Network): void {
+  checkNetwork('invoice', invoice.network, wanted);
+  if (invoice.amountMsat !== null) return;
+  throw new Failure('usage', 'Not sent: this invoice has no amount, and the service pays only invoices that name one.', {
+    hint: 'Ask for an invoice with an amount.',
+  });
+}
+
+/** Throws Failure `usage` for an invoice that can no longer be paid. */
+export function checkNotExpired({ expiresAt }: Pick<Invoice, 'expiresAt'>, now: number): void {
+  if (expiresAt > now) return;
+  const ago = describeDuration(now - expiresAt);
+  throw new Failure('usage', `Not sent: the invoice expired ${ago} ago. Ask for a new one.`);
+}
+
+/** Throws Failure `usage` for another network and for a kind of address that the service does not pay to. */
+export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
+  checkNetwork('address', network, wanted);
+  if (type !== 'witness') return;
+  throw new Failure('usage', 'Not sent: this address is of a witness version that has no meaning yet.', {
+    hint: 'Ask for an address that begins with bc1q, bc1p, 3 or 1: money sent to this one can be taken by anyone.',
+  });
+}
+
+/** Throws Failure `usage` for less than the service sends on-chain (rule 5). */
+export function checkOnchainAmount({ value }: Money): void {
+  if (value.gte(smallestOnchain)) return;
+  const rule = `an on-chain payment is at least ${formatSats(smallestOnchain)}`;
+  throw new Failure('usage', `Not sent: ${formatSats(value)} is too little, ${rule}.`, {
+    hint: 'Send at least 1000sat, or ask for a Lightning invoice.',
+  });
+}
+
+/** Throws Failure `usage` for the contract of the token itself: what is sent to it is lost. */
+export function checkTronAddress(address: string): void {
+  if (address !== tronUsdtContract) return;
+  throw new Failure('usage', 'Not sent: this is the contract of USDT itself. What is sent to it is lost.', {
+    hint: "Ask for the recipient's own address.",
+  });
+}
+
+/**
+ * Throws Failure `usage` when the destination is the account's own deposit address: the money would only come back,
+ * less the fees. A service that has no such address has nothing to refuse.
+ */
+export async function refuseOwnAddress(
+  address: string,
+  ownAddress: () => Promise<{ readonly staticOnchainAddress: string }>,
+): Promise<void> {
+  const own = await ownAddress().catch((error: unknown) => {
+    if (error instanceof ServiceError && (error.kind === 'refused' || error.kind === 'not-found')) return undefined;
+    throw error;
+  });
+  if (own?.staticOnchainAddress !== address) return;
+  throw new Failure('usage', 'Not sent: this is your own deposit address. The money would come back, less the fees.', {
+    hint: "Ask for the recipient's address.",
+  });
+}

@@ -1,0 +1,101 @@
+// Asking for money: create and confirm, then check what came back before anybody is shown an invoice or an address.
+import { fromWire, msatOf, type Money } from '../../formats/amount.js';
+import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
+import { Failure } from '../../formats/failure.js';
+import type { CreateTransaction, Transaction } from '../../api/types.js';
+import type { Network } from '../../store/profile/profiles.js';
+import { confirmOnce, type ConfirmDeps } from '../payment/confirm.js';
+import { createOnce, explainRefusal, type CreateDeps } from '../payment/create.js';
+import { isOnNetwork } from '../plan/network.js';
+import { latestAttempt, type ListService } from '../payment/references.js';
+import { isQuoted } from '../../formats/states.js';
+
+export interface ReceiveDeps {
+  readonly service: CreateDeps['service'] & ConfirmDeps['service'] & ListService;
+  readonly sleep: ConfirmDeps['sleep'];
+  readonly newId: () => string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Creates and confirms a receive transaction. With a reference that was used before, the earlier one is returned.
+ * Throws Failure `usage` when the reference belongs to another amount or method.
+ */
+export async function requestMoney(
+  body: CreateTransaction,
+  ref: string | undefined,
+  deps: ReceiveDeps,
+): Promise<Transaction> {
+  const extRefId = ref ?? deps.newId();
+  const find = async (): Promise<Transaction | undefined> => {
+    const earlier = await latestAttempt(extRefId, 0, deps.service);
+    return earlier === undefined ? undefined : deps.service.transaction(earlier.txnId);
+  };
+  const known = ref === undefined ? undefined : await find();
+  const quoted = known ?? (await createQuote({ ...body, extRefId }, ref === undefined, find, deps));
+  checkSameRequest(body, quoted, extRefId);
+  return isQuoted(quoted.txnState) ? confirmOnce(quoted.txnId, false, deps) : quoted;
+}
+
+async function createQuote(
+  body: CreateTransaction,
+  fresh: boolean,
+  find: () => Promise<Transaction | undefined>,
+  deps: ReceiveDeps,
+): Promise<Transaction> {
+  try {
+    return await createOnce(body, fresh, find, deps);
+  } catch (error) {
+    throw explainRefusal(error, undefined);
+  }
+}
+
+function checkSameRequest({ sourceReq, destReq }: CreateTransaction, txn: Transaction, ref: string): void {
+  const amount = txn.destReq.amtRequested;
+  const same =
+    txn.sourceReq.method === sourceReq.method &&
+    txn.destReq.ccy === destReq.ccy &&
+    typeof amount === 'number' &&
+    fromWire(amount).eq(destReq.amtRequested ?? 0);
+  if (same) return;
+  throw new Failure('refused', `Not usable: transaction ${txn.txnId} (${ref}) asks for something else than you did.`, {
+    hint: `svcpay tx get ${txn.txnId}`,
+    txnId: txn.txnId,
+  });
+}
+
+/**
+ * The invoice of a confirmed Lightning receive, checked: signature, network, amount and time.
+ * Throws Failure `refused` when it is not the one that was asked for: it must not be shown to a payer.
+ *
+ * @param now epoch ms by the service's clock
+ */
+export function checkedInvoice(txn: Transaction, amount: Money, network: Network, now: number): Invoice {
+  const invoice = readInvoice(txn, invoiceText(txn));
+  if (!isOnNetwork(invoice.network, network)) throw unusable(txn, `the invoice is for ${invoice.network}`);
+  if (invoice.amountMsat !== msatOf(amount.value)) throw unusable(txn, 'the invoice is for another amount');
+  if (invoice.expiresAt <= now) throw unusable(txn, 'the invoice has expired');
+  return invoice;
+}
+
+/** The invoice as the service wrote it. Throws Failure `refused` when there is none. */
+export function invoiceText(txn: Transaction): string {
+  const text = txn.sourceReq.reqDetails?.['paymentRequest'];
+  if (typeof text !== 'string') throw unusable(txn, 'there is no invoice.');
+  return text;
+}
+
+function readInvoice(txn: Transaction, text: string): Invoice {
+  try {
+    return decodeInvoice(text);
+  } catch (error) {
+    throw unusable(txn, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function unusable({ txnId }: Transaction, why: string): Failure {
+  return new Failure('refused', `Not usable: what the service returned is not the invoice you asked for: ${why}`, {
+    hint: `svcpay tx get ${txnId}`,
+    txnId,
+  });
+}

@@ -1,0 +1,80 @@
+// What an on-chain receive and the permanent deposit addresses bring back, checked before anybody is shown an address.
+import type { BitcoinAddress as DepositAddress, Transaction, UsdtAddress, UsdtChain } from '../../api/types.js';
+import { fromWire, type Money } from '../../formats/amount.js';
+import { parseBip21 } from '../../formats/bip21.js';
+import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import { parseEvmAddress } from '../../formats/address/evm-address.js';
+import { Failure } from '../../formats/failure.js';
+import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
+import type { Network } from '../../store/profile/profiles.js';
+import { isOnNetwork } from '../plan/network.js';
+
+export interface OnchainRequest {
+  readonly address: string;
+  /** BIP21: the same address and the same amount, and no other way to pay. */
+  readonly uri: string;
+  /** Epoch ms by the service's clock. */
+  readonly expiresAt: number | undefined;
+}
+
+/**
+ * The address of a confirmed on-chain receive, checked: checksum, network, and the same address and amount in the BIP21
+ * URI. Throws Failure `refused` when it is not what was asked for: it must not be shown to a payer.
+ *
+ * @param now epoch ms by the service's clock
+ */
+export function checkedOnchainRequest(txn: Transaction, asked: Money, network: Network, now: number): OnchainRequest {
+  const { address: given, amount, invoice: uri, expiredAt } = txn.sourceReq.reqDetails ?? {};
+  const unusable = (why: string): Failure => notUsable(why, txn.txnId);
+  if (typeof given !== 'string' || typeof uri !== 'string') throw unusable('the address or its URI is missing');
+  const address = checkedAddress(given, network, txn.txnId);
+  if (typeof amount === 'number' && !fromWire(amount).eq(asked.value)) throw unusable('it is for another amount');
+
+  const read = attempt(() => parseBip21(uri), txn.txnId);
+  const inUri = attempt(() => parseBitcoinAddress(read.address ?? ''), txn.txnId);
+  if (inUri.address !== address) throw unusable('the address in the URI is another one');
+  if (read.amount === undefined || !read.amount.eq(asked.value)) throw unusable('the amount in the URI is another one');
+  if (read.lightning !== undefined || read.segwitAddresses.length > 0 || read.otherMethods.length > 0) {
+    throw unusable('the URI offers to pay in other ways');
+  }
+  const expiresAt = typeof expiredAt === 'string' ? Date.parse(expiredAt) : Number.NaN;
+  if (txn.txnState === 'srcintent' && expiresAt <= now) throw unusable('the address has expired');
+  return { address, uri, expiresAt: Number.isNaN(expiresAt) ? undefined : expiresAt };
+}
+
+/** The permanent Bitcoin address (endpoint 4). Throws Failure `refused` when it is broken or of another network. */
+export const checkedBitcoinDeposit = ({ staticOnchainAddress }: DepositAddress, network: Network): string =>
+  checkedAddress(staticOnchainAddress, network);
+
+/** The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` when it is not one of that chain. */
+export function checkedUsdtDeposit(answer: UsdtAddress, chain: UsdtChain): string {
+  const { staticOnchainAddress: given, walletCcy, chainId } = answer;
+  if (walletCcy !== 'USDT' || chainId.toUpperCase() !== chain) throw notUsable(`it is for ${walletCcy} on ${chainId}`);
+  const parse = chain === 'TRON' ? parseTronAddress : parseEvmAddress;
+  const { address } = attempt(() => parse(given));
+  if (address === tronUsdtContract) throw notUsable('it is the contract of USDT itself');
+  return address;
+}
+
+function checkedAddress(given: string, wanted: Network, txnId?: string): string {
+  const { address, network, type } = attempt(() => parseBitcoinAddress(given), txnId);
+  if (!isOnNetwork(network, wanted)) throw notUsable(`the address is on ${network}`, txnId);
+  if (type === 'witness') throw notUsable('the address is of a witness version that has no meaning yet', txnId);
+  return address;
+}
+
+/** A text of the service that does not parse is the service's mistake. */
+function attempt<T>(parse: () => T, txnId?: string): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw notUsable(error instanceof Error ? error.message : String(error), txnId);
+  }
+}
+
+function notUsable(why: string, txnId?: string): Failure {
+  return new Failure('refused', `Not usable: what the service returned is not the address you asked for: ${why}`, {
+    hint: txnId === undefined ? 'svcpay doctor' : `svcpay tx get ${txnId}`,
+    txnId,
+  });
+}

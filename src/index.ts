@@ -52,7 +52,7 @@ export type { Invoice } from './formats/bolt11/decode.js';
 export { detectDestination } from './formats/destination.js';
 export type { Destination } from './formats/destination.js';
 export { exitCodes, Failure } from './formats/failure.js';
-export type { FailureDetails, FailureKind } from './formats/failure.js';
+export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';
 
 /** What a {@link WalletClient} needs to know; the rest has a default. */
 export interface WalletClientOptions {

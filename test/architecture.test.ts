@@ -31,9 +31,11 @@ interface Import {
 
 const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : 'main');
 
+const allFiles = (): string[] =>
+  readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
 function allImports(): Import[] {
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  return files.flatMap((file) => {
+  return allFiles().flatMap((file) => {
     const text = readFileSync(join(source, file), 'utf8');
     const found = text.matchAll(/(?:from|import)\s*(\()?\s*'(\.[^']+)'/g);
     return [...found].map(([, bracket, path = '']) => ({
@@ -67,6 +69,14 @@ describe('the house', () => {
     expect(folders.map((each) => each.name).filter((name) => !(name in arrows))).toEqual([]);
   });
 
+  test('names commands and flags in cli and terminal alone: a failure says what to do, and they say how', () => {
+    const wordless = allFiles().filter((file) => !/^(cli|terminal|sandbox)\/|^main\.ts$/.test(file) && !notYetWordless.test(file));
+    const naming = wordless.flatMap((file) =>
+      stringsOf(file).filter((text) => /\bsvcpay [a-z]|(^|\s)--[a-z]/.test(text)).map((text) => `${file}: ${text}`),
+    );
+    expect(naming).toEqual([]);
+  });
+
   test('loads a command only when it is chosen: nothing outside of its own room imports one eagerly', () => {
     const isCommand = ({ target }: Import): boolean => textOf(target.replace(/\.js$/, '.ts')).includes('= defineCommand(');
     const roomOf = (file: string): string => dirname(file);
@@ -74,5 +84,15 @@ describe('the house', () => {
     expect(eager).toEqual([]);
   });
 });
+
+/** Shrinks to nothing. */
+const notYetWordless = /^wallet\/payment\//;
+
+/** The texts in a file, without its comments. */
+const stringsOf = (file: string): string[] =>
+  textOf(file)
+    .replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+    .match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)
+    ?.map((text) => text.slice(1, -1)) ?? [];
 
 const textOf = (file: string): string => readFileSync(join(source, file), 'utf8');

@@ -1,7 +1,7 @@
 // Reading answers: JSON or not, in the shape of the specification or not, and which failure an error answer is.
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
-import type { FailureKind } from '../formats/failure.js';
+import type { FailureDetails, FailureKind } from '../formats/failure.js';
 import { acceptance } from './acceptance.js';
 import { NoAnswer, ServiceError } from './errors.js';
 import type { Effect } from './errors.js';
@@ -71,10 +71,12 @@ const errorSchema = v.looseObject({
 });
 
 /** What the caller knows of the request, for the words of its failure. */
-interface About {
+interface About extends Advice {
   readonly txnId?: string | undefined;
-  readonly hint?: string | undefined;
 }
+
+/** What to do about an answer. */
+export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 
 /** The failure that an error answer means, from any of the three body shapes or from none of them. */
 export function serviceError(answer: Answer, now: number, about: About = {}): ServiceError {
@@ -92,7 +94,7 @@ export function serviceError(answer: Answer, now: number, about: About = {}): Se
     reason,
     params: decoded(body?.errorMetadata?.params),
     retryAfterMs: wait,
-    hint: about.hint ?? hintFor(answer, wait, about),
+    ...adviceFor(answer, wait, about),
   });
 }
 
@@ -106,7 +108,7 @@ export function unknownOutcome(
     ...details,
     mayHaveArrived: true,
     txnId,
-    hint: effect === 'payment' && txnId !== undefined ? `svcpay tx resume ${txnId}` : undefined,
+    next: effect === 'payment' && txnId !== undefined ? { do: 'resume', id: txnId } : undefined,
   });
 }
 
@@ -149,13 +151,14 @@ function opening(answer: Answer, about: About): string {
   return status >= 400 ? 'The service refused' : 'The service points elsewhere, where the token must not go';
 }
 
-function hintFor(answer: Answer, wait: number | undefined, about: About): string | undefined {
+function adviceFor(answer: Answer, wait: number | undefined, about: About): Advice {
   const { response: { status }, content } = answer;
-  if (wait !== undefined) return `Try again in ${Math.ceil(wait / 1000)} s.`;
-  if (status === 401) return 'If the account is right, sign in again: svcpay login';
-  if (status < 400 || (status === 404 && content === 'other')) return 'Check the base URL.';
-  if (isMissing(answer, about)) return 'svcpay tx list --time 1y';
-  return undefined;
+  const { hint, next } = about;
+  if (hint !== undefined || next !== undefined) return { hint, next };
+  if (wait !== undefined) return { hint: `Try again in ${Math.ceil(wait / 1000)} s.` };
+  if (status === 401) return { hint: 'If the account is right, sign in again', next: { do: 'sign-in' } };
+  if (status < 400 || (status === 404 && content === 'other')) return { hint: 'Check the base URL.' };
+  return isMissing(answer, about) ? { next: { do: 'see-history' } } : {};
 }
 
 function decoded(params: unknown): unknown {

@@ -1,7 +1,7 @@
 // The one way to the service: sign-in, headers, retries, its clock and the debug log; every request passes here.
 import type { GenericSchema } from 'valibot';
 import { isReadable, isSuccess, readAnswer, serviceError, unknownOutcome, valueOf } from './answer.js';
-import type { Answer, Expectation } from './answer.js';
+import type { Advice, Answer, Expectation } from './answer.js';
 import { createBodies, createTokenKeeper, signature, tokenPath, tokenSchema } from './auth.js';
 import { NoAnswer } from './errors.js';
 import { fromMaker } from './maker.js';
@@ -91,7 +91,7 @@ export function createService(options: ClientOptions): Service {
     const answer = await attempts(expectation, prepare, worthAnother(expectation));
     const { status } = answer.response;
     if (status === 401) await options.tokens.clear().catch(() => options.log?.('the token could not be removed'));
-    if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), { hint: signInHint(status) });
+    if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), signInAdvice(status));
     const token = valueOf(answer, expectation, tokenSchema, clock.now());
     await options.tokens.save(token).catch(() => options.log?.('the token could not be kept'));
     return token;
@@ -135,9 +135,11 @@ const isTemporary = ({ response: { status } }: Answer): boolean => status === 42
 const worthAnother = (expectation: Expectation) => (answer: Answer): boolean =>
   isTemporary(answer) || (isSuccess(answer.response) && !isReadable(answer, expectation));
 
-function signInHint(status: number): string | undefined {
-  if (status === 401 || status === 403) return 'Check the API key and the API secret, then sign in again: svcpay login';
-  return status === 404 || status === 405 ? 'Check the base URL: nobody signs in there.' : undefined;
+function signInAdvice(status: number): Advice {
+  if (status === 401 || status === 403) {
+    return { hint: 'Check the API key and the API secret, then sign in again', next: { do: 'sign-in' } };
+  }
+  return status === 404 || status === 405 ? { hint: 'Check the base URL: nobody signs in there.' } : {};
 }
 
 function noAnswer(error: NetworkError, { effect, txnId }: Expectation, options: ClientOptions): NoAnswer {

@@ -221,7 +221,7 @@ async function findCredentials(
   }
   const secret = apiSecret ?? (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
   if (secret === undefined) {
-    throw new Failure('authentication', `There is no API secret for ${baseUrl} and this key.`, { hint: 'svcpay login' });
+    throw new Failure('authentication', `There is no API secret for ${baseUrl} and this key.`, { next: { do: 'sign-in' } });
   }
   return { baseUrl, credentials: { apiKey, apiSecret: secret } };
 }

@@ -1,4 +1,4 @@
-// The one error type raised on purpose: what kind of failure, which exit code, and the command that comes next.
+// The one error type raised on purpose: what kind of failure, which exit code, and what can be done next.
 
 /** Exit codes, one per fate of the money. */
 export const exitCodes = {
@@ -26,10 +26,23 @@ export const exitCodes = {
 /** What kind of failure: each has its own exit code, see {@link exitCodes}. */
 export type FailureKind = keyof typeof exitCodes;
 
+/**
+ * What to do next, for the program around to word: the command line names one of its commands, another program offers
+ * whatever it has for it.
+ */
+export type NextStep =
+  | { readonly do: 'sign-in' | 'see-wallets' | 'see-rates' | 'see-limits' | 'see-profiles' | 'see-payout-methods' }
+  | { readonly do: 'see-history' | 'see-open-payments' | 'check-installation' | 'set-journal-aside' }
+  /** A transaction by its id; a payment, where none is known yet, by its reference. */
+  | { readonly do: 'show' | 'watch' | 'confirm' | 'resume'; readonly id: string }
+  | { readonly do: 'allow'; readonly destination: string }
+  | { readonly do: 'see-institutions'; readonly country: string };
+
 /** What else is known of a failure. */
 export interface FailureDetails {
-  /** The next command to run, or what to change. */
+  /** What to change or to ask for, in words that hold for every program. */
   hint?: string | undefined;
+  next?: NextStep | undefined;
   /** HTTP status of the service's answer. */
   status?: number | undefined;
   /** Error code of the service's answer, such as `2005`. */
@@ -38,11 +51,12 @@ export interface FailureDetails {
   cause?: unknown;
 }
 
-/** Everything that fails on purpose: `kind` says what became of it, `message` why, `hint` what to do next. */
+/** Everything that fails on purpose: `kind` says what became of it, `message` why, `hint` and `next` what to do about it. */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
   readonly kind: FailureKind;
   readonly hint: string | undefined;
+  readonly next: NextStep | undefined;
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly txnId: string | undefined;
@@ -51,6 +65,7 @@ export class Failure extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.kind = kind;
     this.hint = details.hint;
+    this.next = details.next;
     this.status = details.status;
     this.code = details.code;
     this.txnId = details.txnId;

@@ -1,5 +1,6 @@
 // A failure in words: the fate of the money first, then why, then the next command; and as one JSON line for scripts.
 import type { Failure, FailureKind } from '../formats/failure.js';
+import { adviceOf } from './next-step.js';
 import { toJson } from './rows/json.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
@@ -29,7 +30,8 @@ export function failureLines(failure: Failure, { money, canvas }: FailureViewOpt
   const paragraph = sanitize(money ? withFate(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : wrap(paragraph, canvas.columns);
   // A command is never wrapped: it is there to be copied.
-  return failure.hint === undefined ? lines : [...lines, `  ${sanitize(failure.hint)}`];
+  const advice = adviceOf(failure);
+  return advice === undefined ? lines : [...lines, `  ${sanitize(advice)}`];
 }
 
 function withFate({ kind, message }: Failure): string {
@@ -40,6 +42,6 @@ function withFate({ kind, message }: Failure): string {
 
 /** The last line of stderr under `--json`. */
 export function failureJson(failure: Failure): string {
-  const { kind, message, status, code, txnId, hint, exitCode } = failure;
-  return toJson({ error: { kind, message, status, code, txnId, hint, exitCode } });
+  const { kind, message, status, code, txnId, exitCode } = failure;
+  return toJson({ error: { kind, message, status, code, txnId, hint: adviceOf(failure), exitCode } });
 }

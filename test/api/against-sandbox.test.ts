@@ -89,7 +89,7 @@ describe('signing in', () => {
     const client = clientOf(sandbox, { credentials: { apiKey: sandbox.apiKey, apiSecret: 'wrong' } });
     await expect(client.authenticate()).rejects.toMatchObject({
       kind: 'authentication',
-      hint: expect.stringContaining('svcpay login'),
+      next: { do: 'sign-in' },
     });
   });
 

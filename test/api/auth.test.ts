@@ -94,7 +94,7 @@ describe('the token request', () => {
       exitCode: 4,
       status: 401,
       reason: 'invalid API key or signature',
-      hint: expect.stringContaining('svcpay login'),
+      next: { do: 'sign-in' },
     });
     expect(tokens.token).toBeUndefined();
   });

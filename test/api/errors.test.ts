@@ -78,7 +78,7 @@ describe('the kind of a failure', () => {
     service.on('GET', path, answer(404, { error: 'not found' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
       message: 'The service has no transaction t1: not found (404).',
-      hint: 'svcpay tx list --time 1y',
+      next: { do: 'see-history' },
     });
   });
 
@@ -159,7 +159,7 @@ describe('the fate of a creation and of a confirmation', () => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', trouble);
     const known = expected['mayHaveArrived'] !== true;
-    const kind = known ? {} : { kind: 'pending', exitCode: 8, txnId: 't1', hint: 'svcpay tx resume t1' };
+    const kind = known ? {} : { kind: 'pending', exitCode: 8, txnId: 't1', next: { do: 'resume', id: 't1' } };
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...expected, ...kind });
   });
 

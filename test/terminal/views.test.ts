@@ -542,6 +542,17 @@ describe('a failure', () => {
     ]);
   });
 
+  test.for([
+    { next: { do: 'sign-in' }, hint: 'Check the key, then sign in again', advice: 'Check the key, then sign in again: svcpay login' },
+    { next: { do: 'resume', id: txnId }, hint: undefined, advice: `svcpay tx resume ${txnId}` },
+    { next: { do: 'show', id: "x'; rm -rf ~" }, hint: undefined, advice: "svcpay tx get 'x'\\''; rm -rf ~'" },
+    { next: { do: 'allow', destination: '~root' }, hint: undefined, advice: "svcpay limits allow '~root'" },
+  ] as const)('words the next step as a command that can be copied: $advice', ({ next, hint, advice }) => {
+    const failure = new Failure('refused', 'No.', { next, hint });
+    expect(failureLines(failure, { money: false }).at(-1)).toBe(`  ${advice}`);
+    expect(failureJson(failure)).toContain(JSON.stringify(advice));
+  });
+
   test('as JSON is one line with every field that is known', () => {
     const failure = new Failure('refused', 'No\n\u202E', { status: 400, code: '2005', txnId, hint: 'svcpay' });
     expect(failureJson(failure)).toBe(

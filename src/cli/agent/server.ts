@@ -1,6 +1,7 @@
 // The Model Context Protocol: what the server says of itself, its tools, and their results as a model reads them.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { adviceOf } from '../../terminal/next-step.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { RpcError, type Method } from './rpc.js';
 import type { Tool } from './tool.js';
@@ -70,9 +71,9 @@ function createTurns() {
 /** Nothing has gone wrong with a payment that is still on its way. */
 function failed(error: unknown): object {
   if (!(error instanceof Failure)) throw error;
-  const { kind, message, status, code, txnId, hint } = error;
+  const { kind, message, status, code, txnId } = error;
   if (kind === 'pending') return resultOf({ outcome: 'pending', message, txnId }, false);
-  return resultOf({ error: { kind, message, status, code, txnId, hint } }, true);
+  return resultOf({ error: { kind, message, status, code, txnId, hint: adviceOf(error) } }, true);
 }
 
 const resultOf = (value: object, isError: boolean): object => ({

@@ -33,7 +33,7 @@ export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain
   const short = shortOf(check.totals, available);
   if (flags.dryRun && short.length === 0) return context.out.record(before, batchView(before, []));
   context.out.card((canvas) => ['', ...batchCard({ ...before, settled: check.settled }, canvas), '']);
-  if (short.length > 0) throw new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { hint: 'svcpay wallets' });
+  if (short.length > 0) throw new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
   await agree(check, context);
   const rows = planned(readRows(spool.read(), batchColumns), plan);
   const { summary, failures, failure } = await payBatch(rows, check, before, flags, drain, context);
@@ -98,9 +98,8 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failu
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
   const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
   const what = bad === 0 ? 'the batch as a whole cannot be paid' : `${bad} of ${rows} rows cannot be paid, as said above`;
-  return new Failure(kind, `Nothing was sent: ${what}.`, {
-    hint: kind === 'limit' ? 'svcpay limits list' : 'Mend the file and run the same command again.',
-  });
+  const advice = kind === 'limit' ? { next: { do: 'see-limits' as const } } : { hint: 'Mend the file and run the same command again.' };
+  return new Failure(kind, `Nothing was sent: ${what}.`, advice);
 }
 
 function balanceOf(ccy: string, wallets: readonly Wallet[]): Money | undefined {

@@ -127,14 +127,14 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
 
 function notOpen({ txnId, txnState }: Transaction): Failure {
   return new Failure('usage', `Not sent: transaction ${txnId} is ${txnState}, and no open payment here goes on with it.`, {
-    hint: isQuoted(txnState) ? `svcpay tx confirm ${txnId}` : `svcpay tx get ${txnId}`,
+    next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId },
     txnId,
   });
 }
 
 function notPaid({ txnId, txnState }: Transaction): Failure {
   return new Failure('payment-failed', `Not paid: the transaction ended as ${txnState}.`, {
-    hint: `svcpay tx get ${txnId}`,
+    next: { do: 'show', id: txnId },
     txnId,
   });
 }

@@ -76,7 +76,7 @@ function failIfUnpaid(ended: readonly Transaction[]): void {
   const [unpaid] = ended.filter(({ txnState }) => txnState !== 'completed');
   if (unpaid === undefined) return;
   throw new Failure('payment-failed', `Transaction ${unpaid.txnId} ended as ${unpaid.txnState}.`, {
-    hint: `svcpay tx get ${unpaid.txnId}`,
+    next: { do: 'show', id: unpaid.txnId },
     txnId: unpaid.txnId,
   });
 }

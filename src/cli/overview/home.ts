@@ -3,6 +3,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
 import { homeView, type Home } from '../../terminal/cards/home-view.js';
+import { shellWord } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
@@ -48,11 +49,9 @@ async function welcome(context: Context): Promise<void> {
 
 /** The same command that a person would type, with the global options of this one. */
 async function follow(words: Words, { argv, runLine, out }: Context): Promise<void> {
-  out.say(`  svcpay ${words.map(quoted).join(' ')}`);
+  out.say(`  svcpay ${words.map(shellWord).join(' ')}`);
   throw new Ended(await runLine([...argv, ...words]));
 }
-
-const quoted = (word: string): string => (/^[\w@:.+-]+$/.test(word) ? word : `'${word}'`);
 
 const openStates = ['srcintent', 'srccreated', 'destsent'];
 

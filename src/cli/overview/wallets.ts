@@ -17,7 +17,7 @@ export const wallets = defineCommand({
     const all = await client.wallets();
     const chosen = ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy);
     if (ccy !== undefined && chosen.length === 0) {
-      throw new Failure('not-found', `This account has no ${ccy} wallet.`, { hint: 'svcpay wallets' });
+      throw new Failure('not-found', `This account has no ${ccy} wallet.`, { next: { do: 'see-wallets' } });
     }
     await context.out.list(chosen, walletList(placeLine(await placeOf(context))));
   },

@@ -52,7 +52,7 @@ export const txConfirm = defineCommand({
 function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
   if (txnState === 'completed') return;
   throw new Failure('payment-failed', `Nothing moved: this quote ended as ${txnState}. Ask for a new one.`, {
-    hint: `svcpay tx get ${txnId}`,
+    next: { do: 'show', id: txnId },
     txnId,
   });
 }

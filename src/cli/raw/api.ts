@@ -94,7 +94,7 @@ function unknownFate(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
   const { message, txnId, status, code } = error;
   return new Failure('pending', `Not known yet: ${message} Nothing was tried twice.`, {
-    hint: txnId === undefined ? 'svcpay tx list' : `svcpay tx get ${txnId}`,
+    next: txnId === undefined ? { do: 'see-history' } : { do: 'show', id: txnId },
     txnId,
     status,
     code,

@@ -133,7 +133,7 @@ function waitingText(txn: Transaction, expiresAt: number | undefined, now: numbe
 
 function notReceived({ txnId, txnState }: Transaction): Failure {
   const what = txnState === 'expired' ? 'it expired unpaid' : `it ended as ${txnState}`;
-  return new Failure('payment-failed', `Not received: ${what}.`, { hint: `svcpay tx get ${txnId}`, txnId });
+  return new Failure('payment-failed', `Not received: ${what}.`, { next: { do: 'show', id: txnId }, txnId });
 }
 
 /** Writes the QR code as the picture that the file's name asks for. Throws Failure `usage` where that cannot be. */

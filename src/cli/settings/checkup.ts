@@ -7,6 +7,7 @@ import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { journalFile, type Home } from '../../store/files/home.js';
 import type { Check } from '../../terminal/views/checkup-view.js';
+import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import type { Context } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
@@ -56,7 +57,7 @@ async function found(check: string, look: () => Finding | Promise<Finding>): Pro
     return { check, ...(await look()) };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { check, ...problem(error.message, error.hint ?? null) };
+    return { check, ...problem(error.message, adviceOf(error) ?? null) };
   }
 }
 

@@ -15,7 +15,7 @@ export const limitsDisallow = defineCommand({
     const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
     const left = destinations.filter((each) => !names.includes(each));
     if (left.length === destinations.length) {
-      throw new Failure('not-found', `${destination} is not among the destinations allowed.`, { hint: 'svcpay limits list' });
+      throw new Failure('not-found', `${destination} is not among the destinations allowed.`, { next: { do: 'see-limits' } });
     }
     changeLimits(context, (before) => ({ ...before, destinations: left }));
     if (left.length === 0) context.out.warn('No destination is named any more: payments may go anywhere.');

@@ -92,6 +92,6 @@ async function lastLineEnd(file: FileHandle, size: number): Promise<number> {
 
 const unusable = (path: string, why: string, cause?: unknown): Failure =>
   new Failure('usage', `Nothing was sent: the results cannot go to ${path}: ${why}.`, {
-    hint: 'Name another file: --result FILE',
+    hint: 'Name another file for the results.',
     cause,
   });

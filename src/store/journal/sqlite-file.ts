@@ -124,7 +124,8 @@ export function journalFailure(path: string, cause: unknown): Failure {
 
 function damaged(path: string, cause: Damage): Failure {
   return new Failure('usage', `The payment journal ${path} is damaged (${cause.message}), and is left as it is.`, {
-    hint: 'svcpay tx resume --new-journal sets it aside and starts a new one.',
+    hint: 'Set it aside and start a new one',
+    next: { do: 'set-journal-aside' },
     cause,
   });
 }

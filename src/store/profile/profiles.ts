@@ -73,7 +73,7 @@ export function changeProfile(config: Document<Config>, name: string, change: (b
 export function findProfile({ profiles }: Config, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found !== undefined) return found;
-  throw new Failure('not-found', `There is no profile "${name}".`, { hint: 'svcpay profiles list' });
+  throw new Failure('not-found', `There is no profile "${name}".`, { next: { do: 'see-profiles' } });
 }
 
 function checkName(name: string): string {

@@ -20,7 +20,7 @@ const staysHere = ({ body }: Order): boolean => body.destReq.method === 'service
 export function checkDestination({ destinations }: Limits, order: Order): void {
   if (destinations.length === 0 || staysHere(order) || isAllowed(order.destination, destinations)) return;
   throw new Failure('limit', `Not sent: ${order.destination} is not among the destinations that your limits allow.`, {
-    hint: `svcpay limits allow ${allowedName(order.destination)}`,
+    next: { do: 'allow', destination: allowedName(order.destination) },
   });
 }
 
@@ -68,5 +68,5 @@ export function sumOf(spent: readonly Spend[], ccy: string): Money {
 }
 
 function over(amount: Money, rule: string): Failure {
-  return new Failure('limit', `Not sent: ${formatAmount(amount)} is too much, ${rule}.`, { hint: 'svcpay limits list' });
+  return new Failure('limit', `Not sent: ${formatAmount(amount)} is too much, ${rule}.`, { next: { do: 'see-limits' } });
 }

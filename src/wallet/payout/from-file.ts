@@ -4,7 +4,7 @@ import { fromMaker } from '../../api/maker.js';
 import type { CreateTransaction } from '../../api/types.js';
 import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type FailureDetails } from '../../formats/failure.js';
 import { parsePhone } from '../../formats/phone.js';
 import type { Order } from '../payment/orders.js';
 import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './order.js';
@@ -116,7 +116,8 @@ function methodOf({ destReq }: Body): PayoutMethod {
       : each.code === method,
   );
   if (found !== undefined) return found;
-  throw wrong('destReq.method', `There is no payout method "${method.slice(0, 40)}" for ${ccy.slice(0, 8)}.`, 'svcpay payout methods');
+  const why = `There is no payout method "${method.slice(0, 40)}" for ${ccy.slice(0, 8)}.`;
+  throw wrong('destReq.method', why, { next: { do: 'see-payout-methods' } });
 }
 
 function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMethod): void {
@@ -154,5 +155,5 @@ function unreadable(issue: v.BaseIssue<unknown>): Failure {
   return issue.expected === 'never' ? wrong(field, 'A payout has no such field.') : wrong(field, issue.message);
 }
 
-const wrong = (field: string, why: string, hint?: string): Failure =>
-  new Failure('usage', `${field}: ${why}`, { hint });
+const wrong = (field: string, why: string, details: FailureDetails = {}): Failure =>
+  new Failure('usage', `${field}: ${why}`, details);

@@ -44,5 +44,5 @@ export function findInstitution(code: string, method: PayoutMethod, all: readonl
     other === undefined
       ? `There is no institution "${code.slice(0, 40)}" in ${country.name}.`
       : `${other.institutionName} (${code}) is of the type ${other.institutionType}: ${method.code} does not pay to it.`;
-  throw new Failure('usage', why, { hint: `svcpay payout institutions ${country.code}` });
+  throw new Failure('usage', why, { next: { do: 'see-institutions', country: country.code } });
 }

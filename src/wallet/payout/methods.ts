@@ -69,7 +69,7 @@ export function findCountry(text: string): PayoutCountry {
   if (found !== undefined) return found;
   const codes = payoutCountries.map(({ code }) => code).join(', ');
   throw new Failure('usage', `There are no payouts to "${text.slice(0, 40)}". There are to ${codes}.`, {
-    hint: 'svcpay payout methods',
+    next: { do: 'see-payout-methods' },
   });
 }
 
@@ -77,5 +77,5 @@ export function findCountry(text: string): PayoutCountry {
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
   if (found !== undefined) return found;
-  throw new Failure('usage', `There is no payout method "${text.slice(0, 40)}".`, { hint: 'svcpay payout methods' });
+  throw new Failure('usage', `There is no payout method "${text.slice(0, 40)}".`, { next: { do: 'see-payout-methods' } });
 }

@@ -13,6 +13,6 @@ export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
 export function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
   if (isOnNetwork(actual, wanted)) return;
   throw new Failure('usage', `Not sent: this is a ${actual} ${noun}, and your profile is on ${wanted}.`, {
-    hint: `Ask for one on ${wanted}, or choose another profile with --profile.`,
+    hint: `Ask for one on ${wanted}, or choose another profile.`,
   });
 }

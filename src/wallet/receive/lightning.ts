@@ -59,7 +59,7 @@ function checkSameRequest({ sourceReq, destReq }: CreateTransaction, txn: Transa
     fromWire(amount).eq(destReq.amtRequested ?? 0);
   if (same) return;
   throw new Failure('refused', `Not usable: transaction ${txn.txnId} (${ref}) asks for something else than you did.`, {
-    hint: `svcpay tx get ${txn.txnId}`,
+    next: { do: 'show', id: txn.txnId },
     txnId: txn.txnId,
   });
 }
@@ -95,7 +95,7 @@ function readInvoice(txn: Transaction, text: string): Invoice {
 
 function unusable({ txnId }: Transaction, why: string): Failure {
   return new Failure('refused', `Not usable: what the service returned is not the invoice you asked for: ${why}`, {
-    hint: `svcpay tx get ${txnId}`,
+    next: { do: 'show', id: txnId },
     txnId,
   });
 }

@@ -74,7 +74,7 @@ function attempt<T>(parse: () => T, txnId?: string): T {
 
 function notUsable(why: string, txnId?: string): Failure {
   return new Failure('refused', `Not usable: what the service returned is not the address you asked for: ${why}`, {
-    hint: txnId === undefined ? 'svcpay doctor' : `svcpay tx get ${txnId}`,
+    next: txnId === undefined ? { do: 'check-installation' } : { do: 'show', id: txnId },
     txnId,
   });
 }

@@ -191,15 +191,15 @@ async function lists(folder) {
 function multiply(file, count) {
   const db = new Database(file);
   const changed = {
-    id: `id || '-' || n`, ordinal: '2 + n', created_at: `created_at + 1000 * n`,
+    id: `id || '-' || n`, number: '2 + n', created_at: `created_at + 1000 * n`,
     state: `CASE WHEN n % 1000 = 0 THEN 'failed' WHEN n % 7 = 0 THEN 'expired' ELSE 'completed' END`,
   };
   const columns = db.prepare('PRAGMA table_info(txn)').all().map(({ name }) => name);
   db.exec(`PRAGMA synchronous = OFF; BEGIN; UPDATE txn SET created_at = created_at - ${1000 * count}`);
   db.prepare(
-    `WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+    `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ?)
      INSERT INTO txn (${columns}) SELECT ${columns.map((name) => changed[name] ?? name)}
-     FROM number JOIN txn ON ordinal = 1 + n % 2`,
+     FROM series JOIN txn ON number = 1 + n % 2`,
   ).run([count]);
   db.exec('COMMIT');
   db.close();

@@ -174,10 +174,118 @@ describe('a fault', () => {
   test.for([
     {}, { kind: 'fire' }, { kind: 'status' }, { kind: 'status', status: 99 }, { kind: 'latency' },
     { kind: 'latency', delay: '2' }, { kind: 'truncate', times: 0 }, { kind: 'truncate', nth: 'first' },
-    { kind: 'payment' }, { kind: 'payment', outcome: 'lost' }, { kind: 'webhook-duplicate', state: 'paid' },
+    { kind: 'payment' }, { kind: 'payment', outcome: 'lost' }, { kind: 'late-effect' },
+    { kind: 'false-state' }, { kind: 'false-state', state: 'paid' }, { kind: 'stale', ago: 'long' },
+    { kind: 'double-payment', path: '**' }, { kind: 'webhook-duplicate', state: 'paid' },
   ])('is not made from %j', async (body) => {
     const answer = await client.control('POST', 'faults', body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+  });
+});
+
+describe('a fault of the effect', () => {
+  const quote = async (): Promise<string> => (await create()).body.txnId;
+  const states = async (txnId: string): Promise<string[]> => [
+    (await client.get(txnId)).body.txnState,
+    (await client.call('GET', '/transaction')).body.data.find((each: { txnId: string }) => each.txnId === txnId)?.txnState,
+  ];
+
+  test.for<{ fault: NewFault; status: number }>([
+    { fault: { kind: 'late-effect', delay: '5s' }, status: 200 },
+    { fault: { kind: 'html', method: 'PUT', status: 504, commitAfter: '5s' }, status: 504 },
+    { fault: { kind: 'status', method: 'PUT', status: 409, commitAfter: '5s' }, status: 409 },
+  ])('answers a confirmation at once and carries it out later: $fault.kind', async ({ fault, status }) => {
+    const txnId = await quote();
+    await sandbox.faults.add(fault);
+    const answer = await fetch(`${sandbox.url}${transaction}/${txnId}/confirm`, { method: 'PUT', headers: client.headers() });
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(await answer.json()).toMatchObject({ txnId, txnState: 'quoted' });
+    await sandbox.clock.advance('4s');
+    expect(await states(txnId)).toEqual(['quoted', 'quoted']);
+    await sandbox.clock.advance('1s');
+    expect(await states(txnId)).toEqual(['completed', 'completed']);
+    expect(sandbox.requests('PUT').map((each) => [each.status, each.fault])).toEqual([[status, fault.kind], [200, 'late-effect']]);
+  });
+
+  test.for([408, 409, 423, 425, 499])('answers %i in HTML, carried out or not', async (status) => {
+    for (const commit of [false, true]) {
+      await sandbox.faults.add({ kind: 'html', method: 'POST', status, commit });
+      const answer = await fetch(`${sandbox.url}${transaction}`, {
+        method: 'POST', headers: client.headers(), body: JSON.stringify(swap(1, 'USDT', 'USD')),
+      });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+      expect(await total()).toBe(commit ? 1 : 0);
+    }
+  });
+});
+
+describe('a fault of reading', () => {
+  const send = async () => client.run(lightningSend(await sandbox.invoice('1000sat')));
+  const listed = async (): Promise<string[]> =>
+    (await client.call('GET', '/transaction')).body.data.map(({ txnState }: { txnState: string }) => txnState);
+
+  test('shows transactions as they were so long ago, and those that are newer not at all', async () => {
+    const { txnId } = await send();
+    await sandbox.clock.advance('5s');
+    await sandbox.faults.add({ kind: 'stale', ago: '6s', times: 'always' });
+    expect([(await client.get(txnId)).status, await listed()]).toEqual([404, []]);
+    await sandbox.clock.advance('1s');
+    expect([(await client.get(txnId)).body.txnState, await listed()]).toEqual(['srccreated', ['srccreated']]);
+    expect((await client.call('GET', '/transaction?txnStatuses=completed')).body.pagination.total).toBe(0);
+    await sandbox.clock.advance('6s');
+    expect([(await client.get(txnId)).body.txnState, await listed()]).toEqual(['completed', ['completed']]);
+  });
+
+  test('of an old state shows its own details', async () => {
+    const { txnId } = await client.run(lightningReceive(0.001));
+    await sandbox.faults.add({ kind: 'stale', steps: 1 });
+    const { txnState, sourceReq } = (await client.get(txnId)).body;
+    expect([txnState, sourceReq.reqDetails.paymentRequest]).toEqual(['quoted', null]);
+  });
+
+  test('lets states go back, and come again', async () => {
+    const { txnId } = await send();
+    await sandbox.clock.advance('5s');
+    await sandbox.faults.add({ kind: 'stale', steps: 2, nth: 2, path: '**/transaction/*' });
+    const seen = [];
+    for (let read = 0; read < 3; read += 1) seen.push((await client.get(txnId)).body.txnState);
+    expect(seen).toEqual(['completed', 'srccreated', 'completed']);
+    expect(await listed()).toEqual(['completed']);
+  });
+
+  test('shows another state than the true one, and strikes besides what becomes of the answer', async () => {
+    const { txnId } = await send();
+    await sandbox.faults.add({ kind: 'false-state', state: 'expired' });
+    await sandbox.faults.add({ kind: 'latency', delay: '1ms' });
+    expect((await client.get(txnId)).body.txnState).toBe('expired');
+    expect((await client.get(txnId)).body.txnState).toBe('srccreated');
+    expect(sandbox.faults.list().map(({ applied }) => applied)).toEqual([1, 1]);
+  });
+});
+
+describe('a switch', () => {
+  test('takes a reference that was used before', async () => {
+    const again = () => client.create(swap(1, 'USDT', 'USD', { extRefId: 'order-1' }));
+    expect([(await again()).status, (await again()).status]).toEqual([200, 400]);
+    await sandbox.faults.add({ kind: 'reference-reuse' });
+    expect([(await again()).status, (await again()).status]).toEqual([200, 400]);
+  });
+
+  test('pays an invoice twice, also one of the world at large', async () => {
+    const before = (await client.wallet('BTC')).amount;
+    await sandbox.faults.add({ kind: 'double-payment', times: 'always' });
+    const invoice = await sandbox.invoice('1000sat');
+    const sent = [await client.run(lightningSend(invoice)), await client.run(lightningSend(invoice))];
+    await sandbox.clock.advance('5s');
+    for (const { txnId } of sent) expect((await client.get(txnId)).body.txnState).toBe('completed');
+    expect((before - (await client.wallet('BTC')).amount).toFixed(8)).toBe('0.00002006');
+  });
+
+  test('of the start stays with the file, and is given back like a fault', async () => {
+    const other = await fresh({ allowReferenceReuse: true, allowDoublePayment: true });
+    const { data } = (await other.control('GET', 'faults')).body;
+    expect(data).toMatchObject([{ kind: 'reference-reuse', times: 'always' }, { kind: 'double-payment', times: 'always' }]);
+    await other.close();
   });
 });
 

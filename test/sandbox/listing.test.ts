@@ -4,10 +4,9 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/sandbox/storage/database.js';
 import { openService, type Service } from '../../src/sandbox/service/service.js';
-import { blockSizes } from '../../src/sandbox/storage/schema.js';
 import { clientOf, lightningReceive, swap, type Client } from './support.js';
 
-const rows = 2 * blockSizes.large + 3 * blockSizes.small + 17;
+const rows = 10_007;
 const rareState = 'rejected';
 const pool = ['completed', 'completed', 'completed', 'expired', 'failed', 'quoted', 'usercanceled'];
 
@@ -25,7 +24,7 @@ beforeAll(async () => {
   await service.store.write(() => multiply(service.store));
   all = service.store.all(
     v.object({ id: v.string(), state: v.string(), source: v.string(), dest: v.string(), at: v.number() }),
-    `SELECT id, state, source_method AS source, dest_method AS dest, created_at AS at FROM txn ORDER BY ordinal`,
+    `SELECT id, state, source_method AS source, dest_method AS dest, created_at AS at FROM txn ORDER BY number`,
   );
 });
 afterAll(() => service.close());
@@ -34,7 +33,7 @@ afterAll(() => service.close());
 function multiply(store: Store): void {
   const changed: Record<string, string> = {
     id: `id || '-' || n`,
-    ordinal: '2 + n',
+    number: '2 + n',
     created_at: 'created_at + 1000 * n',
     state: `CASE WHEN n % 1777 = 0 THEN '${rareState}' ELSE json_extract('${JSON.stringify(pool)}',
       '$[' || (n * 7919 % 1000 * n % ${pool.length}) || ']') END`,
@@ -43,10 +42,10 @@ function multiply(store: Store): void {
   // The two that are there come to stand before their copies.
   store.run('UPDATE txn SET created_at = created_at - ?', 1000 * rows);
   store.run(
-    `WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+    `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ?)
      INSERT INTO txn (${columns.join(', ')})
      SELECT ${columns.map((name) => changed[name] ?? name).join(', ')}
-     FROM number JOIN txn ON ordinal = 1 + (n % 3 = 0)`, rows,
+     FROM series JOIN txn ON number = 1 + (n % 3 = 0)`, rows,
   );
 }
 

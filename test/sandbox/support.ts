@@ -24,6 +24,8 @@ export interface Credentials {
 
 export interface Client extends Credentials {
   readonly url: string;
+  /** Those of an authenticated request with a body. */
+  headers(): Record<string, string>;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
   /** Takes a new token: the one before lives an hour. */
   renew(): Promise<void>;
@@ -77,6 +79,7 @@ export async function connect(send: Send, url: string, credentials: Credentials,
   const client: Client = {
     ...credentials,
     url,
+    headers: () => ({ authorization: `Bearer ${token}`, ...json }),
     call: (method, path, body, headers = {}) => request(method, `${api}${path}`, body, {
       authorization: `Bearer ${token}`,
       ...(method === 'GET' ? {} : json),

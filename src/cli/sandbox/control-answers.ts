@@ -25,6 +25,9 @@ export const faultSchema = v.looseObject({
   outcome: v.optional(v.string()),
   delay: v.optional(v.number()),
   retryAfter: v.optional(v.number()),
+  commitAfter: v.optional(v.number()),
+  ago: v.optional(v.number()),
+  steps: v.optional(v.number()),
 });
 
 /** A list in its envelope. */

@@ -7,8 +7,8 @@ import { controlSandbox } from './control.js';
 import { choice, duration, onOff, text, whole, word } from '../values.js';
 
 const kinds = [
-  'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer',
-  'payment', 'webhook-duplicate', 'webhook-out-of-order',
+  'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer', 'late-effect',
+  'stale', 'false-state', 'reference-reuse', 'double-payment', 'payment', 'webhook-duplicate', 'webhook-out-of-order',
 ] as const;
 
 const outcomes = ['no-route', 'rejected', 'error'] as const;
@@ -37,11 +37,14 @@ const options = {
   message: text().optional().describe('status: the message beside it'),
   body: json.optional().describe('status: the whole body'),
   retryAfter: duration().optional().describe('status: the Retry-After header'),
-  delay: duration().optional().describe('latency, webhook-out-of-order: how long it takes'),
+  delay: duration().optional().describe('latency, late-effect, webhook-out-of-order: how long it takes'),
   commit: onOff().describe('status, html, no-answer: carry the request out all the same'),
+  commitAfter: duration().optional().describe('status, html, no-answer: carry it out so long after the answer'),
+  ago: duration().optional().describe('stale: show transactions as they were so long ago'),
+  steps: whole(0, 100).optional().describe('stale: show them as they were so many states ago'),
   outcome: choice(outcomes, 'OUTCOME').optional().describe(`payment: ${outcomes.join(', ')}`),
-  destination: text('PATTERN').optional().describe('payment: only to this invoice, address or account number'),
-  state: text('STATE').optional().describe('webhook-…: only events of this state'),
+  destination: text('PATTERN').optional().describe('payment, double-payment: only to this invoice, address or account'),
+  state: text('STATE').optional().describe('false-state: what is shown; webhook-…: only events of it'),
 };
 
 export const sandboxFaultAdd = defineCommand({
@@ -50,6 +53,8 @@ export const sandboxFaultAdd = defineCommand({
   examples: [
     ['svcpay sandbox fault add drop-after-commit --path \'**/confirm\'', 'the answer to a confirmation is lost'],
     ['svcpay sandbox fault add status --status 429 --retry-after 2s --times 3', 'three requests are one too many'],
+    ['svcpay sandbox fault add stale --ago 6s --times always', 'reads and lists lag six seconds behind'],
+    ['svcpay sandbox fault add html --status 504 --commit-after 5s', 'a gateway gives up, the service does not'],
     ['svcpay sandbox fault add payment --outcome no-route', 'the next payment finds no way'],
     ['svcpay sandbox fault add webhook-duplicate --state completed --times always', 'good news come twice'],
   ],

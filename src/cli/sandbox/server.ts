@@ -19,6 +19,8 @@ export const serverOptions = {
   webhookCa: text('FILE').optional().describe('certificate authority (PEM) that webhook callbacks may have'),
   allowHttpCallbacks: flag().describe('let webhooks be plain http to this machine'),
   allowSignatureReuse: flag().describe('accept the same signature at the token endpoint again'),
+  allowReferenceReuse: flag().describe('accept an extRefId that was used before'),
+  allowDoublePayment: flag().describe('pay an invoice again that was paid'),
 };
 
 /** The options as the server takes them. Throws Failure `usage` when the certificate cannot be read. */

@@ -5,7 +5,7 @@ import type { Store } from '../storage/database.js';
 import type { Incoming } from '../http/http.js';
 import { readJson, writeJson } from '../http/json.js';
 import { notFound } from '../http/refusal.js';
-import { states } from '../service/transitions.js';
+import { states, type State } from '../service/transitions.js';
 import { deliveries } from '../unspecified.js';
 import { duration } from '../http/values.js';
 
@@ -34,10 +34,18 @@ const rule = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, 
   return received === 'undefined' ? 'this kind of fault needs it' : message;
 });
 
+/** Whether the request is carried out all the same: before its answer, or so long after it. */
+const effect = (commit: boolean) => ({ commit: v.optional(v.boolean(), commit), commitAfter: v.optional(duration) });
+
+/** How transactions are shown that a request reads, whatever else strikes it. */
+const sight = { ...request, method: v.optional(request.method, 'GET') };
+
+/** Pattern of the invoice, address or account number that is paid. */
+const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
+
 /** State changes on their way to the webhook; of any state unless one is given. */
 const event = { ...strikes, state: v.optional(v.picklist(states)) };
 
-/** The rule of a fault. `commit` says whether the request is carried out all the same. */
 export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('status'),
@@ -49,7 +57,7 @@ export const faultRule = v.variant('kind', [
     message: v.optional(v.string()),
     /** Seconds, for the `Retry-After` header. */
     retryAfter: v.optional(whole(0, 86_400)),
-    commit: v.optional(v.boolean(), false),
+    ...effect(false),
   }),
   rule({ kind: v.literal('latency'), ...request, delay: duration }),
   rule({ kind: v.literal('drop-before-commit'), ...request }),
@@ -59,15 +67,27 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('html'),
     ...request,
     status: v.optional(whole(200, 599), new Big(502)),
-    commit: v.optional(v.boolean(), false),
+    ...effect(false),
   }),
-  rule({ kind: v.literal('no-answer'), ...request, commit: v.optional(v.boolean(), true) }),
+  rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
+  /** A confirmation or a cancellation is answered with the transaction as it was before, and carried out later. */
+  rule({ kind: v.literal('late-effect'), ...request, method: v.optional(request.method, 'PUT'), delay: duration }),
+  rule({
+    kind: v.literal('stale'),
+    ...sight,
+    /** As they were so long ago, by the service's clock; one that is newer is not there yet. */
+    ago: v.optional(duration, new Big(0)),
+    /** As they were so many states before that, or in their first one. */
+    steps: v.optional(whole(0, 100), new Big(0)),
+  }),
+  rule({ kind: v.literal('false-state'), ...sight, state: v.picklist(states) }),
+  rule({ kind: v.literal('reference-reuse'), ...strikes }),
+  rule({ kind: v.literal('double-payment'), ...strikes, destination }),
   rule({
     kind: v.literal('payment'),
     ...strikes,
     outcome: v.picklist(['no-route', 'rejected', 'error']),
-    /** Pattern of the invoice, address or account number that is paid. */
-    destination: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**'),
+    destination,
   }),
   rule({ kind: v.literal('webhook-duplicate'), ...event }),
   rule({
@@ -85,10 +105,22 @@ export type NewFault = Plain<v.InferInput<typeof faultRule>>;
 /** Numbers where the exact JSON reader has decimals. */
 type Plain<T> = T extends Big ? number : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 
-export type RequestFault = Exclude<FaultRule, { kind: 'payment' | 'webhook-duplicate' | 'webhook-out-of-order' }>;
-type PaymentFault = Extract<FaultRule, { kind: 'payment' }>;
-export type PaymentOutcome = PaymentFault['outcome'];
-type EventFault = Extract<FaultRule, { kind: 'webhook-duplicate' | 'webhook-out-of-order' }>;
+/** What strikes requests: one of the first at a time, and one of each of the others besides. */
+const answerKinds = [
+  'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer', 'late-effect',
+] as const;
+
+type Of<K extends FaultRule['kind']> = Extract<FaultRule, { kind: K }>;
+export type AnswerFault = Of<(typeof answerKinds)[number]>;
+export type PaymentOutcome = Of<'payment'>['outcome'];
+
+/** How a request shall see transactions. */
+export interface Sight {
+  /** Of the fault that makes it so. */
+  readonly kind: FaultRule['kind'];
+  readonly lag: { readonly ago: number; readonly steps: number } | undefined;
+  readonly state: State | undefined;
+}
 
 /** A fault with how many matches it has met and how often it has struck. */
 export type Fault = FaultRule & {
@@ -112,6 +144,12 @@ export function addFault(store: Store, rule: FaultRule): Fault {
   return { id, ...rule, seen: 0, applied: 0, spent: false };
 }
 
+/** Sees to it that a fault strikes every time, added now or before. */
+export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-payment'): void {
+  const known = listFaults(store).some((fault) => fault.kind === kind && fault.times === 'always');
+  if (!known) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
+}
+
 export function listFaults(store: Store): Fault[] {
   const rows = store.all(row, 'SELECT id, rule, seen, applied, spent FROM fault ORDER BY id');
   return rows.map(({ id, rule, ...counts }) => ({ id, ...rule, ...counts }));
@@ -125,50 +163,71 @@ export function removeFault(store: Store, id: number): void {
   if (store.run('DELETE FROM fault WHERE id = ?', id).changes === 0) throw notFound();
 }
 
-/** The fault that strikes this request, if one does. */
-export function takeRequestFault(store: Store, { method, target }: Incoming): RequestFault | undefined {
-  const [path = ''] = target.split('?', 1);
-  return strike(store, (rule): rule is RequestFault =>
-    !isPaymentFault(rule) && !isEventFault(rule)
-    && (rule.method ?? method) === method && (rule.path === undefined || fits(rule.path, path)));
+/** What shall become of the answer to this request, if a fault strikes it. */
+export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault | undefined {
+  return strike(store, answerKinds, (rule) => concerns(rule, incoming));
+}
+
+/** How this request shall see transactions; undefined when as they are. */
+export function takeSightFaults(store: Store, incoming: Requested): Sight | undefined {
+  const lag = strike(store, ['stale'], (rule) => concerns(rule, incoming));
+  const state = strike(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
+  if (lag === undefined && state === undefined) return undefined;
+  return { kind: lag?.kind ?? 'false-state', lag, state };
+}
+
+/** Whether an `extRefId` that was used before shall be taken again. */
+export const takeReferenceReuse = (store: Store): boolean => strike(store, ['reference-reuse']) !== undefined;
+
+/** Whether an invoice that was paid may be paid once more. What only asks is not counted. */
+export function takeDoublePayment(store: Store, invoice: string, { onlyAsk }: { onlyAsk: boolean }): boolean {
+  const matches = (rule: Of<'double-payment'>): boolean => fits(rule.destination, invoice);
+  return strike(store, ['double-payment'], matches, !onlyAsk) !== undefined;
 }
 
 /** How a payment to this destination shall end, if a fault says so. */
 export function takePaymentFault(store: Store, destination: string): PaymentOutcome | undefined {
-  const struck = strike(store, (rule): rule is PaymentFault =>
-    isPaymentFault(rule) && fits(rule.destination, destination));
-  return struck?.outcome;
+  return strike(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
 }
 
 /** How often and how much later (ms) a state change shall reach the webhook. */
 export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
-  const concerns = (rule: FaultRule): rule is EventFault => isEventFault(rule) && (rule.state ?? state) === state;
-  const twice = strike(store, (rule): rule is EventFault => concerns(rule) && rule.kind === 'webhook-duplicate');
-  const late = strike(store, (rule): rule is EventFault => concerns(rule) && rule.kind === 'webhook-out-of-order');
-  return { copies: twice === undefined ? 1 : 2, delay: late !== undefined && 'delay' in late ? late.delay : 0 };
+  const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
+  const twice = strike(store, ['webhook-duplicate'], isOf);
+  const late = strike(store, ['webhook-out-of-order'], isOf);
+  return { copies: twice === undefined ? 1 : 2, delay: late?.delay ?? 0 };
+}
+
+type Requested = Pick<Incoming, 'method' | 'target'>;
+
+function concerns(rule: { method?: string | undefined; path?: string | undefined }, { method, target }: Requested): boolean {
+  const [path = ''] = target.split('?', 1);
+  return (rule.method ?? method) === method && (rule.path === undefined || fits(rule.path, path));
 }
 
 /**
- * The first fault, in the order they were added, whose rule matches and that strikes now. A match counts for the faults
- * up to the one that strikes, so that several on one path strike one after the other.
+ * The first fault of these kinds, in the order they were added, whose rule matches and that strikes now. A match counts
+ * for the faults up to the one that strikes, so that several on one path strike one after the other.
  */
-function strike<R extends FaultRule>(store: Store, matches: (rule: FaultRule) => rule is R): R | undefined {
+function strike<K extends FaultRule['kind']>(
+  store: Store, kinds: readonly K[], matches: (rule: Of<K>) => boolean = () => true, counts = true,
+): Of<K> | undefined {
   const waiting = store.recall(row, 'SELECT id, rule, seen, applied, spent FROM fault WHERE spent = 0 ORDER BY id');
+  const isOf = (rule: FaultRule): rule is Of<K> => kinds.some((kind) => kind === rule.kind);
   for (const { id, rule, seen, applied } of waiting) {
-    if (!matches(rule)) continue;
+    if (!isOf(rule) || !matches(rule)) continue;
     const strikes = seen + 1 >= rule.nth;
     const spent = strikes && rule.times !== 'always' && applied + 1 >= rule.times;
-    store.run(
-      'UPDATE fault SET seen = seen + 1, applied = applied + ?, spent = ? WHERE id = ?',
-      Number(strikes), Number(spent), id,
-    );
+    if (counts) {
+      store.run(
+        'UPDATE fault SET seen = seen + 1, applied = applied + ?, spent = ? WHERE id = ?',
+        Number(strikes), Number(spent), id,
+      );
+    }
     if (strikes) return rule;
   }
   return undefined;
 }
-
-const isPaymentFault = (rule: FaultRule): rule is PaymentFault => rule.kind === 'payment';
-const isEventFault = (rule: FaultRule): rule is EventFault => rule.kind.startsWith('webhook-');
 
 /** Whether the pattern fits the whole text. */
 function fits(pattern: string, text: string): boolean {

@@ -1,30 +1,47 @@
 // What a fault makes of a request: another answer, a late one, part of one, or none.
 import { STATUS_CODES } from 'node:http';
-import type { RequestFault } from '../control/faults.js';
+import type { AnswerFault } from '../control/faults.js';
 import { jsonAnswer, type Outgoing } from './http.js';
 import { otherErrors } from '../unspecified.js';
 
-/** `carryOut` does what was asked and gives the answer; a fault that does not call it leaves everything as it was. */
-export function disturb(fault: RequestFault, carryOut: () => Outgoing): Outgoing {
+/** What can be done with a request; a fault that does nothing of it leaves everything as it was. */
+export interface Doings {
+  /** Does what was asked and gives the answer. */
+  readonly carryOut: () => Outgoing;
+  /** Does it so many ms later, when nobody sees the answer any more. */
+  readonly carryOutLater: (after: number) => void;
+  /** The transaction that was asked for, as it stands. */
+  readonly show: () => Outgoing;
+}
+
+export function disturb(fault: AnswerFault, { carryOut, carryOutLater, show }: Doings): Outgoing {
   switch (fault.kind) {
     case 'latency': return { ...carryOut(), delay: fault.delay };
     case 'truncate': return { ...carryOut(), mishap: 'cut-within' };
     case 'drop-after-commit': return { ...carryOut(), mishap: 'cut-before' };
     case 'drop-before-commit': return { ...nothing, mishap: 'cut-before' };
-    case 'no-answer': return { ...(fault.commit ? carryOut() : nothing), mishap: 'silence' };
+    case 'late-effect':
+      carryOutLater(fault.delay);
+      return show();
+    case 'no-answer': return { ...(effect(fault) ?? nothing), mishap: 'silence' };
     case 'html':
-      if (fault.commit) carryOut();
+      effect(fault);
       return htmlPage(fault.status);
     case 'status':
-      if (fault.commit) carryOut();
+      effect(fault);
       return otherAnswer(fault);
+  }
+
+  function effect({ commit, commitAfter }: { commit: boolean; commitAfter?: number | undefined }): Outgoing | undefined {
+    if (commitAfter === undefined) return commit ? carryOut() : undefined;
+    return void carryOutLater(commitAfter);
   }
 }
 
 /** How a request that nobody carried out shows in the log. */
 const nothing: Outgoing = { status: 0, headers: {}, body: '' };
 
-function otherAnswer(fault: Extract<RequestFault, { kind: 'status' }>): Outgoing {
+function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing {
   const { status, body, error = otherErrors[status] ?? nameOf(status).toLowerCase(), message, retryAfter } = fault;
   const outgoing = jsonAnswer(status, body ?? { error, message });
   return retryAfter === undefined

@@ -11,7 +11,7 @@ import { kindOf } from '../kinds/index.js';
 import { listTransactions } from '../service/listing.js';
 import { rateTable } from '../service/rates.js';
 import { alreadyFinal, badRequest, notFound } from './refusal.js';
-import { findTransaction, type Transaction } from '../service/transactions.js';
+import { findPastTransaction, findTransaction, type Transaction } from '../service/transactions.js';
 import { cancelSuffix, type AccountRecord } from '../unspecified.js';
 import { webhookEndpoints } from '../deliveries/webhook-endpoints.js';
 import { showListItem, showTransaction } from './wire.js';
@@ -100,21 +100,31 @@ function postTransaction({ ctx, account, incoming }: AccountCall): unknown {
 
 function confirm(call: AccountCall): unknown {
   const txn = quotedTransaction(call);
-  return showTransaction(call.ctx, kindOf(txn).confirm(call.ctx, plan(call.ctx, txn)));
+  const confirmed = kindOf(txn).confirm(call.ctx, plan(call.ctx, txn));
+  return showTransaction(call.ctx, asSeen(call, confirmed) ?? confirmed);
 }
 
 function cancel(call: AccountCall): unknown {
   const txn = quotedTransaction(call);
-  return showTransaction(call.ctx, move(call.ctx, kindOf(txn).flow, txn, 'cancel'));
+  const canceled = move(call.ctx, kindOf(txn).flow, txn, 'cancel');
+  return showTransaction(call.ctx, asSeen(call, canceled) ?? canceled);
 }
 
 function getTransaction(call: AccountCall): unknown {
-  return showTransaction(call.ctx, reachTransaction(call));
+  const txn = asSeen(call, reachTransaction(call));
+  if (txn === undefined) throw notFound();
+  return showTransaction(call.ctx, txn);
 }
 
-function getTransactions({ ctx, account, query }: AccountCall): unknown {
-  const { items, pagination } = listTransactions(ctx, account, query);
-  return { data: items.map((txn) => showListItem(ctx, txn)), pagination };
+function getTransactions({ ctx, account, query, sight }: AccountCall): unknown {
+  const { items, pagination } = listTransactions(ctx, account, query, sight?.lag);
+  return { data: items.map((txn) => showListItem(ctx, { ...txn, state: sight?.state ?? txn.state })), pagination };
+}
+
+/** What a fault lets the caller see of a transaction; undefined when it is not there yet. */
+function asSeen({ ctx, sight }: AccountCall, txn: Transaction): Transaction | undefined {
+  const was = sight?.lag === undefined ? txn : findPastTransaction(ctx, txn.id, sight.lag);
+  return was && { ...was, state: sight?.state ?? was.state };
 }
 
 /** The transaction of the path, if the caller may act on it. */

@@ -1,6 +1,7 @@
 // Requests and answers between the server (or the embedded handler) and the service, and the table of endpoints.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
+import type { Sight } from '../control/faults.js';
 import { complaint } from './complaint.js';
 import type { Context } from '../service/context.js';
 import { readJson, writeJson } from './json.js';
@@ -34,6 +35,8 @@ export interface Call {
   readonly incoming: Incoming;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** How a fault lets it see transactions. */
+  readonly sight?: Sight | undefined;
 }
 
 /** A call whose token was checked. */

@@ -1,9 +1,10 @@
-// Lightning send: pays a BOLT11 invoice, once.
+// Lightning send: pays a BOLT11 invoice, once unless a fault lets it be paid again.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { btcFromMsat } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import type { Context } from '../service/context.js';
+import { takeDoublePayment } from '../control/faults.js';
 import { findInvoice, isLocalNode, markPaid, rememberPaid } from '../world/lightning.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../http/refusal.js';
@@ -78,7 +79,10 @@ function findObstacle({ store, now }: Context, txn: Transaction): string | undef
   const known = findInvoice(store, paymentHash);
   // An invoice of a node here must be one that it made, not merely one with the payment hash of another.
   if (known === undefined ? isLocalNode(store, payee) : known.invoice !== invoice) return 'invoice unknown to its node';
-  if (known?.paidAt != null) return 'invoice already paid';
+  if (known?.paidAt != null) {
+    const isAllowed = known.txnId === null && takeDoublePayment(store, invoice, { onlyAsk: txn.state === 'srccreated' });
+    return isAllowed ? undefined : 'invoice already paid';
+  }
   if (txn.state === 'srccreated' && Number(invoiceExpiresAt) <= now) return 'invoice expired';
   if (known?.txnId == null) return undefined;
   return findTransaction(store, known.txnId)?.state === 'srccreated' ? undefined : 'invoice expired';
@@ -89,6 +93,8 @@ function deliver(ctx: Context, txn: Transaction): void {
   const { paymentHash, invoice, amountMsat, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(ctx.store, paymentHash);
   if (known === undefined) rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
+  // Whoever takes a second payment has it all the same; there is nothing more to note about the invoice.
+  else if (known.paidAt !== null) return;
   else if (known.txnId === null) markPaid(ctx, paymentHash);
   else payReceive(ctx, requireTransaction(ctx.store, known.txnId));
 }

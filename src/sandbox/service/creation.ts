@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from './context.js';
 import { formatAmount } from '../../formats/amount.js';
+import { takeReferenceReuse } from '../control/faults.js';
 import { findKind } from '../kinds/index.js';
 import type { CreationRequest, RequestedSide } from '../kinds/kind.js';
 import { balanceOf } from '../world/ledger.js';
@@ -48,7 +49,9 @@ export function createTransaction(ctx: Context, account: Account, body: Creation
   const { sourceReq: source, destReq: dest, extRefId } = body;
   const kind = findKind(source.method, dest.method, ctx.maker.method);
   if (kind === undefined) throw badRequest(`there is no way from ${source.method} to ${dest.method}`);
-  if (extRefId !== undefined && extRefIdExists(ctx.store, account.id, extRefId)) throw extRefIdUsed();
+  if (extRefId !== undefined && extRefIdExists(ctx.store, account.id, extRefId) && !takeReferenceReuse(ctx.store)) {
+    throw extRefIdUsed();
+  }
   const request: CreationRequest = { source, dest, deduct: deductionsOf(body), sourceOfFunds: body.sourceOfFunds };
   const quote = kind.quote(ctx, request);
   assertFunded(ctx, account, source, quote);

@@ -6,7 +6,7 @@ import { announce } from '../deliveries/deliveries.js';
 import { houseLeg, InsufficientFunds, post, reserved, wallet, type Leg } from '../world/ledger.js';
 import { schedule, unschedule } from './schedule.js';
 import type { Ending } from './fates.js';
-import { updateTransaction, type Changes, type Transaction } from './transactions.js';
+import { insertStateChange, updateTransaction, type Changes, type Transaction } from './transactions.js';
 import { nextState, type Flow, type Trigger } from './transitions.js';
 
 /** What a move writes besides the state. */
@@ -33,8 +33,7 @@ export function move(
 
 /** Writes down that a transaction has come into its present state, and tells its webhook. */
 export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
-  const { store, now } = ctx;
-  store.run('INSERT INTO state_change (txn_id, state, msg, at) VALUES (?, ?, ?, ?)', txn.id, txn.state, msg, now);
+  insertStateChange(ctx, txn, msg);
   announce(ctx, txn, msg);
 }
 

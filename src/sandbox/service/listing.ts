@@ -2,10 +2,8 @@
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from './context.js';
-import { findPage, matching, type Condition } from './counting.js';
-import type { Store } from '../storage/database.js';
 import { badRequest } from '../http/refusal.js';
-import { selectTransactions, type Transaction } from './transactions.js';
+import { readPast, selectPage, type Lag, type Transaction } from './transactions.js';
 import { states } from './transitions.js';
 import { listValues, maxPageSize, timeWindows } from '../unspecified.js';
 
@@ -17,36 +15,18 @@ export interface Page {
 const defaultLimit = 20;
 const forever = Number.MAX_SAFE_INTEGER;
 
-/** One page of the account's transactions, newest first, as the query asks. */
-export function listTransactions(ctx: Context, account: Account, query: URLSearchParams): Page {
+const countRow = v.object({ count: v.number() });
+
+/** One page of the account's transactions, newest first, as the query asks; with a lag as they were. */
+export function listTransactions(ctx: Context, account: Account, query: URLSearchParams, lag?: Lag): Page {
   const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
   const page = positiveInteger(query, 'page', 1);
-  const [first, last] = ordinalsBetween(ctx.store, account.id, readPeriod(query, ctx.now));
-  const skipped = (page - 1) * limit;
-  const filter = { accountId: account.id, first, last, conditions: readFilters(query) };
-  const { total, ranges } = findPage(ctx.store, filter, skipped, limit);
-  const items = ranges.flatMap(({ from, to, skip, take }) => {
-    const { sql, values } = matching({ ...filter, first: from, last: to });
-    const newestFirst = `${sql} ORDER BY ordinal DESC LIMIT ? OFFSET ?`;
-    return selectTransactions(ctx.store, newestFirst, ...values, take, skip);
-  });
-  return { items, pagination: { page, limit, total } };
-}
-
-/** The first and the last ordinal of a period; the last is below the first when there is nothing in it. */
-function ordinalsBetween(store: Store, accountId: string, [from, to]: readonly [number, number]): [number, number] {
-  const ordinal = v.object({ ordinal: v.number() });
-  const first = store.one(
-    ordinal,
-    'SELECT ordinal FROM txn WHERE account_id = ? AND created_at >= ? ORDER BY created_at, ordinal LIMIT 1',
-    accountId, from,
-  )?.ordinal;
-  const last = store.one(
-    ordinal,
-    'SELECT ordinal FROM txn WHERE account_id = ? AND created_at <= ? ORDER BY created_at DESC, ordinal DESC LIMIT 1',
-    accountId, to,
-  )?.ordinal;
-  return first === undefined || last === undefined ? [1, 0] : [first, last];
+  const filters = readFilters(query);
+  const condition = ['account_id = ?', 'created_at BETWEEN ? AND ?', ...filters.map(({ sql }) => sql)].join(' AND ');
+  const values = [account.id, ...readPeriod(query, ctx.now), ...filters.map(({ value }) => value)];
+  const [counted] = readPast(ctx, lag, countRow, `SELECT count(*) AS count FROM txn WHERE ${condition}`, values);
+  const items = selectPage(ctx, lag, condition, values, limit, (page - 1) * limit);
+  return { items, pagination: { page, limit, total: counted?.count ?? 0 } };
 }
 
 /** The period asked for, both ends inclusive, in epoch ms. */
@@ -67,25 +47,29 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
   return at;
 }
 
-function readFilters(query: URLSearchParams): Condition[] {
+interface Filter {
+  readonly sql: string;
+  /** The values travel as one JSON text, so that the statement stays the same for any number of them. */
+  readonly value: string;
+}
+
+function readFilters(query: URLSearchParams): Filter[] {
   const statuses = listValues(query.getAll('txnStatuses'));
   const unknown = statuses.find((status) => !(states as readonly string[]).includes(status));
   if (unknown !== undefined) throw badRequest('txnStatuses: unknown state');
   return [
-    oneOf('state', 'IN', statuses),
-    oneOf('source_method', 'IN', listValues(query.getAll('srcMethods'))),
-    oneOf('dest_method', 'IN', listValues(query.getAll('destMethods'))),
-    oneOf('source_method', 'NOT IN', listValues(query.getAll('excludedSrcMethods'))),
-    oneOf('dest_method', 'NOT IN', listValues(query.getAll('excludedDestMethods'))),
-  ].filter((condition) => condition.values.length > 0);
+    ...oneOf('state', 'IN', statuses),
+    ...oneOf('source_method', 'IN', listValues(query.getAll('srcMethods'))),
+    ...oneOf('dest_method', 'IN', listValues(query.getAll('destMethods'))),
+    ...oneOf('source_method', 'NOT IN', listValues(query.getAll('excludedSrcMethods'))),
+    ...oneOf('dest_method', 'NOT IN', listValues(query.getAll('excludedDestMethods'))),
+  ];
 }
 
-/** The values travel as one JSON text, so that the statement stays the same for any number of them. */
-function oneOf(column: string, operator: 'IN' | 'NOT IN', values: readonly string[]): Condition {
-  return {
-    sql: `${column} ${operator} (SELECT value FROM json_each(?))`,
-    values: values.length === 0 ? [] : [JSON.stringify(values)],
-  };
+/** No filter where there are no values. */
+function oneOf(column: string, operator: 'IN' | 'NOT IN', values: readonly string[]): Filter[] {
+  if (values.length === 0) return [];
+  return [{ sql: `${column} ${operator} (SELECT value FROM json_each(?))`, value: JSON.stringify(values) }];
 }
 
 function positiveInteger(query: URLSearchParams, name: string, otherwise: number): number {

@@ -1,5 +1,6 @@
 // The service as one object: takes a request, carries out what is due, answers when the answer is safe on disk.
 import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
 import { writeAutoPay } from '../world/auto-pay.js';
 import { authenticate, type CheckedTokens } from '../http/auth.js';
 import { readClock } from '../world/clock.js';
@@ -12,7 +13,7 @@ import { deliveryActions } from '../deliveries/deliveries.js';
 import { disturb } from '../http/disturb.js';
 import { endpoints } from '../http/endpoints.js';
 import { faultControls } from '../control/fault-controls.js';
-import { takeRequestFault } from '../control/faults.js';
+import { alwaysFault, takeAnswerFault, takeSightFaults, type Sight } from '../control/faults.js';
 import { assertContentType, jsonAnswer, router, type Incoming, type Outgoing } from '../http/http.js';
 import { dueActions } from '../kinds/index.js';
 import { verifyBooks } from '../world/ledger.js';
@@ -21,7 +22,7 @@ import { chainActions } from '../world/mining.js';
 import type { Poster } from '../deliveries/post.js';
 import { Refusal } from '../http/refusal.js';
 import { logRequest } from '../http/request-log.js';
-import { carryOut, nextDue } from './schedule.js';
+import { carryOut, nextDue, schedule, type DueAction } from './schedule.js';
 import { snapshotControls } from '../storage/snapshots.js';
 import { webhookControls } from '../control/webhook-controls.js';
 import { changeWebhookOptions } from '../deliveries/webhook-options.js';
@@ -49,6 +50,10 @@ export interface ServiceOptions {
   readonly allowHttpCallbacks?: boolean | undefined;
   /** Takes the same signature at the token endpoint more than once. */
   readonly allowSignatureReuse?: boolean | undefined;
+  /** Takes an `extRefId` that was used before. Kept in the file as a fault, as the next. */
+  readonly allowReferenceReuse?: boolean | undefined;
+  /** Pays an invoice of somebody outside as often as it is asked to. */
+  readonly allowDoublePayment?: boolean | undefined;
   /** Posts to webhooks; over the network unless given. */
   readonly post?: Poster['post'] | undefined;
   /** Told of every answer of the service's own, not of those of faults, for tests that look at them all. */
@@ -81,7 +86,11 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), checkedTokens });
   const store = openStore({ file, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
 
-  const actions = new Map([...dueActions(), ...chainActions, ...deliveryActions]);
+  const lateRequest: DueAction = (ctx, subject) => {
+    const incoming = readKept(subject);
+    logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
+  };
+  const actions = new Map([...dueActions(), ...chainActions, ...deliveryActions, [lateAction, lateRequest]]);
   const find = router([
     ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
     ...controls({ machineTime, dueActions: actions }),
@@ -99,11 +108,11 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     onError,
   });
 
-  function answer(ctx: Context, incoming: Incoming): Outgoing {
+  function answer(ctx: Context, incoming: Incoming, sight?: Sight): Outgoing {
     try {
       return store.attempt(() => {
         const { route, params, query } = find(incoming);
-        const call = { ctx, incoming, params, query };
+        const call = { ctx, incoming, params, query, sight };
         if (route.access === 'public') return route.answer(call);
         if (route.access === 'open') {
           assertContentType(incoming);
@@ -123,12 +132,17 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   function perform(incoming: Incoming): { readonly outgoing: Outgoing; readonly isGenuine: boolean } {
     const ctx = contextOn(store);
     carryOut(ctx, actions);
-    const carried = (): Outgoing => answer(ctx, incoming);
-    if (!isForClients(incoming)) return { outgoing: dated(carried(), ctx.now), isGenuine: true };
-    const fault = takeRequestFault(store, incoming);
-    const outgoing = dated(fault === undefined ? carried() : disturb(fault, carried), ctx.now);
-    logRequest(ctx, incoming, outgoing, fault?.kind);
-    return { outgoing, isGenuine: fault === undefined };
+    if (!isForClients(incoming)) return { outgoing: dated(answer(ctx, incoming), ctx.now), isGenuine: true };
+    const fault = takeAnswerFault(store, incoming);
+    const sight = takeSightFaults(store, incoming);
+    const carried = (): Outgoing => answer(ctx, incoming, sight);
+    const outgoing = dated(fault === undefined ? carried() : disturb(fault, {
+      carryOut: carried,
+      carryOutLater: (after) => schedule(ctx, lateAction, keep(incoming), ctx.now + after),
+      show: () => answer(ctx, { ...incoming, method: 'GET', target: incoming.target.replace(/\/\w+$/, '') }, sight),
+    }), ctx.now);
+    logRequest(ctx, incoming, outgoing, fault?.kind ?? sight?.kind);
+    return { outgoing, isGenuine: fault === undefined && sight === undefined };
   }
 
   return {
@@ -170,8 +184,25 @@ const serverError = jsonAnswer(500, { error: 'internal server error' });
 const apart = new RegExp(`^(?:${controlPrefix}|${webPrefix})`);
 const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
 
+/** Name of the due action for a request that was answered before it is carried out, and of its line in the log. */
+const lateAction = 'late-effect';
+
+const keep = ({ body, ...rest }: Incoming): string =>
+  JSON.stringify({ ...rest, body: body && Buffer.from(body).toString('base64') });
+
+const keptRequest = v.object({
+  method: v.string(),
+  target: v.string(),
+  headers: v.record(v.string(), v.string()),
+  body: v.optional(v.pipe(v.string(), v.transform((text): Uint8Array => Buffer.from(text, 'base64')))),
+});
+
+const readKept = (text: string): Incoming => ({ body: undefined, ...v.parse(keptRequest, JSON.parse(text)) });
+
 function initialise(ctx: Context, options: ServiceOptions): void {
   const { apiKey, apiSecret, autoPay, seed, webhookCa, allowHttpCallbacks } = options;
+  if (options.allowReferenceReuse) alwaysFault(ctx.store, 'reference-reuse');
+  if (options.allowDoublePayment) alwaysFault(ctx.store, 'double-payment');
   plant(ctx, seed ?? 'demo');
   changeWebhookOptions(ctx.store, { ca: webhookCa, allowHttpLoopback: allowHttpCallbacks });
   if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);

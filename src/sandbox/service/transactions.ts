@@ -103,6 +103,33 @@ const select = `
     fx_rate AS fxRate, expires_at AS expiresAt, txn.created_at AS createdAt, updated_at AS updatedAt
   FROM txn JOIN account ON account.id = txn.account_id`;
 
+/** How a request sees transactions whose reading lags: as they were so many ms, or so many states, ago. */
+export interface Lag {
+  readonly ago: number;
+  readonly steps: number;
+}
+
+/** In front of a statement it makes `txn` what it was; it takes the moment and how many states of that time count. */
+const withLag = `
+  WITH txn AS (
+    SELECT number, now.id, account_id, kind, ext_ref_id, note, source_ccy, source_method, source_amount, dest_ccy,
+      dest_method, dest_amount, dest_details, extra, service_fee, network_fee, fx_rate, created_at,
+      was.state, was.source_details, was.charge, was.arrives, was.expires_at, was.at AS updated_at
+    FROM main.txn AS now JOIN state_change AS was ON was.id = (
+      SELECT id FROM (
+        SELECT id FROM state_change WHERE txn_id = now.id AND at <= ? ORDER BY id DESC LIMIT ?
+      ) ORDER BY id LIMIT 1
+    )
+  )`;
+
+/** Reads a statement on `txn`, with a lag as it was. */
+export function readPast<T>(
+  { store, now }: Context, lag: Lag | undefined, shape: v.GenericSchema<unknown, T>, sql: string, values: readonly Value[],
+): T[] {
+  if (lag === undefined) return store.all(shape, sql, ...values);
+  return store.all(shape, withLag + sql, now - lag.ago, lag.steps + 1, ...values);
+}
+
 export function findTransaction(store: Store, id: string): Transaction | undefined {
   return store.one(row, `${select} WHERE txn.id = ?`, id);
 }
@@ -114,9 +141,25 @@ export function requireTransaction(store: Store, id: string): Transaction {
   return found;
 }
 
-/** The transactions of a condition on `txn`, newest first. */
-export function selectTransactions(store: Store, condition: string, ...values: readonly Value[]): Transaction[] {
-  return store.all(row, `${select} WHERE ${condition}`, ...values);
+/** A transaction as it was; undefined when it was not there yet. */
+export function findPastTransaction(ctx: Context, id: string, lag: Lag): Transaction | undefined {
+  return readPast(ctx, lag, row, `${select} WHERE txn.id = ?`, [id])[0];
+}
+
+/** The transactions of a page, newest first; `condition` is one on `txn`. */
+export function selectPage(
+  ctx: Context, lag: Lag | undefined, condition: string, values: readonly Value[], limit: number, skipped: number,
+): Transaction[] {
+  const page = `SELECT id FROM txn WHERE ${condition} ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
+  const sql = `${select} WHERE txn.id IN (${page}) ORDER BY createdAt DESC, number DESC`;
+  return readPast(ctx, lag, row, sql, [...values, limit, skipped]);
+}
+
+/** How many transactions of all accounts are in each state. */
+export function countByState(store: Store): Record<string, number> {
+  const shape = v.object({ state: v.string(), count: v.number() });
+  const counts = store.all(shape, 'SELECT state, count(*) AS count FROM txn GROUP BY state');
+  return Object.fromEntries(counts.map(({ state, count }) => [state, count]));
 }
 
 export function extRefIdExists(store: Store, accountId: string, extRefId: string): boolean {
@@ -127,8 +170,8 @@ export function extRefIdExists(store: Store, accountId: string, extRefId: string
 /** Stores a quoted transaction. Its creation is never earlier than that of the one before it. */
 export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
   const last = ctx.store.one(
-    v.object({ ordinal: v.number(), createdAt: v.number() }),
-    'SELECT ordinal, created_at AS createdAt FROM txn WHERE account_id = ? ORDER BY ordinal DESC LIMIT 1',
+    v.object({ createdAt: v.nullable(v.number()) }),
+    'SELECT max(created_at) AS createdAt FROM txn WHERE account_id = ?',
     txn.accountId,
   );
   const id = randomId(ctx.random);
@@ -136,7 +179,6 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
   const columns: Record<string, Value> = {
     id,
     account_id: txn.accountId,
-    ordinal: (last?.ordinal ?? 0) + 1,
     kind: txn.kind,
     state: 'quoted',
     ext_ref_id: txn.extRefId,
@@ -187,4 +229,20 @@ export function updateTransaction(ctx: Context, txn: Transaction, state: State, 
   );
   if (written.changes !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
   return next;
+}
+
+/** Writes down that a transaction has come into its present state, and what it is like in it. */
+export function insertStateChange({ store, now }: Context, txn: Transaction, msg: string): void {
+  store.run(
+    `INSERT INTO state_change (txn_id, state, msg, at, source_details, charge, arrives, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    txn.id,
+    txn.state,
+    msg,
+    now,
+    writeJson(txn.sourceDetails),
+    toUnits(txn.sourceCcy, txn.charge),
+    toUnits(txn.destCcy, txn.arrives),
+    txn.expiresAt,
+  );
 }

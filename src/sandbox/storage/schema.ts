@@ -1,25 +1,7 @@
 // The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi, cent, dong).
 
 /** Raised with every change of the tables; a file of another version is refused. */
-export const schemaVersion = 7;
-
-/** Transactions to a block: the small blocks are read, the large ones skipped. */
-export const blockSizes = { small: 64, large: 8192 } as const;
-
-const countTrigger = (name: string, event: string, statements: string): string =>
-  `CREATE TRIGGER ${name} AFTER ${event} ON txn BEGIN${statements}\nEND;`;
-
-const eachSize = (statement: (size: number) => string): string => Object.values(blockSizes).map(statement).join('');
-
-const countIn = eachSize((size) => `
-  INSERT INTO txn_count VALUES (
-    new.account_id, ${size}, new.ordinal / ${size}, new.state, new.source_method, new.dest_method, 1
-  ) ON CONFLICT DO UPDATE SET count = count + 1;`);
-
-const countOut = eachSize((size) => `
-  UPDATE txn_count SET count = count - 1
-  WHERE account_id = old.account_id AND size = ${size} AND block = old.ordinal / ${size}
-    AND state = old.state AND source_method = old.source_method AND dest_method = old.dest_method;`);
+export const schemaVersion = 8;
 
 export const schema = `
 CREATE TABLE setting (
@@ -79,11 +61,11 @@ CREATE TABLE entry (
   PRIMARY KEY (posting_id, book_id)
 ) STRICT, WITHOUT ROWID;
 
--- ordinal: dense number per account in the order of creation, so that a page far back is found without counting.
+-- number: in the order of creation.
 CREATE TABLE txn (
-  id TEXT PRIMARY KEY,
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   account_id TEXT NOT NULL REFERENCES account (id),
-  ordinal INTEGER NOT NULL,
   kind TEXT NOT NULL,
   state TEXT NOT NULL,
   ext_ref_id TEXT,
@@ -104,34 +86,23 @@ CREATE TABLE txn (
   fx_rate TEXT NOT NULL,
   expires_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
-  UNIQUE (account_id, ordinal),
-  UNIQUE (account_id, ext_ref_id)
+  updated_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX txn_by_time ON txn (account_id, created_at, ordinal);
+-- Everything that a list is filtered and ordered by: pages are counted and skipped in the index alone.
+CREATE INDEX txn_listed ON txn (account_id, created_at, number, state, source_method, dest_method);
+CREATE INDEX txn_by_reference ON txn (account_id, ext_ref_id) WHERE ext_ref_id IS NOT NULL;
 
--- How many transactions of each state and method lie in each block of ordinals, small blocks and large ones, kept by
--- the database itself, so that a filtered list is counted and skipped through without reading it.
-CREATE TABLE txn_count (
-  account_id TEXT NOT NULL,
-  size INTEGER NOT NULL,
-  block INTEGER NOT NULL,
-  state TEXT NOT NULL,
-  source_method TEXT NOT NULL,
-  dest_method TEXT NOT NULL,
-  count INTEGER NOT NULL CHECK (count >= 0),
-  PRIMARY KEY (account_id, size, block, state, source_method, dest_method)
-) STRICT, WITHOUT ROWID;
-${countTrigger('txn_counted', 'INSERT', countIn)}
-${countTrigger('txn_recounted', 'UPDATE OF state', countOut + countIn)}
-${countTrigger('txn_uncounted', 'DELETE', countOut)}
-
+-- Every state that a transaction has been in, with what it was like then.
 CREATE TABLE state_change (
   id INTEGER PRIMARY KEY,
   txn_id TEXT NOT NULL REFERENCES txn (id),
   state TEXT NOT NULL,
   msg TEXT NOT NULL,
-  at INTEGER NOT NULL
+  at INTEGER NOT NULL,
+  source_details TEXT NOT NULL,
+  charge INTEGER NOT NULL,
+  arrives INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
 

@@ -32,10 +32,10 @@ const saveBody = v.object({
 });
 
 /**
- * Tables that a snapshot leaves alone: settings and keys of this file, what the tests do to it, signatures (they stay
- * used), and the counts, which triggers keep.
+ * Tables that a snapshot leaves alone: settings and keys of this file, what the tests do to it, and signatures: they stay
+ * used.
  */
-const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot', 'txn_count'];
+const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
 
 export function snapshotControls(machineTime: () => number): Route[] {
   return [

@@ -99,6 +99,9 @@ export interface SandboxFault {
   readonly outcome?: string | undefined;
   readonly delay?: number | undefined;
   readonly retryAfter?: number | undefined;
+  readonly commitAfter?: number | undefined;
+  readonly ago?: number | undefined;
+  readonly steps?: number | undefined;
 }
 
 const faultColumns: readonly Column<SandboxFault>[] = [
@@ -132,10 +135,14 @@ export const faultView = (fault: SandboxFault): RecordView<SandboxFault> => ({
   quiet: ({ id }) => String(id),
 });
 
-function howText({ status, outcome, delay, retryAfter }: SandboxFault): string {
+function howText({ kind, status, outcome, state, delay, retryAfter, commitAfter, ago = 0, steps = 0 }: SandboxFault): string {
   return [
     status,
     outcome,
+    kind === 'false-state' ? state : undefined,
+    ago === 0 ? undefined : `${delayText(ago)} ago`,
+    steps === 0 ? undefined : `${steps} ${steps === 1 ? 'state' : 'states'} ago`,
+    commitAfter === undefined ? undefined : `carried out ${delayText(commitAfter)} later`,
     delay === undefined ? undefined : delayText(delay),
     retryAfter === undefined ? undefined : `retry after ${retryAfter} s`,
   ].filter((each) => each !== undefined).join(', ');
@@ -145,7 +152,8 @@ function howText({ status, outcome, delay, retryAfter }: SandboxFault): string {
 const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
 
 function whereText({ kind, method, path, destination, state }: SandboxFault): string {
-  if (kind === 'payment') return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;
+  if (kind === 'reference-reuse') return 'creations';
+  if (kind === 'payment' || kind === 'double-payment') return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;
   if (kind.startsWith('webhook-')) return state === undefined ? 'events' : `events of ${state}`;
   const request = [method, path].filter((each) => each !== undefined).join(' ');
   return request === '' ? 'requests' : request;

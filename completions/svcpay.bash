@@ -15,7 +15,7 @@ _svcpay() {
     --seed) COMPREPLY=($(compgen -W 'demo empty history' -- "$current")); return ;;
     --status) COMPREPLY=($(compgen -W 'scheduled sending delivered failed canceled' -- "$current")); return ;;
     --outcome) COMPREPLY=($(compgen -W 'no-route rejected error' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
@@ -76,8 +76,8 @@ _svcpay() {
     'webhook replay') words='' flags='--since --to' ;;
     'webhook trigger') words='quoted srcintent srccreated destsent completed expired failed usercanceled rejected error' flags='--to --txn --ref --secret-stdin' ;;
     'sandbox') words='start run status fund pay invoice mine clock fault log deliveries snapshot reset' flags='' ;;
-    'sandbox start') words='' flags='--port --file --api-key --api-secret --auto-pay --seed --webhook-ca --allow-http-callbacks --allow-signature-reuse' ;;
-    'sandbox run') words='' flags='--file --auto-pay --seed --webhook-ca --allow-http-callbacks --allow-signature-reuse' ;;
+    'sandbox start') words='' flags='--port --file --api-key --api-secret --auto-pay --seed --webhook-ca --allow-http-callbacks --allow-signature-reuse --allow-reference-reuse --allow-double-payment' ;;
+    'sandbox run') words='' flags='--file --auto-pay --seed --webhook-ca --allow-http-callbacks --allow-signature-reuse --allow-reference-reuse --allow-double-payment' ;;
     'sandbox status') words='' flags='' ;;
     'sandbox fund') words='' flags='' ;;
     'sandbox pay') words='' flags='' ;;
@@ -89,7 +89,7 @@ _svcpay() {
     'sandbox clock freeze') words='' flags='' ;;
     'sandbox clock thaw') words='' flags='' ;;
     'sandbox fault') words='add list clear' flags='' ;;
-    'sandbox fault add') words='status latency drop-before-commit drop-after-commit truncate html no-answer payment webhook-duplicate webhook-out-of-order' flags='--method --path --nth --times --status --error --message --body --retry-after --delay --commit --no-commit --outcome --destination --state' ;;
+    'sandbox fault add') words='status latency drop-before-commit drop-after-commit truncate html no-answer late-effect stale false-state reference-reuse double-payment payment webhook-duplicate webhook-out-of-order' flags='--method --path --nth --times --status --error --message --body --retry-after --delay --commit --no-commit --commit-after --ago --steps --outcome --destination --state' ;;
     'sandbox fault list') words='' flags='' ;;
     'sandbox fault clear') words='' flags='' ;;
     'sandbox log') words='' flags='--method --path --limit' ;;

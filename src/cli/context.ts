@@ -162,7 +162,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
   const journal = once(async () => {
     const { openJournal } = await import('../store/journal/sqlite-journal.js');
-    const opened = openJournal(journalFile(home), (each) => isAlive(each, owner()));
+    const opened = openJournal({ path: journalFile(home), isAlive: (each) => isAlive(each, owner()), now: proc.now });
     closers.push(() => opened.close());
     return opened;
   });

@@ -5,11 +5,15 @@ import {
   LostClaim,
   type Claim,
   type Intent,
+  type IntentChange,
   type IntentDraft,
   type Journal,
   type Spend,
 } from '../../src/store/journal/journal.js';
 import { mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal/rules.js';
+import { joined } from '../../src/store/journal/sqlite-references.js';
+import { changed } from '../../src/store/journal/steps.js';
+import type { Coverage, ReferenceIndex, SeenTransaction, Window } from '../../src/store/journal/journal.js';
 
 interface Row {
   intent: Intent;
@@ -21,35 +25,35 @@ interface Row {
 /** What is kept; it outlives the wallets that write to it. */
 export interface JournalStore {
   readonly rows: Map<string, Row>;
+  /** By scope: what was seen of the service's list, and which part of it was read. */
+  readonly seen: Map<string, { readonly transactions: Map<string, SeenTransaction>; span: Coverage | undefined }>;
 }
 
-export const emptyStore = (): JournalStore => ({ rows: new Map() });
+export const emptyStore = (): JournalStore => ({ rows: new Map(), seen: new Map() });
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
-export function memoryJournal({ rows }: JournalStore, isAlive: (owner: string) => boolean): Journal {
+export function memoryJournal(store: JournalStore, isAlive: (owner: string) => boolean, now: () => number): Journal {
+  const { rows } = store;
   const all = (): Row[] => [...rows.values()];
   const isHeld = ({ owner, leaseUntil }: Row, now: number): boolean =>
     owner !== null && leaseUntil > now && leaseUntil <= now + leaseMs && isAlive(owner);
-  const rivals = ({ scope, onceKey }: IntentDraft, id: string | undefined): Intent[] =>
-    onceKey === null
-      ? []
-      : all().map(({ intent }) => intent).filter((each) => each.scope === scope && each.onceKey === onceKey && each.id !== id);
-  const spentSince = (scope: string, since: number, but: string | undefined): Spend[] =>
+  const rivals = ({ onceKey }: IntentDraft, id: string | undefined): Intent[] =>
+    onceKey === null ? [] : all().map(({ intent }) => intent).filter((each) => each.onceKey === onceKey && each.id !== id);
+  const spentSince = (account: string, { earliest, lengthMs }: Window, but: string | undefined): Spend[] =>
     all()
       .map(({ intent }) => intent)
-      .filter((each) => each.scope === scope && each.id !== but && each.spendCcy !== null && wasLetGo(each))
-      .filter((each) => (each.approvedAt ?? 0) >= since)
+      .filter((each) => each.account === account && each.id !== but && each.spendCcy !== null && wasLetGo(each))
+      .filter((each) => each.approvedAt !== null && each.approvedAt >= earliest - lengthMs)
       .flatMap((each) => [{ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }, ...arrived(each)]);
   const held = (claim: Claim): Row => {
     const row = rows.get(claim.intent.id);
     if (row?.fence !== claim.fence) throw new LostClaim('another process took the payment over');
     return row;
   };
-  const update = (claim: Claim, change: object, now: number): Claim => {
+  const update = (claim: Claim, change: IntentChange): Claim => {
     const row = held(claim);
-    const changes = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-    row.intent = { ...row.intent, ...changes, updatedAt: now };
-    row.leaseUntil = now + leaseMs;
+    row.intent = { ...changed(row.intent, change), updatedAt: now() };
+    row.leaseUntil = now() + leaseMs;
     return { intent: row.intent, fence: row.fence };
   };
 
@@ -59,34 +63,37 @@ export function memoryJournal({ rows }: JournalStore, isAlive: (owner: string) =
       const rival = rivals(draft, same?.intent.id).find(mayHavePaid);
       if (rival !== undefined && (same === undefined || !mayHavePaid(same.intent))) return { intent: rival, found: 'once' };
       if (same === undefined) {
-        const intent = opened(draft);
+        const intent = opened(draft, now());
         rows.set(draft.id, { intent, owner: null, leaseUntil: 0, fence: 0 });
         return { intent, found: 'new' };
       }
-      if (same.intent.fingerprint !== draft.fingerprint && neverCreated(same.intent) && !isHeld(same, draft.openedAt)) {
+      if (same.intent.fingerprint !== draft.fingerprint && neverCreated(same.intent) && !isHeld(same, now())) {
         const { kind, request, fingerprint, onceKey, terms, consent } = draft;
         same.intent = { ...same.intent, kind, request, fingerprint, onceKey, terms, consent };
         same.fence += 1;
       }
       return { intent: same.intent, found: 'ref' };
     },
-    async claim(id, owner, now) {
+    async claim(id, owner) {
       const row = rows.get(id);
-      if (row === undefined || (row.owner !== owner && isHeld(row, now))) return undefined;
-      Object.assign(row, { owner, leaseUntil: now + leaseMs, fence: row.fence + 1 });
+      if (row === undefined || (row.owner !== owner && isHeld(row, now()))) return undefined;
+      Object.assign(row, { owner, leaseUntil: now() + leaseMs, fence: row.fence + 1 });
       return { intent: row.intent, fence: row.fence };
     },
-    write: async (claim, change, now) => update(claim, change, now),
-    async spend(claim, change, { since, now }, allow) {
-      const { id, scope } = claim.intent;
-      allow({ spent: spentSince(scope, since, id), rival: rivals(claim.intent, id).find(wasLetGo) });
-      return update(claim, change, now);
+    async renew(claim) {
+      held(claim).leaseUntil = now() + leaseMs;
+    },
+    write: async (claim, change) => update(claim, change),
+    async spend(claim, change, window, allow) {
+      const { id, account } = claim.intent;
+      allow({ spent: spentSince(account, window, id), rival: rivals(claim.intent, id).find(wasLetGo) });
+      return update(claim, { ...change, approvedAt: window.latest });
     },
     async release(claim) {
       const row = rows.get(claim.intent.id);
       if (row?.fence === claim.fence) Object.assign(row, { owner: null, leaseUntil: 0 });
     },
-    spent: async (scope, since) => spentSince(scope, since, undefined),
+    spent: async (account, window) => spentSince(account, window, undefined),
     read: async (id) => rows.get(id)?.intent,
     find: async (scope, name) =>
       all()
@@ -97,7 +104,25 @@ export function memoryJournal({ rows }: JournalStore, isAlive: (owner: string) =
         .map(({ intent }) => intent)
         .filter((each) => each.scope === scope && each.step !== 'final' && !each.closed)
         .toSorted((a, b) => a.openedAt - b.openedAt),
+    references: referencesIn(store),
     close: async () => undefined,
+  };
+}
+
+function referencesIn({ seen }: JournalStore): ReferenceIndex {
+  const of = (scope: string): SeenTransaction[] => [...(seen.get(scope)?.transactions.values() ?? [])];
+  return {
+    covered: async (scope) => seen.get(scope)?.span,
+    async note(scope, transactions, span) {
+      const kept = seen.get(scope) ?? { transactions: new Map<string, SeenTransaction>(), span: undefined };
+      for (const each of transactions) kept.transactions.set(each.txnId, each);
+      kept.span = joined(kept.span, span);
+      seen.set(scope, kept);
+    },
+    under: async (scope, refs) => of(scope).filter(({ extRefId }) => extRefId !== null && refs.includes(extRefId)),
+    attempts: async (scope, ref) =>
+      of(scope).filter(({ extRefId }) => extRefId === ref || extRefId?.startsWith(`${ref}~`) === true),
+    countSince: async (scope, createdAt) => of(scope).filter((each) => each.createdAt >= createdAt).length,
   };
 }
 
@@ -110,7 +135,7 @@ function arrived({ request, kind, spendCcy }: Intent): Spend[] {
   return isElsewhere ? [{ ccy: receives.ccy, total: receives.value }] : [];
 }
 
-const opened = (draft: IntentDraft): Intent => ({
+const opened = (draft: IntentDraft, now: number): Intent => ({
   ...draft,
   attempt: 1,
   step: 'intent',
@@ -121,5 +146,6 @@ const opened = (draft: IntentDraft): Intent => ({
   spendCcy: null,
   approvedAt: null,
   closed: false,
-  updatedAt: draft.openedAt,
+  openedAt: now,
+  updatedAt: now,
 });

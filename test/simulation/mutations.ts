@@ -73,13 +73,13 @@ const newReferenceAfterLostCreation: Mutation = (deps) =>
 /** Every process may drive every intent, whoever has it. */
 const noFence: Mutation = (deps) =>
   withJournal(deps, (journal) => ({
-    claim: async (id, owner, now) => {
-      const claim = await journal.claim(id, owner, now);
+    claim: async (id, owner) => {
+      const claim = await journal.claim(id, owner);
       const intent = await journal.read(id);
       return claim ?? (intent === undefined ? undefined : { intent, fence: Infinity });
     },
-    write: async (claim, change, now) =>
-      journal.write(claim, change, now).catch(() => ({ ...claim, intent: { ...claim.intent, ...change } })),
+    write: async (claim, change) =>
+      journal.write(claim, change).catch(() => ({ ...claim, intent: { ...claim.intent, ...change } })),
   }));
 
 /** The yes of a person is taken for granted. */

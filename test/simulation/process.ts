@@ -126,12 +126,13 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     timeoutMs: requestTimeoutMs,
     accountId,
   });
-  const journal = gated(memoryJournal(machine.store, (owner) => alive.has(owner.split(' ')[0] ?? '')), gate, world, options);
+  const journal = gated(memoryJournal(machine.store, (owner) => alive.has(owner.split(' ')[0] ?? ''), world.now), gate, world, options);
   let ids = 0;
   const deps = options.mutate({
     service: client,
     journal,
     scope: 'service',
+    account: accountId,
     owner: name,
     limits: { perPayment: {}, perDay: {}, destinations: [] },
     now: world.now,
@@ -170,6 +171,7 @@ function gated(journal: Journal, gate: Gate, world: World, { diskFull }: Process
   return {
     begin: late(journal.begin, true),
     claim: late(journal.claim, true),
+    renew: late(journal.renew, true),
     write: late(journal.write, true),
     spend: late(journal.spend, true),
     release: late(journal.release, true),
@@ -177,6 +179,13 @@ function gated(journal: Journal, gate: Gate, world: World, { diskFull }: Process
     read: late(journal.read, false),
     find: late(journal.find, false),
     open: late(journal.open, false),
+    references: {
+      covered: late(journal.references.covered, false),
+      note: late(journal.references.note, true),
+      under: late(journal.references.under, false),
+      attempts: late(journal.references.attempts, false),
+      countSince: late(journal.references.countSince, false),
+    },
     close: late(journal.close, false),
   };
 }

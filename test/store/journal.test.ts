@@ -2,18 +2,24 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { leaseMs, LostClaim, type Intent, type IntentChange, type IntentDraft, type Journal } from '../../src/store/journal/journal.js';
 import { openJournal } from '../../src/store/journal/sqlite-journal.js';
 import { emptyStore, memoryJournal } from '../simulation/memory-journal.js';
 
 const now = Date.UTC(2025, 0, 15);
+/** What the journal takes for the present. */
+let present = now;
+beforeEach(() => void (present = now));
+const window = { lengthMs: 1, earliest: now, latest: now };
+const quoted = { step: 'created', txnId: 't', txnState: 'quoted' } as const;
+const agreed = { step: 'confirming', approvedTotal: '0.5', spendCcy: 'BTC', approvedAt: now } as const;
 const dead = new Set(['dead']);
 const isAlive = (owner: string): boolean => !dead.has(owner);
 
 function sqlite(): Journal {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-journal-'));
-  const journal = openJournal(join(folder, 'journal.db'), isAlive);
+  const journal = openJournal({ path: join(folder, 'journal.db'), isAlive, now: () => present });
   onTestFinished(async () => {
     await journal.close();
     rmSync(folder, { recursive: true });
@@ -25,6 +31,7 @@ let ids = 0;
 const draft = (change: Partial<IntentDraft> = {}): IntentDraft => ({
   id: `id-${(ids += 1)}`,
   scope: 'https://pay.example ne01',
+  account: 'ne01',
   ref: 'R',
   kind: 'swap',
   request: '{}',
@@ -32,22 +39,21 @@ const draft = (change: Partial<IntentDraft> = {}): IntentDraft => ({
   onceKey: null,
   terms: {},
   consent: 'standing',
-  openedAt: now,
   ...change,
 });
 
 async function written(journal: Journal, given: IntentDraft, ...changes: IntentChange[]): Promise<Intent> {
   const { intent } = await journal.begin(given);
-  let claim = await journal.claim(intent.id, 'writer', now);
+  let claim = await journal.claim(intent.id, 'writer');
   if (claim === undefined) throw new Error('the intent is held');
-  for (const change of changes) claim = await journal.write(claim, change, now);
+  for (const change of changes) claim = await journal.write(claim, change);
   await journal.release(claim);
   return claim.intent;
 }
 
 describe.each([
   ['SQLite', sqlite],
-  ['memory', () => memoryJournal(emptyStore(), isAlive)],
+  ['memory', () => memoryJournal(emptyStore(), isAlive, () => present)],
 ])('the journal in %s', (_name, open) => {
   test('opens an intent once for a reference', async () => {
     const journal = open();
@@ -66,14 +72,14 @@ describe.each([
     const journal = open();
     const terms = { maxFee: { percent: '1' } };
     const change = { step: 'created', txnId: 't1', txnState: 'quoted', attempt: 2, terms, approvedReceives: '1.5' } as const;
-    const intent = await written(journal, draft(), change, { txnId: null, closed: true });
+    const intent = await written(journal, draft(), change, { step: 'intent', txnId: null, closed: true });
     expect(await journal.read(intent.id)).toEqual(intent);
-    expect(intent).toMatchObject({ ...change, txnId: null, closed: true });
+    expect(intent).toMatchObject({ ...change, step: 'intent', txnId: null, closed: true });
   });
 
   test.each(['id-find', 't-find', 'R-find'])('finds an intent by %s', async (name) => {
     const journal = open();
-    const intent = await written(journal, draft({ id: 'id-find', ref: 'R-find' }), { txnId: 't-find' });
+    const intent = await written(journal, draft({ id: 'id-find', ref: 'R-find' }), { ...quoted, txnId: 't-find' });
     expect(await journal.find(intent.scope, name)).toEqual(intent);
     expect(await journal.find('elsewhere', name)).toBeUndefined();
   });
@@ -81,36 +87,39 @@ describe.each([
   test('lists what is neither final nor closed, oldest first', async () => {
     const journal = open();
     await written(journal, draft({ ref: 'closed' }), { closed: true });
-    await written(journal, draft({ ref: 'final' }), { step: 'final' });
-    await written(journal, draft({ ref: 'younger', openedAt: now + 1 }));
-    await written(journal, draft({ ref: 'older' }), { step: 'confirming' });
+    await written(journal, draft({ ref: 'final' }), quoted, { step: 'final', txnState: 'completed' });
+    await written(journal, draft({ ref: 'older' }), quoted, agreed);
+    present += 1;
+    await written(journal, draft({ ref: 'younger' }));
     const listed = await journal.open(draft().scope);
     expect(listed.map(({ ref }) => ref)).toEqual(['older', 'younger']);
   });
 
+  const over = (txnState: string): IntentChange => ({ step: 'final', txnState });
   const rivals: readonly [why: string, changes: IntentChange[], found: 'once' | 'new'][] = [
     ['is open', [], 'once'],
-    ['was let go', [{ step: 'confirming' }], 'once'],
-    ['was paid', [{ step: 'final', txnState: 'completed' }], 'once'],
-    ['ended as error', [{ step: 'final', txnState: 'error' }], 'once'],
-    ['was closed in doubt', [{ step: 'confirming', closed: true }], 'once'],
-    ['was closed', [{ step: 'created', closed: true }], 'new'],
-    ['failed', [{ step: 'final', txnState: 'failed' }], 'new'],
-    ['was rejected', [{ step: 'final', txnState: 'rejected' }], 'new'],
-    ['expired', [{ step: 'final', txnState: 'expired' }], 'new'],
-    ['was cancelled', [{ step: 'final', txnState: 'usercanceled' }], 'new'],
+    ['was let go', [quoted, agreed], 'once'],
+    ['was paid', [quoted, agreed, over('completed')], 'once'],
+    ['ended as error', [quoted, agreed, over('error')], 'once'],
+    ['is said to have lapsed after it was let go', [quoted, agreed, { txnState: 'expired' }], 'once'],
+    ['was closed', [quoted, { closed: true }], 'new'],
+    ['failed', [quoted, agreed, over('failed')], 'new'],
+    ['was rejected', [quoted, agreed, over('rejected')], 'new'],
+    ['lapsed unconfirmed', [quoted, over('expired')], 'new'],
+    ['was cancelled', [quoted, over('usercanceled')], 'new'],
   ];
   test.each(rivals)('what can be paid once and %s', async (_why, changes, found) => {
     const journal = open();
     await written(journal, draft({ ref: 'first', onceKey: 'hash' }), ...changes);
-    expect(await journal.begin(draft({ ref: 'second', onceKey: 'hash' }))).toMatchObject({ found });
+    const elsewhere = { scope: 'http://127.0.0.1 alias', account: 'alias' };
+    expect(await journal.begin(draft({ ...elsewhere, ref: 'second', onceKey: 'hash' }))).toMatchObject({ found });
     expect(await journal.begin(draft({ ref: 'third', onceKey: 'other' }))).toMatchObject({ found: 'new' });
   });
 
   test('does not open again what another intent has paid for since', async () => {
     const journal = open();
     await written(journal, draft({ ref: 'first', onceKey: 'hash' }), { closed: true });
-    await written(journal, draft({ ref: 'second', onceKey: 'hash' }), { step: 'confirmed' });
+    await written(journal, draft({ ref: 'second', onceKey: 'hash' }), quoted, { step: 'confirmed' });
     const again = await journal.begin(draft({ ref: 'first', onceKey: 'hash' }));
     expect(again).toMatchObject({ found: 'once', intent: { ref: 'second' } });
   });
@@ -123,7 +132,7 @@ describe.each([
   });
 
   test.each<[string, IntentChange]>([
-    ['was quoted', { step: 'created', closed: true }],
+    ['was quoted', { ...quoted, closed: true }],
     ['is open', {}],
     ['had an attempt before', { attempt: 2, closed: true }],
   ])('keeps a reference for its payment when it %s', async (_why, change) => {
@@ -135,10 +144,10 @@ describe.each([
   test('lets one process at a time have an intent', async () => {
     const journal = open();
     const { intent } = await journal.begin(draft());
-    const claim = await journal.claim(intent.id, 'one', now);
+    const claim = await journal.claim(intent.id, 'one');
     expect(claim?.fence).toBe(1);
-    expect(await journal.claim(intent.id, 'two', now)).toBeUndefined();
-    expect((await journal.claim(intent.id, 'one', now))?.fence).toBe(2);
+    expect(await journal.claim(intent.id, 'two')).toBeUndefined();
+    expect((await journal.claim(intent.id, 'one'))?.fence).toBe(2);
   });
 
   test.each<[string, string, number]>([
@@ -148,75 +157,121 @@ describe.each([
   ])('hands an intent over when %s', async (_why, owner, at) => {
     const journal = open();
     const { intent } = await journal.begin(draft());
-    const first = await journal.claim(intent.id, owner, now);
-    const second = await journal.claim(intent.id, 'two', at);
+    const first = await journal.claim(intent.id, owner);
+    present = at;
+    const second = await journal.claim(intent.id, 'two');
     expect(second?.fence).toBe(2);
-    await expect(journal.write(first!, { step: 'created' }, at)).rejects.toBeInstanceOf(LostClaim);
-    await expect(journal.spend(first!, {}, { since: 0, now: at }, () => {})).rejects.toBeInstanceOf(LostClaim);
-    expect((await journal.write(second!, { step: 'created' }, at)).intent.step).toBe('created');
+    await expect(journal.write(first!, quoted)).rejects.toBeInstanceOf(LostClaim);
+    await expect(journal.spend(first!, {}, window, () => {})).rejects.toBeInstanceOf(LostClaim);
+    expect((await journal.write(second!, quoted)).intent.step).toBe('created');
   });
 
-  test('renews the lease with every write', async () => {
+  test('renews the lease with every write, and without one while a request is out', async () => {
     const journal = open();
     const { intent } = await journal.begin(draft());
-    await journal.write((await journal.claim(intent.id, 'one', now))!, {}, now + leaseMs - 1);
-    expect(await journal.claim(intent.id, 'two', now + leaseMs)).toBeUndefined();
+    const claim = await journal.claim(intent.id, 'one');
+    present += leaseMs - 1;
+    await journal.write(claim!, {});
+    present += leaseMs - 1;
+    await journal.renew(claim!);
+    present += leaseMs - 1;
+    expect(await journal.claim(intent.id, 'two')).toBeUndefined();
+    present += 1;
+    expect(await journal.claim(intent.id, 'two')).toBeDefined();
+    await expect(journal.renew(claim!)).rejects.toBeInstanceOf(LostClaim);
   });
 
   test('gives back with a release, but not what another has taken over', async () => {
     const journal = open();
     const { intent } = await journal.begin(draft());
-    const first = await journal.claim(intent.id, 'dead', now);
-    const second = await journal.claim(intent.id, 'two', now);
+    const first = await journal.claim(intent.id, 'dead');
+    const second = await journal.claim(intent.id, 'two');
     await journal.release(first!);
-    expect(await journal.claim(intent.id, 'three', now)).toBeUndefined();
+    expect(await journal.claim(intent.id, 'three')).toBeUndefined();
     await journal.release(second!);
-    expect(await journal.claim(intent.id, 'three', now)).toBeDefined();
+    expect(await journal.claim(intent.id, 'three')).toBeDefined();
   });
 
   test('shows, before money is let go, all that was let go and has not come back', async () => {
     const journal = open();
-    const spent = { spendCcy: 'BTC', approvedTotal: '0.5', approvedAt: now } as const;
-    await written(journal, draft({ ref: 'before' }), { ...spent, step: 'final', txnState: 'completed', approvedAt: now - 2 });
-    await written(journal, draft({ ref: 'paid' }), { ...spent, step: 'final', txnState: 'completed' });
-    await written(journal, draft({ ref: 'doubt' }), { ...spent, step: 'confirming', approvedTotal: '0.25' });
-    await written(journal, draft({ ref: 'failed' }), { ...spent, step: 'final', txnState: 'failed' });
-    await written(journal, draft({ ref: 'closed' }), { ...spent, step: 'created', closed: true });
+    const yesterday = { ...agreed, approvedAt: now - 2 };
+    await written(journal, draft({ ref: 'before' }), quoted, yesterday, over('completed'));
+    await written(journal, draft({ ref: 'paid', scope: 'https://alias.example ne01' }), quoted, agreed, over('completed'));
+    await written(journal, draft({ ref: 'doubt' }), quoted, { ...agreed, approvedTotal: '0.25', txnState: 'expired' });
+    await written(journal, draft({ ref: 'failed' }), quoted, agreed, over('failed'));
+    await written(journal, draft({ ref: 'refused' }), quoted, agreed, { step: 'created', closed: true, approvedAt: null });
+    await written(journal, draft({ ref: 'other', scope: 'https://pay.example ne02', account: 'ne02' }), quoted, agreed);
     const { intent } = await journal.begin(draft({ ref: 'now' }));
-    const claim = await journal.claim(intent.id, 'one', now);
+    const claim = await journal.write((await journal.claim(intent.id, 'one'))!, quoted);
     const seen: unknown[] = [];
-    await journal.spend(claim!, { ...spent, step: 'confirming' }, { since: now - 1, now }, (before) => void seen.push(before));
-    expect(seen).toEqual([{ spent: [{ ccy: 'BTC', total: '0.5' }, { ccy: 'BTC', total: '0.25' }], rival: undefined }]);
+    const spent = await journal.spend(claim, { ...agreed, approvedAt: null }, window, (before) => void seen.push(before.spent, before.rival));
+    expect(seen).toEqual([[{ ccy: 'BTC', total: '0.5' }, { ccy: 'BTC', total: '0.25' }], undefined]);
+    expect(spent.intent).toMatchObject({ step: 'confirming', approvedAt: window.latest });
   });
 
   test('counts also what arrived outside in another currency, but not what stayed in an own wallet', async () => {
     const journal = open();
-    const spent = { spendCcy: 'BTC', approvedTotal: '0.5', approvedAt: now, step: 'confirmed' } as const;
     const request = '{"receives":{"ccy":"VND","value":"500000"}}';
-    await written(journal, draft({ ref: 'payout', kind: 'payout', request }), spent);
-    await written(journal, draft({ ref: 'swap', kind: 'swap', request }), spent);
-    expect(await journal.spent(draft().scope, now)).toHaveLength(3);
-    expect(await journal.spent(draft().scope, now)).toContainEqual({ ccy: 'VND', total: '500000' });
+    await written(journal, draft({ ref: 'payout', kind: 'payout', request }), quoted, agreed);
+    await written(journal, draft({ ref: 'swap', kind: 'swap', request }), quoted, agreed);
+    expect(await journal.spent('ne01', window)).toHaveLength(3);
+    expect(await journal.spent('ne01', window)).toContainEqual({ ccy: 'VND', total: '500000' });
   });
 
   test('names a rival that was let go, at the last moment', async () => {
     const journal = open();
     const { intent } = await journal.begin(draft({ ref: 'first', onceKey: 'hash' }));
-    const claim = await journal.write((await journal.claim(intent.id, 'one', now))!, { closed: true }, now);
-    await written(journal, draft({ ref: 'second', onceKey: 'hash' }), { step: 'confirming' });
+    const claim = await journal.write((await journal.claim(intent.id, 'one'))!, { ...quoted, closed: true });
+    await written(journal, draft({ ref: 'second', scope: 'http://[::1] ne01', onceKey: 'hash' }), quoted, agreed);
     const rivals: unknown[] = [];
-    await journal.spend(claim, { closed: false }, { since: 0, now }, ({ rival }) => void rivals.push(rival?.ref));
+    await journal.spend(claim, { ...agreed, closed: false }, window, ({ rival }) => void rivals.push(rival?.ref));
     expect(rivals).toEqual(['second']);
   });
 
   test('writes nothing when money may not be let go', async () => {
     const journal = open();
     const { intent } = await journal.begin(draft());
-    const claim = await journal.claim(intent.id, 'one', now);
+    const claim = await journal.claim(intent.id, 'one');
     const refuse = (): never => {
       throw new Error('too much');
     };
-    await expect(journal.spend(claim!, { step: 'confirming' }, { since: 0, now }, refuse)).rejects.toThrow('too much');
+    await expect(journal.spend(claim!, agreed, window, refuse)).rejects.toThrow('too much');
     expect((await journal.read(intent.id))?.step).toBe('intent');
+  });
+
+  const isDone: IntentChange = { step: 'final', txnState: 'completed' };
+  test.each<[string, IntentChange[]]>([
+    ['from the intent to the confirmation', [agreed]],
+    ['to a quote without a transaction', [{ step: 'created' }]],
+    ['to a confirmation that nobody agreed to', [quoted, { step: 'confirming' }]],
+    ['from a confirmation back to the quote, as if it had not been sent', [quoted, agreed, { step: 'created' }]],
+    ['from a confirmation to a new attempt under the same number', [quoted, agreed, { step: 'intent', txnId: null }]],
+    ['that gives up what was let go', [quoted, agreed, { closed: true }]],
+    ['to an end that the service does not know', [quoted, agreed, { step: 'final', txnState: 'destsent' }]],
+    ['from the end back to the confirmation', [quoted, agreed, isDone, { step: 'confirmed' }]],
+  ])('takes no move %s', async (_why, changes) => {
+    const journal = open();
+    await expect(written(journal, draft(), ...changes)).rejects.toThrow(/journal/);
+  });
+
+  test('knows again what was read of the list, and how far it was read', async () => {
+    const { references } = open();
+    const scope = draft().scope;
+    expect(await references.covered(scope)).toBeUndefined();
+    await references.note(scope, [{ txnId: 't1', extRefId: 'R', createdAt: 5 }], { from: 0, to: 10 });
+    await references.note(scope, [{ txnId: 't2', extRefId: 'R~2', createdAt: 12 }, { txnId: 't1', extRefId: 'R', createdAt: 5 }], { from: 8, to: 20 });
+    await references.note(scope, [{ txnId: 't3', extRefId: 'R2', createdAt: 15 }, { txnId: 't4', extRefId: null, createdAt: 16 }], { from: 14, to: 18 });
+    await references.note('elsewhere', [{ txnId: 't5', extRefId: 'R', createdAt: 5 }], { from: 0, to: 30 });
+    expect(await references.covered(scope)).toEqual({ from: 0, to: 20 });
+    expect((await references.attempts(scope, 'R')).map(({ txnId }) => txnId)).toEqual(['t1', 't2']);
+    expect((await references.under(scope, ['R2', 'R'])).map(({ txnId }) => txnId).toSorted()).toEqual(['t1', 't3']);
+    expect(await references.countSince(scope, 12)).toBe(3);
+  });
+
+  test('counts a part of the list as read only where it hangs together', async () => {
+    const { references } = open();
+    await references.note('scope', [], { from: 0, to: 10 });
+    await references.note('scope', [], { from: 20, to: 30 });
+    expect(await references.covered('scope')).toEqual({ from: 20, to: 30 });
   });
 });

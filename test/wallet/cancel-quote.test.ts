@@ -20,7 +20,7 @@ const transaction = (txnState: string): Transaction => ({
 
 function openTestJournal(): Journal {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-cancel-'));
-  const journal = openJournal(join(folder, 'journal.db'), () => true);
+  const journal = openJournal({ path: join(folder, 'journal.db'), isAlive: () => true, now: () => 1 });
   onTestFinished(async () => {
     await journal.close();
     rmSync(folder, { recursive: true, force: true });
@@ -34,6 +34,7 @@ async function journalWithQuote(): Promise<Journal> {
   const { intent } = await journal.begin({
     id: 'intent-1',
     scope: 'here',
+    account: 'here',
     ref: 'order-118',
     kind: 'swap',
     request: '{}',
@@ -41,18 +42,17 @@ async function journalWithQuote(): Promise<Journal> {
     onceKey: null,
     terms: {},
     consent: 'standing',
-    openedAt: 1,
   });
-  const claim = await journal.claim(intent.id, 'crashed:1', 1);
+  const claim = await journal.claim(intent.id, 'crashed:1');
   if (claim === undefined) throw new Error('The intent could not be claimed.');
-  await journal.release(await journal.write(claim, { step: 'created', txnId: 'txn-1', txnState: 'quoted' }, 1));
+  await journal.release(await journal.write(claim, { step: 'created', txnId: 'txn-1', txnState: 'quoted' }));
   return journal;
 }
 
 function depsOf(journal: Journal, states: readonly string[], cancel: () => Promise<Transaction>) {
   const left = [...states];
   const service = { transaction: async () => transaction(left.shift() ?? 'none'), cancelTransaction: cancel };
-  return { service, journal, scope: 'here', owner: 'me:2', now: () => 2 };
+  return { service, journal, scope: 'here', owner: 'me:2' };
 }
 
 const never = (): Promise<Transaction> => Promise.reject(new Error('No cancellation was expected.'));
@@ -101,7 +101,7 @@ describe('a quote that is cancelled', () => {
 
   test('is left alone while another process drives its payment', async () => {
     const journal = await journalWithQuote();
-    await journal.claim('intent-1', 'other:3', 2);
+    await journal.claim('intent-1', 'other:3');
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(/another svcpay/);
   });
 });

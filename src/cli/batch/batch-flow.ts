@@ -9,13 +9,13 @@ import { sanitize } from '../../terminal/sanitize.js';
 import { checkBatch, shortOf, type BatchCheck } from '../../wallet/batch/check.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
-import { limitWindowMs, noLimits } from '../../wallet/limits/limits.js';
+import { noLimits } from '../../wallet/limits/limits.js';
 import type { BatchFlags } from './batch-options.js';
 import { payBatch } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
-import { journalScope } from '../payment/payment-flow.js';
+import { journalScope, spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
 import { ownAddressGuard } from '../payment/plan-send.js';
 
@@ -82,7 +82,7 @@ async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<Ba
       plan: counted,
       vet: ({ order }) => refuseOwn(order),
       find: async (ref) => (await journal()).find(await journalScope(context), ref),
-      spent: async () => (await journal()).spent(await journalScope(context), now() - limitWindowMs),
+      spent: () => spentToday(context),
       limits: settings.profile.limits ?? noLimits,
       now,
     });

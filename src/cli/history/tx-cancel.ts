@@ -16,7 +16,6 @@ export const txCancel = defineCommand({
       journal: await context.journal(),
       scope: await journalScope(context),
       owner: context.owner,
-      now: context.now,
     });
     if (txn.txnState !== 'usercanceled') context.out.say('This quote had lapsed already.');
     await context.out.record(txn, receiptView(txn, { now: service.serviceNow() }));

@@ -13,7 +13,8 @@ import type { Canvas } from '../../terminal/terminal.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../../wallet/payment/contract.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
-import { noLimits } from '../../wallet/limits/limits.js';
+import { lastDay, noLimits } from '../../wallet/limits/limits.js';
+import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { pay } from '../../wallet/payment/payment.js';
 import { isQuoted } from '../../formats/states.js';
@@ -83,6 +84,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     service,
     journal: await context.journal(),
     scope: await journalScope(context),
+    account: await service.ownAccountId(),
     owner: context.owner,
     limits: context.settings.profile.limits ?? noLimits,
     now: context.now,
@@ -101,6 +103,13 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
 export async function journalScope({ settings, ownClient }: Context): Promise<string> {
   const accountId = await (await ownClient()).ownAccountId();
   return `${parseBaseUrl(settings.baseUrl ?? '')} ${accountId}`;
+}
+
+/** What the account has let go in the last day. */
+export async function spentToday(context: Context): Promise<readonly Spend[]> {
+  const service = await context.ownClient();
+  const account = await service.ownAccountId();
+  return (await context.journal()).spent(account, lastDay(context.now(), service.serviceNow()));
 }
 
 /** @param now the service's clock, epoch ms */

@@ -4,9 +4,9 @@ import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import { changeProfile, type Limits } from '../../store/profile/profiles.js';
 import { limitList, type LimitRow } from '../../terminal/views/limits-view.js';
-import { limitWindowMs, noLimits, sumOf } from '../../wallet/limits/limits.js';
+import { noLimits, sumOf } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
-import { journalScope } from '../payment/payment-flow.js';
+import { spentToday } from '../payment/payment-flow.js';
 
 export function changeLimits({ config, settings }: Context, change: (before: Limits) => Limits): void {
   changeProfile(config, settings.profileName, (before) => ({ ...before, limits: change(before.limits ?? noLimits) }));
@@ -22,8 +22,7 @@ export async function showLimits(context: Context): Promise<void> {
 /** Undefined where the account is not known, because nobody is logged in or the service does not answer. */
 async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
   try {
-    const scope = await journalScope(context);
-    return await (await context.journal()).spent(scope, context.now() - limitWindowMs);
+    return await spentToday(context);
   } catch (error) {
     if (error instanceof Failure && unknownAccount.has(error.kind)) return undefined;
     throw error;

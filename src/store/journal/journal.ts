@@ -1,11 +1,5 @@
 // What the payment journal keeps and promises. Every step of a payment is written here before its request goes out.
-
-/**
- * How far a payment has come. Each is written before the request it announces:
- * `intent` before creation, `created` once the quote is known, `confirming` before confirmation,
- * `confirmed` once the service took it, `final` once nothing can change any more.
- */
-export type Step = 'intent' | 'created' | 'confirming' | 'confirmed' | 'final';
+import type { Step } from './steps.js';
 
 /** What a person agreed to: nothing yet, one quote (up to `approvedTotal`), or any quote within the terms (`--yes`). */
 export type Consent = 'none' | 'quote' | 'standing';
@@ -13,12 +7,16 @@ export type Consent = 'none' | 'quote' | 'standing';
 export interface PaymentTerms {
   /** Highest total fee, in the source currency or as a percentage of the amount. */
   readonly maxFee?: { readonly amount: string; readonly ccy: string } | { readonly percent: string } | undefined;
+  /** What a conversion may lose against the service's own rates, in percent. */
+  readonly maxRateLoss?: string | undefined;
 }
 
 export interface IntentDraft {
   readonly id: string;
   /** The service and the account: a reference is unique within it. */
   readonly scope: string;
+  /** The account alone, under which spending is summed up whatever name its host goes by. */
+  readonly account: string;
   readonly ref: string;
   /** What is paid for, in words: `send lightning`. */
   readonly kind: string;
@@ -26,11 +24,10 @@ export interface IntentDraft {
   readonly request: string;
   /** Equal for equal payments: a used reference may only be run again with the same. */
   readonly fingerprint: string;
-  /** What can be paid once only, such as a payment hash. */
+  /** What can be paid once only, such as a payment hash: once in all scopes together. */
   readonly onceKey: string | null;
   readonly terms: PaymentTerms;
   readonly consent: Consent;
-  readonly openedAt: number;
 }
 
 export interface Intent extends IntentDraft {
@@ -45,10 +42,11 @@ export interface Intent extends IntentDraft {
   /** What it brought, where it said so. */
   readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
-  /** When the money was let go, for the limits per day. */
+  /** When the money of the present attempt was let go; null while no confirmation can have been sent for it. */
   readonly approvedAt: number | null;
   /** Ended without being final: declined, refused by the service or by a limit. */
   readonly closed: boolean;
+  readonly openedAt: number;
   readonly updatedAt: number;
 }
 
@@ -82,12 +80,54 @@ export interface Spend {
 }
 
 export interface SpentBefore {
-  /** All that was let go since the start of the window and has not come back, see `Journal.spent`. */
+  /** All that was let go in the window and has not come back, see `Journal.spent`. */
   readonly spent: readonly Spend[];
   /** Another intent with the same `onceKey` that was let go and has not come back. */
   readonly rival: Intent | undefined;
 }
 
+/**
+ * A span of time up to the present, of which there are two readings, by the machine's clock and by the service's: money
+ * is counted from the earlier and noted under the later one, so that a clock that is moved opens no new day early. A
+ * journal with a clock of its own (a database's) goes by that one alone.
+ */
+export interface Window {
+  readonly lengthMs: number;
+  /** Epoch ms. */
+  readonly earliest: number;
+  /** Epoch ms. */
+  readonly latest: number;
+}
+
+/** A transaction as the service's list shows it, as far as references are concerned. */
+export interface SeenTransaction {
+  readonly txnId: string;
+  readonly extRefId: string | null;
+  /** Epoch ms by the service's clock. */
+  readonly createdAt: number;
+}
+
+/** The part of the service's history that was read whole, epoch ms by its clock. */
+export interface Coverage {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The transactions of a scope that were seen in the service's list, so that it is read once and then only what is new. */
+export interface ReferenceIndex {
+  /** Undefined when the list was never read. */
+  covered(scope: string): Promise<Coverage | undefined>;
+  /** Adds what was read, and widens the coverage, in one transaction. Spans that do not touch replace the older one. */
+  note(scope: string, seen: readonly SeenTransaction[], span: Coverage): Promise<void>;
+  /** Those that carry one of these references. */
+  under(scope: string, refs: readonly string[]): Promise<readonly SeenTransaction[]>;
+  /** Those that carry the reference or one of its attempts, `R~n`. */
+  attempts(scope: string, ref: string): Promise<readonly SeenTransaction[]>;
+  /** How many are known that were created at this moment or later. */
+  countSince(scope: string, createdAt: number): Promise<number>;
+}
+
+/** Every method reads the present by the journal's own clock, within its transaction. */
 export interface Journal {
   /**
    * Opens an intent, or finds the one that has the same reference (`ref`), or another one with the same `onceKey` that
@@ -96,30 +136,28 @@ export interface Journal {
    */
   begin(draft: IntentDraft): Promise<{ intent: Intent; found: 'new' | 'ref' | 'once' }>;
   /** Takes an intent over when nobody drives it, its driver is dead, or its lease ran out; undefined otherwise. */
-  claim(id: string, owner: string, now: number): Promise<Claim | undefined>;
+  claim(id: string, owner: string): Promise<Claim | undefined>;
+  /** Lengthens the lease while a request is out. Rejects with LostClaim when another process took the intent over. */
+  renew(claim: Claim): Promise<void>;
   /** Writes a change durably. Rejects with LostClaim when another process took the intent over. */
-  write(claim: Claim, change: IntentChange, now: number): Promise<Claim>;
+  write(claim: Claim, change: IntentChange): Promise<Claim>;
   /**
-   * Writes the change that lets money go, after `allow` has seen what stands in its way: one transaction, so that two
-   * payments at once cannot both pass. `allow` throws to refuse.
+   * Writes the change that lets money go, with the moment, after `allow` has seen what stands in its way: one
+   * transaction, so that two payments at once cannot both pass. `allow` throws to refuse.
    */
-  spend(
-    claim: Claim,
-    change: IntentChange,
-    window: { since: number; now: number },
-    allow: (before: SpentBefore) => void,
-  ): Promise<Claim>;
+  spend(claim: Claim, change: IntentChange, window: Window, allow: (before: SpentBefore) => void): Promise<Claim>;
   release(claim: Claim): Promise<void>;
   /**
-   * All that was let go since then and has not come back: what left the wallet and, where it arrived elsewhere in another
-   * currency, also that.
+   * All that the account let go in the window and has not come back: what left the wallet and, where it arrived elsewhere
+   * in another currency, also that.
    */
-  spent(scope: string, since: number): Promise<readonly Spend[]>;
+  spent(account: string, window: Window): Promise<readonly Spend[]>;
   read(id: string): Promise<Intent | undefined>;
   /** By intent id, transaction id or reference. */
   find(scope: string, name: string): Promise<Intent | undefined>;
   /** Intents that are neither final nor closed, oldest first. */
   open(scope: string): Promise<readonly Intent[]>;
+  readonly references: ReferenceIndex;
   close(): Promise<void>;
 }
 

@@ -2,13 +2,22 @@
 import type { Intent } from './journal.js';
 
 /** Final states in which the service says that nothing moved. */
-const cameBack: ReadonlySet<string> = new Set(['failed', 'rejected', 'expired', 'usercanceled']);
+const cameBack: ReadonlySet<string> = new Set(['failed', 'rejected', 'expired', 'usercanceled', 'canceled']);
 
-const isBack = ({ txnState }: Intent): boolean => txnState !== null && cameBack.has(txnState);
+/** States that mean nothing where a confirmation was sent: reads that lag say them of money that has left. */
+const doubtful: ReadonlySet<string> = new Set(['expired', 'usercanceled', 'canceled']);
+
+/** A confirmation was or may have been sent for the present attempt, here or elsewhere. */
+export const wasConfirmed = ({ step, approvedAt }: Intent): boolean =>
+  step === 'confirming' || step === 'confirmed' || approvedAt !== null;
+
+const isBack = (intent: Intent): boolean =>
+  intent.step === 'final' &&
+  cameBack.has(intent.txnState ?? '') &&
+  !(wasConfirmed(intent) && doubtful.has(intent.txnState ?? ''));
 
 /** Paid, or still able to: it stands in the way of another payment for the same thing. */
-export const mayHavePaid = (intent: Intent): boolean =>
-  !isBack(intent) && (!intent.closed || intent.step === 'confirming');
+export const mayHavePaid = (intent: Intent): boolean => !isBack(intent) && !intent.closed;
 
 /** Its money was let go and has not come back. */
 export const wasLetGo = (intent: Intent): boolean =>

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { openFolder } from '../files/home.js';
 import { inTransaction } from '../files/sqlite.js';
+import { referenceSchema } from './sqlite-references.js';
 import { applicationId, schema, schemaVersion } from './sqlite-rows.js';
 
 /** How long a process waits for another one's write, in ms. */
@@ -24,6 +25,7 @@ export function openJournalFile(path: string): Database.Database {
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
     createTables(db, path);
+    db.exec(referenceSchema);
     if (isNew) chmodSync(path, 0o600);
     return db;
   } catch (cause) {

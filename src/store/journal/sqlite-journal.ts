@@ -12,61 +12,74 @@ import {
   type Spend,
 } from './journal.js';
 import { mayHavePaid, neverCreated, wasLetGo } from './rules.js';
+import { referenceIndex } from './sqlite-references.js';
+import { changed, checkIntent } from './steps.js';
 import { journalFailure, openJournalFile } from './sqlite-file.js';
 import { inTransaction, synced, withStatementsKept, type Connection } from '../files/sqlite.js';
-import { columns, letGo, rowSchema, spendSchema, type Row } from './sqlite-rows.js';
+import { accountColumn, columns, letGo, rowSchema, spendSchema, type Row } from './sqlite-rows.js';
 
-/**
- * @param isAlive whether the process that a claim's owner names still runs.
- * @throws Failure when the file is damaged, from a newer version, or cannot be written: nothing is sent then.
- */
-export function openJournal(path: string, isAlive: (owner: string) => boolean): Journal {
+export interface SqliteJournalOptions {
+  readonly path: string;
+  /** Whether the process that a claim's owner names still runs. */
+  readonly isAlive: (owner: string) => boolean;
+  /** The machine's clock, epoch ms: read when the lock on the file is held, which may have taken long. */
+  readonly now: () => number;
+}
+
+/** Throws Failure when the file is damaged, from a newer version, or cannot be written: nothing is sent then. */
+export function openJournal({ path, isAlive, now }: SqliteJournalOptions): Journal {
   const db = withStatementsKept(openJournalFile(path));
   const guard = <T>(action: () => T): Promise<T> => guarded(path, action);
-  const atomic = <T>(action: () => T): Promise<T> => guard(() => inTransaction(db, action));
-  const onDisk = <T>(action: () => T): Promise<T> => guard(() => synced(db, () => inTransaction(db, action)));
-  const isHeld = ({ owner, leaseUntil }: Row, now: number): boolean =>
-    owner !== null && leaseUntil > now && leaseUntil <= now + leaseMs && isAlive(owner);
+  const atomic = <T>(action: (at: number) => T): Promise<T> => guard(() => inTransaction(db, () => action(now())));
+  const onDisk = <T>(action: (at: number) => T): Promise<T> =>
+    guard(() => synced(db, () => inTransaction(db, () => action(now()))));
+  const isHeld = ({ owner, leaseUntil }: Row, at: number): boolean =>
+    owner !== null && leaseUntil > at && leaseUntil <= at + leaseMs && isAlive(owner);
 
   return {
     begin: (draft) =>
-      atomic(() => {
+      atomic((at) => {
         const same = one(db, 'scope = ? AND ref = ?', draft.scope, draft.ref);
         const rival = rivals(db, draft, same?.intent.id).find(mayHavePaid);
         if (rival !== undefined && (same === undefined || !mayHavePaid(same.intent))) {
           return { intent: rival, found: 'once' as const };
         }
-        if (same === undefined) return { intent: insert(db, draft), found: 'new' as const };
-        const isUnused = neverCreated(same.intent) && !isHeld(same, draft.openedAt);
+        if (same === undefined) return { intent: insert(db, draft, at), found: 'new' as const };
+        const isUnused = neverCreated(same.intent) && !isHeld(same, at);
         if (same.intent.fingerprint === draft.fingerprint || !isUnused) return { intent: same.intent, found: 'ref' as const };
         return { intent: replace(db, same.intent.id, draft), found: 'ref' as const };
       }),
-    claim: (id, owner, now) =>
-      atomic(() => {
+    claim: (id, owner) =>
+      atomic((at) => {
         const row = byId(db, id);
-        if (row === undefined || (row.owner !== owner && isHeld(row, now))) return undefined;
+        if (row === undefined || (row.owner !== owner && isHeld(row, at))) return undefined;
         const sql = 'UPDATE intents SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
-        db.prepare(sql).run(owner, now + leaseMs, id);
+        db.prepare(sql).run(owner, at + leaseMs, id);
         return { intent: row.intent, fence: row.fence + 1 };
       }),
-    write: (claim, change, now) => (mustLast(change) ? onDisk : atomic)(() => update(db, claim, change, now)),
-    spend: (claim, change, { since, now }, allow) =>
-      onDisk(() => {
+    renew: (claim) =>
+      atomic((at) => {
+        const sql = 'UPDATE intents SET lease_until = ? WHERE id = ? AND fence = ?';
+        if (db.prepare(sql).run(at + leaseMs, claim.intent.id, claim.fence).changes !== 1) throw lost();
+      }),
+    write: (claim, change) => (mustLast(change) ? onDisk : atomic)((at) => update(db, claim, change, at)),
+    spend: (claim, change, { lengthMs, earliest, latest }, allow) =>
+      onDisk((at) => {
         const { intent } = claim;
         allow({
           get spent() {
-            return spentSince(db, intent.scope, since, intent.id);
+            return spentSince(db, intent.account, earliest - lengthMs, intent.id);
           },
           rival: rivals(db, intent, intent.id).find(wasLetGo),
         });
-        return update(db, claim, change, now);
+        return update(db, claim, { ...change, approvedAt: latest }, at);
       }),
     release: (claim) =>
       atomic(() => {
         const sql = 'UPDATE intents SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
         db.prepare(sql).run(claim.intent.id, claim.fence);
       }),
-    spent: (scope, since) => guard(() => spentSince(db, scope, since, '')),
+    spent: (account, { lengthMs, earliest }) => guard(() => spentSince(db, account, earliest - lengthMs, '')),
     read: (id) => guard(() => byId(db, id)?.intent),
     find: (scope, name) =>
       guard(() => {
@@ -76,50 +89,56 @@ export function openJournal(path: string, isAlive: (owner: string) => boolean): 
       }),
     open: (scope) =>
       guard(() => all(db, `scope = ? AND step <> 'final' AND closed = 0 ORDER BY opened_at`, scope).map(intentOf)),
+    references: referenceIndex(db, guard),
     close: () => guard(() => void db.close()),
   };
 }
 
 const intentOf = (row: Row): Intent => row.intent;
-const all = (db: Connection, condition: string, ...values: unknown[]): Row[] =>
-  v.parse(v.array(rowSchema), db.prepare(`SELECT * FROM intents WHERE ${condition}`).all(...values));
+function all(db: Connection, condition: string, ...values: unknown[]): Row[] {
+  const rows = v.parse(v.array(rowSchema), db.prepare(`SELECT * FROM intents WHERE ${condition}`).all(...values));
+  for (const { intent } of rows) checkIntent(intent);
+  return rows;
+}
 const one = (db: Connection, condition: string, ...values: unknown[]): Row | undefined =>
   all(db, `${condition} LIMIT 1`, ...values)[0];
 const byId = (db: Connection, id: string): Row | undefined => one(db, 'id = ?', id);
 
 /** What left the wallet, and what arrived outside of it in another currency, of all payments but one. */
-function spentSince(db: Connection, scope: string, since: number, but: string): Spend[] {
-  const which = `scope = ? AND approved_at >= ? AND id <> ? AND spend_ccy IS NOT NULL AND ${letGo}`;
+function spentSince(db: Connection, account: string, since: number, but: string): Spend[] {
+  const which = `${accountColumn} = ? AND approved_at >= ? AND id <> ? AND spend_ccy IS NOT NULL AND ${letGo}`;
   const arrivedIn = `json_extract(request, '$.receives.ccy')`;
   const sql = `SELECT spend_ccy AS ccy, approved_total AS total FROM intents WHERE ${which}
     UNION ALL SELECT ${arrivedIn}, json_extract(request, '$.receives.value') FROM intents
     WHERE ${which} AND ${arrivedIn} <> spend_ccy AND kind <> 'swap'`;
-  return v.parse(v.array(spendSchema), db.prepare(sql).all(scope, since, but, scope, since, but));
+  return v.parse(v.array(spendSchema), db.prepare(sql).all(account, since, but, account, since, but));
 }
 
 /** Other intents that pay for the same thing. */
-function rivals(db: Connection, { scope, onceKey }: IntentDraft, id: string | undefined): Intent[] {
+function rivals(db: Connection, { onceKey }: IntentDraft, id: string | undefined): Intent[] {
   if (onceKey === null) return [];
-  return all(db, 'scope = ? AND once_key = ? AND id <> ?', scope, onceKey, id ?? '').map(intentOf);
+  return all(db, 'once_key = ? AND id <> ?', onceKey, id ?? '').map(intentOf);
 }
 
 function update(db: Connection, claim: Claim, change: IntentChange, now: number): Claim {
+  const row = byId(db, claim.intent.id);
+  if (row?.fence !== claim.fence) throw lost();
+  changed(row.intent, change);
   const entries = Object.entries(change).filter(([, value]) => value !== undefined);
   const sets = [...entries.map(([name]) => `${columns[name as keyof IntentChange]} = ?`), 'updated_at = ?', 'lease_until = ?'];
   const values = entries.map(([, value]) => toColumn(value));
-  const result = db
-    .prepare(`UPDATE intents SET ${sets.join(', ')} WHERE id = ? AND fence = ?`)
-    .run(...values, now, now + leaseMs, claim.intent.id, claim.fence);
-  if (result.changes !== 1) throw new LostClaim('another process took the payment over');
+  db.prepare(`UPDATE intents SET ${sets.join(', ')} WHERE id = ?`).run(...values, now, now + leaseMs, claim.intent.id);
   return { intent: written(db, claim.intent.id), fence: claim.fence };
 }
 
-function insert(db: Connection, draft: IntentDraft): Intent {
-  const fields = { id: draft.id, scope: draft.scope, ref: draft.ref, ...draftFields(draft), opened_at: draft.openedAt };
+const lost = (): LostClaim => new LostClaim('another process took the payment over');
+
+function insert(db: Connection, draft: IntentDraft, now: number): Intent {
+  const fields = { id: draft.id, scope: draft.scope, ref: draft.ref, ...draftFields(draft), opened_at: now };
   const names = [...Object.keys(fields), 'updated_at'];
   db.prepare(`INSERT INTO intents (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`).run(
     ...Object.values(fields),
-    draft.openedAt,
+    now,
   );
   return written(db, draft.id);
 }

@@ -35,7 +35,7 @@ export const schema = `
     UNIQUE (scope, ref)
   ) STRICT;
   CREATE INDEX intents_open ON intents (scope, opened_at) WHERE step <> 'final' AND closed = 0;
-  CREATE INDEX intents_once ON intents (scope, once_key) WHERE once_key IS NOT NULL;
+  CREATE INDEX intents_once ON intents (once_key) WHERE once_key IS NOT NULL;
   CREATE INDEX intents_txn ON intents (scope, txn_id) WHERE txn_id IS NOT NULL;
   CREATE INDEX intents_spent ON intents (scope, approved_at) WHERE approved_at IS NOT NULL;
   PRAGMA application_id = ${applicationId};
@@ -78,6 +78,7 @@ export const rowSchema = v.pipe(
     intent: {
       id: row.id,
       scope: row.scope,
+      account: row.scope.slice(row.scope.indexOf(' ') + 1),
       ref: row.ref,
       kind: row.kind,
       request: row.request,
@@ -121,6 +122,8 @@ export const columns: Readonly<Record<keyof IntentChange, string>> = {
   terms: 'terms',
 };
 
-/** What was let go and has not come back, as `wasLetGo` says it. */
-export const letGo = `step IN ('confirming','confirmed','final')
-  AND (txn_state IS NULL OR txn_state NOT IN ('failed','rejected','expired','usercanceled'))`;
+export const accountColumn = `substr(scope, instr(scope, ' ') + 1)`;
+
+/** What was let go and has not come back, as `wasLetGo` says it: lapsed after a confirmation is no proof of that. */
+export const letGo = `(step IN ('confirming','confirmed')
+  OR (step = 'final' AND txn_state NOT IN ('failed','rejected')))`;

@@ -2,14 +2,21 @@
 import Big from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Spend } from '../../store/journal/journal.js';
+import type { Spend, Window } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { allowedName, isAllowed } from './allowed-destinations.js';
 import type { Order } from '../payment/orders.js';
 import type { Quote } from '../payment/quote.js';
 
 /** A limit per day counts what was let go in this time before now. */
-export const limitWindowMs = 86_400_000;
+const dayMs = 86_400_000;
+
+/** The last day, from what two clocks say of the present. */
+export const lastDay = (machineNow: number, serviceNow: number): Window => ({
+  lengthMs: dayMs,
+  earliest: Math.min(machineNow, serviceNow),
+  latest: Math.max(machineNow, serviceNow),
+});
 
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
 

@@ -5,7 +5,7 @@ import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { notEnough } from './balance.js';
 import type { Approval } from './contract.js';
-import { checkDestination, checkSpend, limitWindowMs, quotedAmounts } from '../limits/limits.js';
+import { checkDestination, checkSpend, lastDay, quotedAmounts } from '../limits/limits.js';
 import { checkEcho, checkMaxFee, isWorse, readQuote, type Quote } from './quote.js';
 import { alreadyPaid } from './references.js';
 import { afterLapse, close, interrupted, reread, write, writeAfterMoney, type Run } from './run.js';
@@ -80,7 +80,6 @@ async function letGo(run: Run, approval: Approval): Promise<void> {
   }
   if (run.deps.signal.aborted) throw interrupted();
   const { total, receives } = approval.quote;
-  const now = run.deps.now();
   run.claim = await run.deps.journal.spend(
     run.claim,
     {
@@ -89,9 +88,8 @@ async function letGo(run: Run, approval: Approval): Promise<void> {
       approvedTotal: fixed(total.value),
       approvedReceives: receives === undefined ? null : fixed(receives.value),
       spendCcy: total.ccy,
-      approvedAt: now,
     },
-    { since: now - limitWindowMs, now },
+    lastDay(run.deps.now(), run.deps.service.serviceNow()),
     (before) => {
       if (before.rival !== undefined) throw alreadyPaid(before.rival);
       checkSpend(run.deps.limits, quotedAmounts(run.order, approval.quote), () => before.spent);

@@ -14,7 +14,6 @@ export interface CancelDeps {
   readonly journal: Journal;
   readonly scope: string;
   readonly owner: string;
-  readonly now: () => number;
 }
 
 /**
@@ -29,7 +28,7 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   try {
     const ended = await cancelOrRead(txn, deps);
     const isOver = hasLapsed(ended.txnState);
-    if (claim !== undefined && isOver) await deps.journal.write(claim, { step: 'final', txnState: ended.txnState }, deps.now());
+    if (claim !== undefined && isOver) await deps.journal.write(claim, { step: 'final', txnState: ended.txnState, closed: false });
     return ended;
   } finally {
     if (claim !== undefined) await deps.journal.release(claim);
@@ -49,17 +48,17 @@ async function cancelOrRead(txn: Transaction, { service }: CancelDeps): Promise<
 }
 
 /** Otherwise `tx resume` would ask for the payment again. One that a confirmation may be on its way for stays open. */
-async function giveUp(txnId: string, { journal, scope, owner, now }: CancelDeps): Promise<Claim | undefined> {
+async function giveUp(txnId: string, { journal, scope, owner }: CancelDeps): Promise<Claim | undefined> {
   const intent = await journal.find(scope, txnId);
   if (intent?.txnId !== txnId) return undefined;
-  const claim = await journal.claim(intent.id, owner, now());
+  const claim = await journal.claim(intent.id, owner);
   if (claim === undefined) {
     throw new Failure('refused', 'Not cancelled: another svcpay is at work on this payment.', {
       hint: 'Answer its question with no, or interrupt it.',
       txnId,
     });
   }
-  return isLetGo(claim.intent) ? claim : journal.write(claim, { closed: true, consent: 'none' }, now());
+  return isLetGo(claim.intent) ? claim : journal.write(claim, { closed: true, consent: 'none' });
 }
 
 function tooLate({ txnId, txnState }: Transaction): Failure {

@@ -34,23 +34,23 @@ export async function confirmQuote(
 
 /** Enters a quote of unknown origin into the journal as if it had been asked for here. */
 async function adopt(txn: Transaction, order: Order, given: QuoteConsent, deps: PaymentDeps): Promise<Intent> {
-  const { journal, scope, owner, now } = deps;
+  const { journal, scope, owner } = deps;
   const { intent, found } = await journal.begin({
     id: deps.newId(),
     scope,
+    account: deps.account,
     ref: txn.extRefId ?? deps.newId(),
     kind: order.kind,
     request: encodeOrder(order),
     fingerprint: fingerprint(order),
     onceKey: order.onceKey,
     ...given,
-    openedAt: now(),
   });
   if (found === 'ref') throw differentPayment(intent.ref, intent.txnId);
   if (found === 'once') throw alreadyPaid(intent);
-  const claim = await journal.claim(intent.id, owner, now());
+  const claim = await journal.claim(intent.id, owner);
   if (claim === undefined) return intent;
-  const adopted = await journal.write(claim, { step: 'created', txnId: txn.txnId, txnState: txn.txnState }, now());
+  const adopted = await journal.write(claim, { step: 'created', txnId: txn.txnId, txnState: txn.txnState });
   await journal.release(adopted);
   return adopted.intent;
 }

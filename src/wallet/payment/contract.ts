@@ -40,6 +40,8 @@ export interface PaymentDeps {
   readonly journal: Journal;
   /** The service and the account within which references are unique. */
   readonly scope: string;
+  /** The account alone, whose spending the limits count. */
+  readonly account: string;
   /** Names this process in the journal; every run adds a name of its own. */
   readonly owner: string;
   readonly limits: Limits;

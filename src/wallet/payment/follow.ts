@@ -25,7 +25,7 @@ export async function takeOver(
 ): Promise<Taken | { readonly txn: Transaction }> {
   const atMost = typeof wait === 'number' ? Math.min(wait, followAtMostMs) : followAtMostMs;
   for (let turn = 0; ; turn += 1) {
-    const claim = await deps.journal.claim(opened.id, deps.owner, deps.now());
+    const claim = await deps.journal.claim(opened.id, deps.owner);
     if (claim !== undefined) return { claim: await sameIntent(claim, opened, deps), followed: turn > 0 };
     const intent = (await deps.journal.read(opened.id)) ?? opened;
     if (turn === 0) deps.on({ type: 'following', intent });

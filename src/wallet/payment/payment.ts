@@ -20,6 +20,7 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
   const draft = {
     id: deps.newId(),
     scope: deps.scope,
+    account: deps.account,
     ref: request.ref ?? deps.newId(),
     kind: order.kind,
     request: encodeOrder(order),
@@ -27,7 +28,6 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
     onceKey: order.onceKey,
     terms,
     consent,
-    openedAt: deps.now(),
   };
   const { intent, found } = await deps.journal.begin(draft);
   if (found === 'ref' && intent.fingerprint !== draft.fingerprint) throw differentPayment(intent.ref, intent.txnId);

@@ -3,7 +3,7 @@ import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { availableIn, notEnough } from './balance.js';
 import { createOnce, explainRefusal } from './create.js';
-import { checkDestination, checkSpend, knownAmounts, limitWindowMs } from '../limits/limits.js';
+import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/limits.js';
 import { checkEcho, notObeyed } from './quote.js';
 import { readTransaction } from './read-transaction.js';
 import { attemptRef, differentPayment, latestAttempt } from './references.js';
@@ -23,10 +23,10 @@ export async function createQuote(run: Run): Promise<void> {
 
 /** What can be known of the limits before anything is created; the quote is held to them again when it is let go. */
 async function checkLimitsFirst({ order, claim, deps }: Run): Promise<void> {
-  const { limits, journal, now } = deps;
+  const { limits, journal, now, service } = deps;
   checkDestination(limits, order);
   const perDay = Object.keys(limits.perDay).length > 0;
-  const spent = perDay ? await journal.spent(claim.intent.scope, now() - limitWindowMs) : [];
+  const spent = perDay ? await journal.spent(claim.intent.account, lastDay(now(), service.serviceNow())) : [];
   checkSpend(limits, knownAmounts(order), () => spent);
 }
 

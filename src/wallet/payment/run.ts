@@ -91,7 +91,7 @@ export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps
 }
 
 export async function write(run: Run, change: IntentChange): Promise<void> {
-  run.claim = await run.deps.journal.write(run.claim, change, run.deps.now());
+  run.claim = await run.deps.journal.write(run.claim, change);
 }
 
 /** After the confirmation the journal follows what the service says; when it cannot be written the payment still goes on. */

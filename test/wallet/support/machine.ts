@@ -112,8 +112,9 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     fail: (step, ...errors) => void failures.set(step, [...(failures.get(step) ?? []), ...errors]),
     deps: {
       service,
-      journal: logged(memoryJournal(store, () => false), log, (change) => made.journalFails(change)),
+      journal: logged(memoryJournal(store, () => false, () => made.time), log, (change) => made.journalFails(change)),
       scope: 'scope',
+      account: 'account',
       owner: 'bench',
       limits: { perPayment: {}, perDay: {}, destinations: [] },
       now: () => made.time,
@@ -173,9 +174,9 @@ function logged(journal: Journal, log: string[], fails: (change: IntentChange) =
       log.push('begin');
       return journal.begin(draft);
     },
-    async write(claim: Claim, change, now) {
+    async write(claim: Claim, change) {
       note('write', change);
-      return journal.write(claim, change, now);
+      return journal.write(claim, change);
     },
     async spend(claim, change, window, allow) {
       note('spend', change);

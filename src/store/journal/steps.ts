@@ -1,0 +1,65 @@
+// The steps of a payment and the moves between them, as one table. A journal takes no other, and holds no intent that the
+// table does not allow: what is impossible is found where it is written and where it is read.
+import { Failure } from '../../formats/failure.js';
+import { isFinal } from '../../formats/states.js';
+import type { Intent, IntentChange } from './journal.js';
+
+/** How far a payment has come. Each is written before the request that it announces. */
+export type Step = 'intent' | 'created' | 'confirming' | 'confirmed' | 'final';
+
+export interface Move {
+  readonly from: Step;
+  readonly to: Step;
+  /** What brings it about, for the diagram in the documentation. */
+  readonly when: string;
+  /** What else must be true of the intent after it; everything, where nothing is said. */
+  readonly only?: (after: Intent, before: Intent) => boolean;
+}
+
+const isNext = (after: Intent, before: Intent): boolean => after.attempt > before.attempt;
+
+/** Every move between two steps. An intent may always be written anew at the step where it stands. */
+export const moves: readonly Move[] = [
+  { from: 'intent', to: 'created', when: 'the service has quoted, or the reference is found' },
+  { from: 'created', to: 'intent', when: 'the quote lapsed unconfirmed, or is not known' },
+  { from: 'created', to: 'confirming', when: 'a yes, within the limits' },
+  { from: 'created', to: 'confirmed', when: 'it was let go elsewhere' },
+  { from: 'created', to: 'final', when: 'it ended elsewhere' },
+  { from: 'confirming', to: 'confirmed', when: 'the service took the confirmation' },
+  { from: 'confirming', to: 'final', when: 'the service says how it ended' },
+  { from: 'confirming', to: 'created', when: 'the service refused the confirmation', only: (after) => after.closed },
+  { from: 'confirming', to: 'intent', when: '--retry', only: isNext },
+  { from: 'confirmed', to: 'final', when: 'the service says how it ended' },
+  { from: 'confirmed', to: 'intent', when: '--retry', only: isNext },
+  { from: 'final', to: 'intent', when: 'it lapsed unconfirmed, or failed and --retry', only: isNext },
+  { from: 'final', to: 'created', when: 'a later attempt is found', only: isNext },
+];
+
+/** What is true of an intent at each step; the text says it where it is not. */
+const truths: readonly (readonly [text: string, holds: (intent: Intent) => boolean])[] = [
+  ['before it is created there is no transaction', ({ step, txnId }) => (step === 'intent') === (txnId === null)],
+  ['what was let go is not given up', ({ step, closed }) => !closed || step === 'intent' || step === 'created'],
+  ['what is confirmed was agreed to', ({ step, approvedTotal, approvedAt, spendCcy }) =>
+    step !== 'confirming' || (approvedTotal !== null && approvedAt !== null && spendCcy !== null)],
+  ['what is final is final at the service', ({ step, txnState }) => step !== 'final' || (txnState !== null && isFinal(txnState))],
+  ['attempts are counted from one', ({ attempt }) => Number.isInteger(attempt) && attempt >= 1],
+];
+
+/** Gives the intent. Throws Failure `unexpected` for one that cannot be. */
+export function checkIntent(intent: Intent): Intent {
+  const broken = truths.find(([, holds]) => !holds(intent));
+  if (broken === undefined) return intent;
+  throw new Failure('unexpected', `The payment ${intent.ref} stands in the journal as it cannot be: ${broken[0]}.`);
+}
+
+/** The intent after a change. Throws Failure `unexpected` for a move that the table does not have. */
+export function changed(before: Intent, change: IntentChange): Intent {
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  const after: Intent = { ...before, ...given };
+  const isMove = ({ from, to, only }: Move): boolean =>
+    from === before.step && to === after.step && (only === undefined || only(after, before));
+  if (after.step !== before.step && !moves.some(isMove)) {
+    throw new Failure('unexpected', `The journal takes no move from ${before.step} to ${after.step} (payment ${before.ref}).`);
+  }
+  return checkIntent(after);
+}

@@ -28,10 +28,10 @@ export const moves: readonly Move[] = [
   { from: 'confirming', to: 'confirmed', when: 'the service took the confirmation' },
   { from: 'confirming', to: 'final', when: 'the service says how it ended' },
   { from: 'confirming', to: 'created', when: 'the service refused the confirmation', only: (after) => after.closed },
-  { from: 'confirming', to: 'intent', when: '--retry', only: isNext },
+  { from: 'confirming', to: 'intent', when: 'a person asks for another try', only: isNext },
   { from: 'confirmed', to: 'final', when: 'the service says how it ended' },
-  { from: 'confirmed', to: 'intent', when: '--retry', only: isNext },
-  { from: 'final', to: 'intent', when: 'it lapsed unconfirmed, or failed and --retry', only: isNext },
+  { from: 'confirmed', to: 'intent', when: 'a person asks for another try', only: isNext },
+  { from: 'final', to: 'intent', when: 'it lapsed unconfirmed, or a person asks for another try', only: isNext },
   { from: 'final', to: 'created', when: 'a later attempt is found', only: isNext },
 ];
 

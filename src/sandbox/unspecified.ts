@@ -41,6 +41,9 @@ export function bitcoinConfirmations(amount: Big): number {
   return amount.lt('0.1') ? 3 : 6;
 }
 
+/** Names in `reqDetails` of the side that is on a chain, from its broadcast on: how many there are, how many it takes. */
+export const confirmationFields = { seen: 'confirmations', needed: 'requiredConfirmations' } as const;
+
 /**
  * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." Every one does, the quote too.
  * An answer other than 2xx, or none in time, is followed by further attempts, each so long after the one before.
@@ -95,8 +98,11 @@ export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
   return amount.times(lightningNetworkFee).round(decimals, Big.roundUp);
 }
 
-/** "Two further booleans. Their names: not shown." The documented one takes both fees out of the sent amount. */
-export const deductionFields = { serviceFee: 'deductServiceFees', networkFee: 'deductNetworkFees' } as const;
+/**
+ * "Two further booleans. Their names: not shown." The documented one takes both fees out of the sent amount, these one
+ * each; the first carries the maker's name, as the field of that fee does: see `Maker`.
+ */
+export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
  * Sends that the world outside cannot deliver, by rule of their destination: an address or an account number of nothing

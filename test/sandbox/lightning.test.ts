@@ -252,7 +252,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test.for(['deductNetworkFeesFromDest', 'deductServiceFees', 'deductNetworkFees'])(
+  test.for(['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'])(
     'cannot take fees out of an invoice (%s)', async (flag) => {
       const answer = await sandbox.create(lightningSend(await sandbox.invoice('2500sat'), { [flag]: true }));
       expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);

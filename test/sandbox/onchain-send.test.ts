@@ -42,9 +42,19 @@ describe('an on-chain send', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.989977, 0.989977]);
   });
 
+  test('tells how many confirmations it has, from its broadcast on', async () => {
+    const { txnId } = await sandbox.run(onchainSend(somewhere, 0.01));
+    const seen = async () => (await sandbox.get(txnId)).body.destReq.reqDetails;
+    expect(await seen()).toEqual({ address: somewhere });
+    await sandbox.mine(1);
+    expect(await seen()).toEqual({ address: somewhere, confirmations: 1, requiredConfirmations: 3 });
+    await sandbox.mine(5);
+    expect(await seen()).toEqual({ address: somewhere, confirmations: 3, requiredConfirmations: 3 });
+  });
+
   test.for([
     { fees: 'all', flag: 'deductNetworkFeesFromDest', paid: 0.01, arrives: 0.009977 },
-    { fees: 'the service fee', flag: 'deductServiceFees', paid: 0.010003, arrives: 0.00998 },
+    { fees: 'the service fee', flag: 'deductServicepayFees', paid: 0.010003, arrives: 0.00998 },
     { fees: 'the network fee', flag: 'deductNetworkFees', paid: 0.01002, arrives: 0.009997 },
   ])('takes $fees out of what arrives with $flag', async ({ flag, paid, arrives }) => {
     const { txnId } = await sandbox.run(onchainSend(somewhere, 0.01, { [flag]: true }));

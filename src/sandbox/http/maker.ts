@@ -5,6 +5,8 @@ export interface Maker {
   readonly method: string;
   /** Name of the fee field, such as `servicepayFees`. */
   readonly feeField: string;
+  /** Name of the flag that takes this fee out of what is sent, such as `deductServicepayFees`: a guess. */
+  readonly feeDeduction: string;
   /** Name of the webhook signature header, such as `X-Servicepay-Signature`. */
   readonly signatureHeader: string;
 }
@@ -12,9 +14,11 @@ export interface Maker {
 /** The names for a maker, given in lower-case letters and digits. */
 export function makerNames(name: string): Maker {
   if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new RangeError(`"${name}" is not a maker's name.`);
+  const capital = name.charAt(0).toUpperCase() + name.slice(1);
   return {
     method: `${name}pay`,
     feeField: `${name}payFees`,
-    signatureHeader: `X-${name.charAt(0).toUpperCase()}${name.slice(1)}pay-Signature`,
+    feeDeduction: `deduct${capital}payFees`,
+    signatureHeader: `X-${capital}pay-Signature`,
   };
 }

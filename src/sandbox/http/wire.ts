@@ -2,21 +2,37 @@
 import type Big from 'big.js';
 import type { Context } from '../service/context.js';
 import type { SideDetails, Transaction } from '../service/transactions.js';
-import { reducedSideFields } from '../unspecified.js';
+import { findTransfer } from '../world/chain.js';
+import { confirmationFields, reducedSideFields } from '../unspecified.js';
 
-type Side = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
+type Side = Fields & { readonly reqDetails: Fields };
 
 /** The full shape, identical for creation, confirmation, cancellation and look-up. */
 export function showTransaction(ctx: Context, txn: Transaction): object {
-  return shape(txn, sourceSide(ctx, txn), destSide(ctx, txn));
+  const confirmations = confirmationsOf(ctx, txn);
+  const [source, dest] = [sourceSide(ctx, txn), destSide(ctx, txn)];
+  return txn.sourceMethod === ctx.maker.method
+    ? shape(txn, source, { ...dest, reqDetails: { ...dest.reqDetails, ...confirmations } })
+    : shape(txn, { ...source, reqDetails: { ...source.reqDetails, ...confirmations } }, dest);
 }
+
+/** How far a transfer on a chain is; nothing before it is broadcast, and for whatever goes another way. */
+function confirmationsOf({ store }: Context, txn: Transaction): object {
+  if (!chainMethods.has(txn.sourceMethod) && !chainMethods.has(txn.destMethod)) return {};
+  const transfer = findTransfer(store, txn.id);
+  if (transfer === undefined || txn.state === 'quoted' || txn.state === 'srcintent') return {};
+  return { [confirmationFields.seen]: transfer.confirmations, [confirmationFields.needed]: transfer.needed };
+}
+
+const chainMethods: ReadonlySet<string> = new Set(['on-chain', 'tron']);
 
 /** A list item, with reduced sides. */
 export function showListItem(ctx: Context, txn: Transaction): object {
   return shape(txn, reduced(ctx, sourceSide(ctx, txn)), reduced(ctx, destSide(ctx, txn)));
 }
 
-function shape(txn: Transaction, sourceReq: Side, destReq: Side): object {
+function shape(txn: Transaction, sourceReq: Fields, destReq: Fields): object {
   return {
     txnId: txn.id,
     accountId: txn.accountId,
@@ -78,7 +94,7 @@ function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): Side {
   return { reqDetails: shown, kyc };
 }
 
-function reduced({ maker }: Context, side: Side): Side {
+function reduced({ maker }: Context, side: Side): Fields {
   const keeps = (field: string): boolean => reducedSideFields.has(field === maker.feeField ? 'servicepayFees' : field);
   return Object.fromEntries(Object.entries(side).filter(([field]) => keeps(field)));
 }

@@ -1,7 +1,7 @@
 // The transaction and its two sides in the description of the service, with what depends on method and state.
 import type { Maker } from '../http/maker.js';
 import { states } from '../service/transitions.js';
-import { deductionFields, unitsPerDollar } from '../unspecified.js';
+import { confirmationFields, networkFeeDeduction, unitsPerDollar } from '../unspecified.js';
 import {
   amount, described, epochMs, flag, holds, implies, isoTime, list, nullable, oneOf, record, ref, sent, text,
   type Schema,
@@ -50,7 +50,7 @@ export function transactionSchemas(maker: Maker): Record<string, Schema> {
     SourceOfFunds: sent({
       purpose: { type: 'integer' }, source: { type: 'integer' }, relationship: { type: 'integer' },
     }),
-    CreateTransaction: creation(methodsOfSource, methodsOfDest),
+    CreateTransaction: creation(maker, methodsOfSource, methodsOfDest),
   };
 }
 
@@ -92,6 +92,12 @@ function sideFields({ feeField }: Maker) {
   };
 }
 
+/** Of what was broadcast on a blockchain. Not in the specification. */
+const confirmations: Readonly<Record<string, Schema>> = {
+  [`${confirmationFields.seen}?`]: { type: 'integer', minimum: 0, description: 'Confirmations so far.' },
+  [`${confirmationFields.needed}?`]: { type: 'integer', minimum: 1, description: 'Confirmations that it takes.' },
+};
+
 const detailsAre = (reqDetails: Schema): Schema => ({ properties: { reqDetails } });
 
 const detailsOfSource = (maker: Maker): Schema[] => [
@@ -106,6 +112,7 @@ const detailsOfSource = (maker: Maker): Schema[] => [
     'invoice?': { type: ['string', 'null'], pattern: '^bitcoin:', description: 'BIP21 URI.' },
     invoicePageUrl: pageUrl,
     'expiredAt?': nullable(isoTime),
+    ...confirmations,
   }))),
 ];
 
@@ -113,8 +120,8 @@ const detailsOfDest = (maker: Maker): Schema[] => [
   implies(holds({ method: maker.method }), detailsAre(nothing)),
   implies(holds({ method: 'lightning' }), detailsAre(record({ paymentRequest: bolt11 }))),
   implies(holds({ method: 'lnurl' }), detailsAre(record({ address: text, lnurlAddress: text }))),
-  implies(holds({ method: 'on-chain' }), detailsAre(record({ address: text }))),
-  implies(holds({ method: 'tron' }), detailsAre(record({ address: { type: 'string', pattern: '^T' } }))),
+  implies(holds({ method: 'on-chain' }), detailsAre(record({ address: text, ...confirmations }))),
+  implies(holds({ method: 'tron' }), detailsAre(record({ address: { type: 'string', pattern: '^T' }, ...confirmations }))),
   implies(
     { properties: { method: { enum: payoutMethods } }, required: ['method'] },
     { required: ['kyc'], ...detailsAre(ref('PayoutDetails')) },
@@ -136,7 +143,7 @@ const unconfirmed: readonly Schema[] = [
   implies(holds({ txnState: 'quoted' }), { properties: { sourceReq: { properties: { reqDetails: noneYet } } } }),
 ];
 
-function creation(sourceMethods: Schema, destMethods: Schema): Schema {
+function creation(maker: Maker, sourceMethods: Schema, destMethods: Schema): Schema {
   const side = (method: Schema): Schema => sent({
     ccy: currency, method, 'amtRequested?': { type: 'number', exclusiveMinimum: 0 },
     'reqDetails?': { type: 'object' }, 'kyc?': ref('Kyc'),
@@ -149,8 +156,8 @@ function creation(sourceMethods: Schema, destMethods: Schema): Schema {
     'extRefId?': described(text, 'Unique per transaction.'),
     'note?': text,
     'deductNetworkFeesFromDest?': flag,
-    [`${deductionFields.serviceFee}?`]: flag,
-    [`${deductionFields.networkFee}?`]: flag,
+    [`${maker.feeDeduction}?`]: flag,
+    [`${networkFeeDeduction}?`]: flag,
     'sourceOfFunds?': ref('SourceOfFunds'),
   }, {
     description: 'The amount is set on one side only; for a BOLT11 invoice on neither.',

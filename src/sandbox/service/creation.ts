@@ -12,7 +12,7 @@ import type { Deductions } from './pricing.js';
 import { openQuote } from './quotes.js';
 import { badRequest, extRefIdUsed, notEnoughFunds } from '../http/refusal.js';
 import { extRefIdExists, type Quote, type Transaction } from './transactions.js';
-import { deductionFields, maxTextLength } from '../unspecified.js';
+import { maxTextLength, networkFeeDeduction } from '../unspecified.js';
 import { currency, fields, isMovable } from '../http/values.js';
 
 const side = v.pipe(
@@ -28,16 +28,15 @@ const side = v.pipe(
 );
 
 export const creationBody = v.pipe(
-  v.object({
+  v.objectWithRest({
     sourceReq: side,
     destReq: side,
     extRefId: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxTextLength.extRefId))),
     note: v.optional(v.pipe(v.string(), v.maxLength(maxTextLength.note))),
     deductNetworkFeesFromDest: v.optional(v.boolean(), false),
-    [deductionFields.serviceFee]: v.optional(v.boolean(), false),
-    [deductionFields.networkFee]: v.optional(v.boolean(), false),
+    [networkFeeDeduction]: v.optional(v.boolean(), false),
     sourceOfFunds: v.optional(fields),
-  }),
+  }, v.unknown()),
   v.check(({ sourceReq, destReq }) => sourceReq.amtRequested === undefined || destReq.amtRequested === undefined,
     'amtRequested is set on both sides'),
 );
@@ -52,19 +51,18 @@ export function createTransaction(ctx: Context, account: Account, body: Creation
   if (extRefId !== undefined && extRefIdExists(ctx.store, account.id, extRefId) && !takeReferenceReuse(ctx.store)) {
     throw extRefIdUsed();
   }
-  const request: CreationRequest = { source, dest, deduct: deductionsOf(body), sourceOfFunds: body.sourceOfFunds };
+  const request: CreationRequest = { source, dest, deduct: deductionsOf(ctx, body), sourceOfFunds: body.sourceOfFunds };
   const quote = kind.quote(ctx, request);
   assertFunded(ctx, account, source, quote);
   return openQuote(ctx, account, kind, request, quote, { extRefId: extRefId ?? null, note: body.note ?? null });
 }
 
 /** The documented flag takes all fees out of the sent amount, the two further ones one fee each. */
-function deductionsOf(body: CreationBody): Deductions {
+function deductionsOf({ maker: { feeDeduction } }: Context, body: CreationBody): Deductions {
   const both = body.deductNetworkFeesFromDest;
-  return {
-    serviceFee: both || body[deductionFields.serviceFee],
-    networkFee: both || body[deductionFields.networkFee],
-  };
+  const ofService = body[feeDeduction] ?? false;
+  if (typeof ofService !== 'boolean') throw badRequest(`${feeDeduction}: true or false is needed`);
+  return { serviceFee: both || ofService, networkFee: both || body[networkFeeDeduction] };
 }
 
 function assertFunded(ctx: Context, account: Account, source: RequestedSide, quote: Quote): void {

@@ -41,8 +41,12 @@ export function pendingTransfers(store: Store): Transfer[] {
   return store.all(transferRow, `${select} WHERE confirmations < needed ORDER BY rowid`);
 }
 
+export function findTransfer(store: Store, id: string): Transfer | undefined {
+  return store.one(transferRow, `${select} WHERE id = ?`, id);
+}
+
 export function requireTransfer(store: Store, id: string): Transfer {
-  const found = store.one(transferRow, `${select} WHERE id = ?`, id);
+  const found = findTransfer(store, id);
   if (found === undefined) throw new Error(`There is no transfer ${id}.`);
   return found;
 }

@@ -46,6 +46,8 @@ export type RunLine = (argv: readonly string[], env?: Process['env']) => Promise
 export interface Line {
   readonly argv: readonly string[];
   readonly runLine: RunLine;
+  /** Whether the command sets up the profile that is named. */
+  readonly createsProfile?: boolean;
 }
 
 export interface Context extends Process, Line {
@@ -98,7 +100,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     env,
     flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
   });
-  const settings = once(() => resolveSettings(globals, env, config.read()));
+  const settings = once(() => resolveSettings(globals, env, config.read(), line.createsProfile));
   const secrets = once(() => openSecrets(home, systemKeyring));
 
   const embedded = once(async () => {

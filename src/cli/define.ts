@@ -11,6 +11,8 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   readonly options: O;
   /** Command lines as a person would type them, each with what it is for. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
+  /** It sets up the profile that is named; all others refuse one that is not set up. */
+  readonly createsProfile?: true;
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
 
@@ -19,6 +21,7 @@ export interface Command {
   readonly arguments: Values;
   readonly options: Values;
   readonly examples: CommandDefinition['examples'];
+  readonly createsProfile: boolean;
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
@@ -29,6 +32,7 @@ export function defineCommand<A extends Values, O extends Values>(definition: Co
     arguments: definition.arguments,
     options: definition.options,
     examples: definition.examples,
+    createsProfile: definition.createsProfile === true,
     execute: async (raw, context) =>
       definition.run({ ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) }, context),
   };

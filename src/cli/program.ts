@@ -21,7 +21,7 @@ export interface ProgramOptions {
   readonly print: (text: string) => void;
   /** Writes help that was not asked for, beside an error. */
   readonly explain: (text: string) => void;
-  readonly openContext: (globals: Globals) => Promise<Context>;
+  readonly openContext: (globals: Globals, command: Command) => Promise<Context>;
 }
 
 /** Parses and runs one command line. Throws Failure; help and version are printed and end normally. */
@@ -92,7 +92,7 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
   target.action(async (...received: unknown[]) => {
     const raw: Record<string, RawValues[string]> = { ...target.opts<Record<string, RawValues[string]>>() };
     names.forEach((name, index) => (raw[name] = rawWord(received[index])));
-    const context = await options.openContext(readAll(globalOptions, target.optsWithGlobals<RawValues>()));
+    const context = await options.openContext(readAll(globalOptions, target.optsWithGlobals<RawValues>()), command);
     try {
       await command.execute(raw, context);
     } finally {

@@ -18,7 +18,8 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
       print: (text) => void proc.stdout.write(text),
       explain: (text) => void proc.stderr.write(`${text}\n`),
       // Help needs none of it, and is there to be quick.
-      openContext: async (globals) => (await import('./context.js')).openContext(proc, globals, { argv, runLine }),
+      openContext: async (globals, { createsProfile }) =>
+        (await import('./context.js')).openContext(proc, globals, { argv, runLine, createsProfile }),
     });
     return 0;
   } catch (error) {

@@ -71,12 +71,12 @@ export const recipientRecord = ({ method, institution, acctNum, acctName, recipi
 export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlags, context: Context): Promise<void> {
   const { config, settings, out } = context;
   if (draft.keepSender === true) {
-    changeProfile(config, settings.profileName, (before) => ({ ...before, sender: payout.sender }));
+    await changeProfile(config, settings.profileName, (before) => ({ ...before, sender: payout.sender }));
   }
   await runPayoutOrder(payoutOrder(payout), payout.method, flags, context);
   if (!draft.keepAs) return;
   const { keepAs } = draft;
-  changeRecipients(config, (before) => ({ ...before, [keepAs]: recipientRecord(payout) }));
+  await changeRecipients(config, (before) => ({ ...before, [keepAs]: recipientRecord(payout) }));
   out.say(`  Kept in your address book: svcpay payout --recipient ${JSON.stringify(keepAs)}`);
 }
 

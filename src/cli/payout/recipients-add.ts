@@ -23,7 +23,7 @@ export const recipientsAdd = defineCommand({
     const lookUp = await openLookUp(context);
     const draft = missing.length === 0 ? start : await askForRest(start, lookUp, context);
     const kept = recipientRecord(await completeDestination(draft, lookUp));
-    changeRecipients(config, (before) => ({ ...before, [name]: kept }));
+    await changeRecipients(config, (before) => ({ ...before, [name]: kept }));
     const { columns, quiet } = recipientList;
     const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay payout --recipient ${JSON.stringify(name)}`];
     await out.record({ name, ...kept }, { columns, quiet, screen });

@@ -12,7 +12,7 @@ export const recipientsRemove = defineCommand({
     if (!Object.hasOwn(config.read().recipients, name)) {
       throw new Failure('not-found', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
     }
-    changeRecipients(config, ({ [name]: _removed, ...others }) => others);
+    await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
     out.say(`${name} is no longer in your address book.`);
   },
 });

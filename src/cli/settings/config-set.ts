@@ -18,7 +18,7 @@ export const configSet = defineCommand({
   ],
   async run({ key, value, unset }, { config, settings, out, env }) {
     if (unset === (value !== undefined)) throw new Failure('usage', `Give ${key.name} a value, or --unset.`);
-    changeProfile(config, settings.profileName, (before) => key.change(before, value));
+    await changeProfile(config, settings.profileName, (before) => key.change(before, value));
     out.say(`${key.name} is ${unset ? 'no longer set' : 'set'} in profile ${settings.profileName}.`);
     if (key.variable !== undefined && (env[key.variable] ?? '') !== '') out.warn(`${key.variable} goes before it.`);
     const isIdle = key.name === 'base-url' && !unset && settings.profile.sandbox === true;

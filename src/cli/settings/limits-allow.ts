@@ -18,7 +18,7 @@ export const limitsAllow = defineCommand({
   ],
   async run({ destination }, context) {
     const names = readAllowed(destination);
-    changeLimits(context, (before) => ({ ...before, destinations: [...new Set([...before.destinations, ...names])] }));
+    await changeLimits(context, (before) => ({ ...before, destinations: [...new Set([...before.destinations, ...names])] }));
     await showLimits(context);
   },
 });

@@ -14,7 +14,7 @@ export const limitsClear = defineCommand({
   async run({ ccy }, context) {
     const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
-    changeLimits(context, (before) =>
+    await changeLimits(context, (before) =>
       ccy === undefined
         ? noLimits
         : { ...before, perPayment: without(before.perPayment), perDay: without(before.perDay) },

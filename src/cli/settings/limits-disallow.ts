@@ -13,12 +13,14 @@ export const limitsDisallow = defineCommand({
   async run({ destination }, context) {
     const { destinations } = context.settings.profile.limits ?? noLimits;
     const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
-    const left = destinations.filter((each) => !names.includes(each));
-    if (left.length === destinations.length) {
+    if (!destinations.some((each) => names.includes(each))) {
       throw new Failure('not-found', `${destination} is not among the destinations allowed.`, { next: { do: 'see-limits' } });
     }
-    changeLimits(context, (before) => ({ ...before, destinations: left }));
-    if (left.length === 0) context.out.warn('No destination is named any more: payments may go anywhere.');
+    const left = await changeLimits(context, (before) => ({
+      ...before,
+      destinations: before.destinations.filter((each) => !names.includes(each)),
+    }));
+    if (left.destinations.length === 0) context.out.warn('No destination is named any more: payments may go anywhere.');
     await showLimits(context);
   },
 });

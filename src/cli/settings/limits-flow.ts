@@ -8,8 +8,12 @@ import { noLimits, sumOf } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { spentToday } from '../payment/payment-flow.js';
 
-export function changeLimits({ config, settings }: Context, change: (before: Limits) => Limits): void {
-  changeProfile(config, settings.profileName, (before) => ({ ...before, limits: change(before.limits ?? noLimits) }));
+export async function changeLimits({ config, settings }: Context, change: (before: Limits) => Limits): Promise<Limits> {
+  const { limits } = await changeProfile(config, settings.profileName, (before) => ({
+    ...before,
+    limits: change(before.limits ?? noLimits),
+  }));
+  return limits ?? noLimits;
 }
 
 export async function showLimits(context: Context): Promise<void> {

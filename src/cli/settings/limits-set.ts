@@ -19,7 +19,7 @@ export const limitsSet = defineCommand({
     if (perPayment.length + perDay.length === 0) {
       throw new Failure('usage', 'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.');
     }
-    changeLimits(context, (before) => ({
+    await changeLimits(context, (before) => ({
       ...before,
       perPayment: { ...before.perPayment, ...byCurrency(perPayment, '--per-payment') },
       perDay: { ...before.perDay, ...byCurrency(perDay, '--per-day') },

@@ -12,6 +12,7 @@ import { readStdin } from '../stdin.js';
 import { choice, flag, text } from '../values.js';
 
 export const login = defineCommand({
+  createsProfile: true,
   arguments: {},
   options: {
     apiKey: text('KEY').optional().describe('the API key; asked for when missing'),
@@ -37,7 +38,7 @@ async function loginToSandbox(context: Context): Promise<Login> {
   const token = await client.authenticate();
   const { credentials } = await context.embedded();
   const kept = openTokens(context.home.config, credentialName(embeddedUrl, credentials.apiKey));
-  keepProfile(context, () => ({ sandbox: true }));
+  await keepProfile(context, () => ({ sandbox: true }));
   return loginOf(context, embeddedUrl, token, 'the sandbox itself', kept.path);
 }
 
@@ -59,7 +60,7 @@ async function loginToService(answers: Answers, context: Context): Promise<Login
   const token = await client.authenticate();
   const place = await context.secrets.save(credentialName(baseUrl, apiKey), apiSecret);
   const { maker } = settings;
-  keepProfile(context, (before) => ({
+  await keepProfile(context, (before) => ({
     ...before,
     sandbox: false,
     baseUrl,
@@ -84,10 +85,8 @@ async function findSecret({ apiSecretStdin }: Answers, context: Context): Promis
   );
 }
 
-function keepProfile(context: Context, change: (before: Profile) => Profile): void {
-  changeProfile(context.config, context.settings.profileName, change);
-  context.config.write({ ...context.config.read(), current: context.settings.profileName });
-}
+const keepProfile = ({ config, settings }: Context, change: (before: Profile) => Profile): Promise<Profile> =>
+  changeProfile(config, settings.profileName, change, true);
 
 function loginOf(context: Context, baseUrl: string, token: Token, secretPlace: string, tokenPlace: string): Login {
   return {

@@ -11,7 +11,7 @@ export const logout = defineCommand({
     await tokens()?.clear();
     const { baseUrl, apiKey } = settings.profile;
     if (baseUrl !== undefined && apiKey !== undefined) await secrets.remove(credentialName(baseUrl, apiKey));
-    changeProfile(config, settings.profileName, ({ sandbox: _sandbox, ...kept }) => kept);
+    await changeProfile(config, settings.profileName, ({ sandbox: _sandbox, ...kept }) => kept);
     out.say(`Logged out of profile ${settings.profileName}.`);
   },
 });

@@ -20,8 +20,11 @@ export const profilesRemove = defineCommand({
       await secrets.remove(credentials);
       await openTokens(home.config, credentials).clear();
     }
-    const { current, ...rest } = before;
-    config.write({ ...rest, profiles: others, ...(current !== name && current !== undefined && { current }) });
+    await config.update(({ current, profiles: { [name]: _gone, ...kept }, ...rest }) => ({
+      ...rest,
+      profiles: kept,
+      ...(current !== name && current !== undefined && { current }),
+    }));
     out.say(`Profile ${name} is removed.`);
   },
 });

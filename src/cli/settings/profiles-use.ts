@@ -8,9 +8,10 @@ export const profilesUse = defineCommand({
   options: {},
   examples: [['svcpay profiles use acme', 'from now on']],
   async run({ name }, { config, out, env }) {
-    const before = config.read();
-    findProfile(before, name);
-    config.write({ ...before, current: name });
+    await config.update((before) => {
+      findProfile(before, name);
+      return { ...before, current: name };
+    });
     out.say(`Profile ${name} is used from now on.`);
     if ((env['SVCPAY_PROFILE'] ?? '') !== '') out.warn('SVCPAY_PROFILE goes before it.');
   },

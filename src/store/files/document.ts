@@ -1,42 +1,62 @@
-// One JSON document on disk, owner-readable and written atomically by conf, validated each time it is read.
-import Conf from 'conf';
-import * as v from 'valibot';
+// One JSON document on disk: owner-readable, written atomically by conf, changed by one process at a time, and validated
+// each time it is read. What a newer program wrote and this one does not know stays in it.
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { openFolder } from './home.js';
+import { isRecord, withUnknownKept } from './unknown-keys.js';
 
 export interface Document<T> {
   readonly path: string;
   read(): T;
-  write(value: T): void;
+  /** Reads, changes and writes it while no other process does. Resolves with what is in it then. */
+  update(change: (before: T) => T): Promise<T>;
 }
 
-export function openDocument<S extends v.GenericSchema<unknown, Record<string, unknown>>>(
+type DocumentSchema = v.GenericSchema<unknown, Record<string, unknown>>;
+
+/** @param check throws Failure for what must not be passed over although the schema does not know it. */
+export function openDocument<S extends DocumentSchema>(
   folder: string,
   name: string,
   schema: S,
+  check: (raw: Record<string, unknown>) => void = () => undefined,
 ): Document<v.InferOutput<S>> {
   const path = join(folder, `${name}.json`);
-  const open = (): Conf =>
-    guard(path, () => {
-      openFolder(folder);
-      return new Conf({ cwd: folder, configName: name, configFileMode: 0o600, accessPropertiesByDotNotation: false });
-    });
-  let conf: Conf | undefined;
+  const parse = (raw: Record<string, unknown>): v.InferOutput<S> => {
+    const parsed = v.safeParse(schema, raw);
+    if (!parsed.success) throw damaged(path, parsed.issues[0]?.message);
+    check(raw);
+    return parsed.output;
+  };
   return {
     path,
-    read() {
-      conf ??= open();
-      const parsed = v.safeParse(schema, guard(path, () => conf?.store));
-      if (!parsed.success) throw damaged(path, parsed.issues[0]?.message);
-      return parsed.output;
-    },
-    write(value) {
-      conf ??= open();
-      const target = conf;
-      guard(path, () => (target.store = value));
+    read: () => guard(path, () => parse(rawOf(path))),
+    async update(change) {
+      const [{ default: Conf }, { locked }] = await Promise.all([import('conf'), import('./lock.js')]);
+      return guard(path, () => {
+        openFolder(folder);
+        return locked(join(folder, 'settings.lock'), () => {
+          const raw = rawOf(path);
+          const before = parse(raw);
+          const after = change(before);
+          const file = new Conf({ cwd: folder, configName: name, configFileMode: 0o600, accessPropertiesByDotNotation: false });
+          file.store = withUnknownKept(raw, before, after);
+          // The umask may have taken more away than others' rights.
+          chmodSync(path, 0o600);
+          return after;
+        });
+      });
     },
   };
+}
+
+function rawOf(path: string): Record<string, unknown> {
+  if (!existsSync(path)) return {};
+  const raw: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  if (!isRecord(raw)) throw damaged(path, 'it is not an object');
+  return raw;
 }
 
 function guard<T>(path: string, action: () => T): T {
@@ -52,7 +72,6 @@ function guard<T>(path: string, action: () => T): T {
 
 function damaged(path: string, reason: string | undefined): Failure {
   return new Failure('usage', `The file ${path} is damaged: ${reason ?? 'it has another form'}.`, {
-    hint: 'Mend it or move it away, then sign in again',
-    next: { do: 'sign-in' },
+    hint: 'Mend it or move it away, then: svcpay login',
   });
 }

@@ -1,7 +1,9 @@
 // Profiles: which service, which account, which network. Kept in config.json, without secrets.
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { openDocument, type Document } from '../files/document.js';
+import { isRecord } from '../files/unknown-keys.js';
 
 export const networks = ['mainnet', 'testnet', 'any'] as const;
 export type Network = (typeof networks)[number];
@@ -60,13 +62,45 @@ export const defaultProfile = 'default';
 /** Names that a plain object has already. */
 const reserved = ['__proto__', 'constructor', 'prototype'];
 
-export const openConfig = (folder: string): Document<Config> => openDocument(folder, 'config', configSchema);
+export const openConfig = (folder: string): Document<Config> =>
+  openDocument(folder, 'config', configSchema, (raw) => refuseUnknownLimits(raw, join(folder, 'config.json')));
+
+const limitName = /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])|per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
+
+/** Nobody may believe in a limit that is not applied: what looks like one and is not known here is refused. */
+function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
+  const profiles = Object.entries(isRecord(raw['profiles']) ? raw['profiles'] : {});
+  const places: [where: string, value: unknown, known: Record<string, unknown>, isSuspect: (name: string) => boolean][] = [
+    ['', raw, configSchema.entries, (name) => limitName.test(name)],
+    ...profiles.flatMap(([name, profile]): typeof places => [
+      [`profiles.${name}.`, profile, profileSchema.entries, (key) => limitName.test(key)],
+      // Whatever stands there is meant to limit something.
+      [`profiles.${name}.limits.`, isRecord(profile) ? profile['limits'] : undefined, limitsSchema.entries, () => true],
+    ]),
+  ];
+  for (const [where, value, known, isSuspect] of places) {
+    const found = isRecord(value) ? Object.keys(value).find((name) => !Object.hasOwn(known, name) && isSuspect(name)) : undefined;
+    if (found === undefined) continue;
+    throw new Failure('usage', `${path} holds "${where}${found}", a limit that this version does not know and would not apply.`, {
+      hint: 'Take it out and set it with svcpay limits set, or use the version of svcpay that wrote it.',
+    });
+  }
+}
 
 /** Changes one profile and leaves all others as they are. */
-export function changeProfile(config: Document<Config>, name: string, change: (before: Profile) => Profile): void {
-  const before = config.read();
-  const profiles = { ...before.profiles, [checkName(name)]: change(before.profiles[name] ?? {}) };
-  config.write({ ...before, profiles });
+export async function changeProfile(
+  config: Document<Config>,
+  name: string,
+  change: (before: Profile) => Profile,
+  alsoCurrent = false,
+): Promise<Profile> {
+  checkName(name);
+  const { profiles } = await config.update((before) => ({
+    ...before,
+    ...(alsoCurrent && { current: name }),
+    profiles: { ...before.profiles, [name]: change(before.profiles[name] ?? {}) },
+  }));
+  return profiles[name] ?? {};
 }
 
 /** Throws Failure `not-found` for a profile that is not set up. */
@@ -82,12 +116,11 @@ function checkName(name: string): string {
 }
 
 /** Changes the address book and leaves all else as it is. */
-export function changeRecipients(
+export async function changeRecipients(
   config: Document<Config>,
   change: (before: Config['recipients']) => Config['recipients'],
-): void {
-  const before = config.read();
-  config.write({ ...before, recipients: change(before.recipients) });
+): Promise<void> {
+  await config.update((before) => ({ ...before, recipients: change(before.recipients) }));
 }
 
 /** Reads a name for the address book. Throws Failure `usage` for one that is empty, long or hard to type again. */

@@ -28,17 +28,18 @@ const secretsSchema = v.record(v.string(), v.string());
 export function openSecrets(home: Home, openKeyring: OpenKeyring): SecretStore {
   const file = openDocument(home.config, 'secrets', secretsSchema);
   const keyring = async (): Promise<Keyring | undefined> => (home.isolated ? undefined : openKeyring());
-  const without = (name: string): Record<string, string> =>
-    Object.fromEntries(Object.entries(file.read()).filter(([each]) => each !== name));
+  const drop = async (name: string): Promise<void> => {
+    if (Object.hasOwn(file.read(), name)) await file.update(({ [name]: _gone, ...others }) => others);
+  };
   return {
     where: (place) => (place === 'keyring' ? 'the system keyring' : `${file.path} (readable by you alone)`),
     async save(name, secret) {
       const ring = await keyring();
       if (ring !== undefined && tryKeyring(() => ring.set(name, secret)) !== undefined) {
-        file.write(without(name));
+        await drop(name);
         return 'keyring';
       }
-      file.write({ ...without(name), [name]: secret });
+      await file.update((before) => ({ ...before, [name]: secret }));
       return 'file';
     },
     async load(name) {
@@ -49,7 +50,7 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring): SecretStore {
       return typeof secret === 'string' ? { secret, place: 'keyring' } : undefined;
     },
     async remove(name) {
-      if (file.read()[name] !== undefined) file.write(without(name));
+      await drop(name);
       const ring = await keyring();
       if (ring !== undefined) tryKeyring(() => ring.delete(name));
     },

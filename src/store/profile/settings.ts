@@ -28,10 +28,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The address that stands for the embedded sandbox; it is never resolved. */
 export const embeddedUrl = 'http://sandbox.localhost';
 
-export function resolveSettings(flags: SettingFlags, env: Environment, config: Config): Settings {
+/**
+ * Throws Failure `usage` for a profile that is named and not set up: its limits would be taken for none.
+ *
+ * @param mayBeNew whether the command sets up the profile
+ */
+export function resolveSettings(flags: SettingFlags, env: Environment, config: Config, mayBeNew = false): Settings {
   const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
   const profileName = flags.profile ?? given('SVCPAY_PROFILE') ?? config.current ?? defaultProfile;
-  const profile = config.profiles[profileName] ?? {};
+  const found = Object.hasOwn(config.profiles, profileName) ? config.profiles[profileName] : undefined;
+  if (found === undefined && !mayBeNew && profileName !== defaultProfile) throw unknownProfile(profileName, config);
+  const profile = found ?? {};
   const address = flags.baseUrl ?? given('SVCPAY_BASE_URL');
   const embedded = flags.sandbox || (address === undefined && profile.sandbox === true);
   const baseUrl = embedded ? embeddedUrl : (address ?? profile.baseUrl);
@@ -47,6 +54,13 @@ export function resolveSettings(flags: SettingFlags, env: Environment, config: C
     maker: checkMaker(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
   };
+}
+
+function unknownProfile(name: string, { profiles }: Config): Failure {
+  const names = Object.keys(profiles).join(', ');
+  return new Failure('usage', `There is no profile "${name}".${names === '' ? '' : ` There are: ${names}.`}`, {
+    hint: `svcpay login --profile ${name}`,
+  });
 }
 
 /** The maker's name is part of field and header names on the wire. */

@@ -19,12 +19,10 @@ export const credentialName = (baseUrl: string, apiKey: string): string => `${ba
 
 export function openTokens(folder: string, name: string): KeptTokens {
   const file = openDocument(folder, 'tokens', tokensSchema);
-  const others = (): Record<string, KeptToken> =>
-    Object.fromEntries(Object.entries(file.read()).filter(([each]) => each !== name));
   return {
     path: file.path,
     load: () => Promise.resolve(file.read()[name]),
-    save: (token) => Promise.resolve(file.write({ ...others(), [name]: token })),
-    clear: () => Promise.resolve(file.write(others())),
+    save: async (token) => void (await file.update((before) => ({ ...before, [name]: token }))),
+    clear: async () => void (await file.update(({ [name]: _gone, ...others }) => others)),
   };
 }

@@ -72,6 +72,6 @@ function guard<T>(path: string, action: () => T): T {
 
 function damaged(path: string, reason: string | undefined): Failure {
   return new Failure('usage', `The file ${path} is damaged: ${reason ?? 'it has another form'}.`, {
-    hint: 'Mend it or move it away, then: svcpay login',
+    hint: 'Mend it, or move it away and sign in again.',
   });
 }

@@ -82,7 +82,7 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     const found = isRecord(value) ? Object.keys(value).find((name) => !Object.hasOwn(known, name) && isSuspect(name)) : undefined;
     if (found === undefined) continue;
     throw new Failure('usage', `${path} holds "${where}${found}", a limit that this version does not know and would not apply.`, {
-      hint: 'Take it out and set it with svcpay limits set, or use the version of svcpay that wrote it.',
+      hint: 'Take it out and set a limit that this version knows, or use the version that wrote it.',
     });
   }
 }

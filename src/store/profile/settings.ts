@@ -59,7 +59,7 @@ export function resolveSettings(flags: SettingFlags, env: Environment, config: C
 function unknownProfile(name: string, { profiles }: Config): Failure {
   const names = Object.keys(profiles).join(', ');
   return new Failure('usage', `There is no profile "${name}".${names === '' ? '' : ` There are: ${names}.`}`, {
-    hint: `svcpay login --profile ${name}`,
+    next: { do: 'see-profiles' },
   });
 }
 

@@ -1,18 +1,18 @@
 // The sandbox as a test fixture: the whole service on a free port, with every control as a typed function.
 import * as v from 'valibot';
 import { listDeliveries, type Delivery, type DeliveryFilter } from './deliveries/deliveries.js';
-import { listFaults, type Fault, type NewFault } from './control/faults.js';
-import type { Outgoing } from './http/http.js';
+import { listFaults, type Fault, type NewFault } from './world/faults.js';
+import type { Outgoing } from './http/routing.js';
 import { readLog, type LoggedRequest } from './http/request-log.js';
-import { startServer, type ServerOptions } from './http/server.js';
-import type { Credentials, Seed } from './storage/seed.js';
-import type { Service } from './service/service.js';
-import { listSnapshots, type Snapshot } from './storage/snapshots.js';
-import type { State } from './service/transitions.js';
+import { startServer, type ServerOptions } from './server.js';
+import type { Credentials, Seed } from './control/seed.js';
+import type { Service } from './service.js';
+import { listSnapshots, type Snapshot } from './control/snapshots.js';
+import type { State } from './wire/states.js';
 
 export type { Delivery } from './deliveries/deliveries.js';
-export type { Fault, NewFault } from './control/faults.js';
-export type { Snapshot } from './storage/snapshots.js';
+export type { Fault, NewFault } from './world/faults.js';
+export type { Snapshot } from './control/snapshots.js';
 export type { LoggedRequest } from './http/request-log.js';
 
 /** Where the sandbox listens, what it keeps and what it begins with; nothing is needed. */

@@ -1,6 +1,5 @@
 // Every behaviour that the specification leaves open ("not shown"), decided here and nowhere else: the plain thing.
 import Big from 'big.js';
-import type { Fate } from './service/fates.js';
 
 const second = 1000;
 const minute = 60 * second;
@@ -113,7 +112,9 @@ const unreachable = {
   address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },
   account: { state: 'failed', instead: 'settle', msg: 'the recipient account does not exist' },
   route: { state: 'failed', instead: 'settle', msg: 'no route' },
-} as const satisfies Record<string, Fate>;
+} as const;
+
+type Fate = (typeof unreachable)[keyof typeof unreachable];
 
 /** The hash inside an address (hex), of which the first 20 bytes of a longer one count. */
 export function fateOfAddress(hash: string): Fate | undefined {

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { controls } from '../../src/sandbox/control/control.js';
-import { endpoints } from '../../src/sandbox/http/endpoints.js';
-import { maxBodyLength } from '../../src/sandbox/http/http.js';
+import { endpoints } from '../../src/sandbox/endpoints/endpoints.js';
+import { maxBodyLength } from '../../src/sandbox/http/routing.js';
 import { dueActions } from '../../src/sandbox/kinds/index.js';
-import { openService, type Service } from '../../src/sandbox/service/service.js';
+import { openService, type Service } from '../../src/sandbox/service.js';
 import { webRoutes } from '../../src/sandbox/web/routes.js';
 import { openApiCheck, type Check } from '../support/openapi.js';
 import { clientOf, lightningReceive, lightningSend, swap, type Client } from './support.js';

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJson, writeJson } from '../../src/sandbox/http/json.js';
+import { readJson, writeJson } from '../../src/sandbox/wire/json.js';
 
 /** Documents whose numbers have a sensible size; absurd ones are refused. */
 const number = fc.double({ min: -1e18, max: 1e18, noNaN: true }).filter((n) => n === 0 || Math.abs(n) > 1e-18);

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import Big from 'big.js';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Context } from '../../src/sandbox/service/context.js';
+import type { Context } from '../../src/sandbox/world/context.js';
 import { openStore, type Store } from '../../src/sandbox/storage/database.js';
 import {
   balanceOf, houseLeg, InsufficientFunds, post, reserved, verifyBooks, wallet, type Leg,
 } from '../../src/sandbox/world/ledger.js';
-import { makerNames } from '../../src/sandbox/http/maker.js';
+import { makerNames } from '../../src/sandbox/wire/maker.js';
 
 let store: Store;
 let ctx: Context;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { openService, type Service } from '../../src/sandbox/service/service.js';
+import { openService, type Service } from '../../src/sandbox/service.js';
 import {
   clientOf, lightningReceive, lightningSend, lnurlSend, onchainReceive, onchainSend, payout, swap, usdtSend, type Client,
 } from './support.js';

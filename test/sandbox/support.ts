@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { openSandbox } from '../../src/sandbox/embedded.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
-import type { Service } from '../../src/sandbox/service/service.js';
+import type { Service } from '../../src/sandbox/service.js';
 import { checkFor, startCheckedSandbox, type Check } from '../support/openapi.js';
 
 export interface Answered {

@@ -1,5 +1,5 @@
 // Runs a command with a sandbox of its own: a free port, the environment set, everything gone at the end.
-import { startServer } from '../../sandbox/http/server.js';
+import { startServer } from '../../sandbox/server.js';
 import { runChild } from './child.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';

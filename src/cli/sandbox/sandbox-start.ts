@@ -1,5 +1,5 @@
 // Runs the sandbox as a server on this machine until it is interrupted.
-import { startServer } from '../../sandbox/http/server.js';
+import { startServer } from '../../sandbox/server.js';
 import { Failure } from '../../formats/failure.js';
 import { openFolder, sandboxFile } from '../../store/files/home.js';
 import { factLines } from '../../terminal/cards/card.js';

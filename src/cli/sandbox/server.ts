@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
-import type { ServerOptions } from '../../sandbox/http/server.js';
+import type { ServerOptions } from '../../sandbox/server.js';
 import type { ValuesOf } from '../define.js';
 import { choice, flag, text, word } from '../values.js';
 

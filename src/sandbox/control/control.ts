@@ -2,24 +2,23 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
-import { readAutoPay, writeAutoPay } from '../world/auto-pay.js';
 import { advanceClock, freezeClock, readClock, thawClock } from '../world/clock.js';
-import type { Context } from '../service/context.js';
-import { route, wholeNumber } from './control-route.js';
+import type { Context } from '../world/context.js';
+import { idParam, route, wholeNumber } from './route.js';
 import { countDeliveries } from '../deliveries/deliveries.js';
-import { listFaults } from './faults.js';
-import { readBody, type Call, type Route } from '../http/http.js';
+import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
+import { readBody, type Call, type Route } from '../http/routing.js';
 import { createInvoice } from '../world/lightning.js';
-import { mine } from '../world/mining.js';
-import { payFromOutside } from '../world/outside.js';
-import { badRequest, notFound } from '../http/refusal.js';
+import { mine } from '../kinds/mining.js';
+import { payFromOutside } from './outside.js';
+import { badRequest, notFound } from '../wire/refusal.js';
 import { clearLog, readLog } from '../http/request-log.js';
-import { carryOut, type DueAction } from '../service/schedule.js';
-import { fund, issueCredentials, reset, seeds } from '../storage/seed.js';
+import { carryOut, type DueAction } from '../world/schedule.js';
+import { fund, issueCredentials, reset, seeds } from './seed.js';
 import { countByState } from '../service/transactions.js';
-import { requireSetting } from '../storage/settings.js';
+import { readAutoPay, requireSetting, writeAutoPay } from '../storage/settings.js';
 import { durations } from '../unspecified.js';
-import { currency, duration, readAmount } from '../http/values.js';
+import { currency, duration, readAmount } from '../wire/values.js';
 
 const endOfTime = Date.UTC(2200, 0);
 
@@ -86,10 +85,26 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
       writeAutoPay(call.ctx.store, readBody(call.incoming, autoPayBody).after);
       return showAutoPay(call);
     }),
+    ...faultControls(),
     route('GET', 'log', ({ ctx, query }) => ({ data: readLog(ctx.store, logFilter(query)) })),
     route('DELETE', 'log', ({ ctx }) => {
       clearLog(ctx.store);
       return { data: [] };
+    }),
+  ];
+}
+
+function faultControls(): Route[] {
+  return [
+    route('GET', 'faults', ({ ctx }) => ({ data: listFaults(ctx.store) })),
+    route('POST', 'faults', ({ ctx, incoming }) => addFault(ctx.store, readBody(incoming, faultRule))),
+    route('DELETE', 'faults', ({ ctx }) => {
+      clearFaults(ctx.store);
+      return { data: [] };
+    }),
+    route('DELETE', 'faults/:id', (call) => {
+      removeFault(call.ctx.store, idParam(call));
+      return { data: listFaults(call.ctx.store) };
     }),
   ];
 }

@@ -1,13 +1,13 @@
 // The `/_sandbox/` endpoints for webhooks: events for testing, the log of deliveries, and how they go out.
 import * as v from 'valibot';
-import { randomId } from '../service/context.js';
-import { idParam, route, wholeNumber } from './control-route.js';
+import { randomId } from '../world/context.js';
+import { idParam, route, wholeNumber } from './route.js';
 import { enqueue, listDeliveries, replay, showDelivery } from '../deliveries/deliveries.js';
-import { readBody, type Call, type Route } from '../http/http.js';
-import { badRequest, notFound } from '../http/refusal.js';
+import { readBody, type Call, type Route } from '../http/routing.js';
+import { badRequest, notFound } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { findTransaction } from '../service/transactions.js';
-import { states } from '../service/transitions.js';
+import { states } from '../wire/states.js';
 import { changeWebhookOptions, readWebhookOptions } from '../deliveries/webhook-options.js';
 
 const triggerBody = v.object({

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import type { Context } from '../service/context.js';
+import type { Context } from '../world/context.js';
 import { recordAttempt, type Attempt } from './deliveries.js';
 import type { Poster } from './post.js';
 import { deliveries } from '../unspecified.js';

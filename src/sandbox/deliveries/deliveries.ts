@@ -1,12 +1,11 @@
 // Events on their way to webhooks: written down with the state change, due at once, tried again until they arrive.
 import * as v from 'valibot';
-import type { Context } from '../service/context.js';
+import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
-import { takeEventFaults } from '../control/faults.js';
-import { writeJson } from '../http/json.js';
-import { badRequest, notFound } from '../http/refusal.js';
-import { schedule, unschedule, type DueAction } from '../service/schedule.js';
-import type { Transaction } from '../service/transactions.js';
+import { takeEventFaults } from '../world/faults.js';
+import { writeJson } from '../wire/json.js';
+import { badRequest, notFound } from '../wire/refusal.js';
+import { schedule, unschedule, type DueAction } from '../world/schedule.js';
 import { deliveries } from '../unspecified.js';
 import { webhookOf } from './webhooks.js';
 
@@ -75,8 +74,17 @@ export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
 const subjectOf = (id: number): string => `delivery:${id}`;
 const idOf = (subject: string): number => Number(subject.slice('delivery:'.length));
 
+/** A transaction, as far as its webhook is told of it. */
+export interface Announced {
+  readonly id: string;
+  readonly accountId: string;
+  readonly extRefId: string | null;
+  readonly state: string;
+  readonly updatedAt: number;
+}
+
 /** Tells the account's webhook, if it has one, that a transaction has come into its present state. */
-export function announce(ctx: Context, txn: Transaction, msg: string): void {
+export function announce(ctx: Context, txn: Announced, msg: string): void {
   if (webhookOf(ctx.store, txn.accountId) === undefined) return;
   const event = {
     txnId: txn.id,

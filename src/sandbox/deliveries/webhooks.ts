@@ -2,9 +2,9 @@
 import { isIPv4 } from 'node:net';
 import * as v from 'valibot';
 import { assertReach, findAccount, type Account } from '../world/accounts.js';
-import { type Context, randomId } from '../service/context.js';
+import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
-import { badRequest, notFound } from '../http/refusal.js';
+import { badRequest, notFound } from '../wire/refusal.js';
 import { readWebhookOptions } from './webhook-options.js';
 
 const row = v.object({

@@ -2,8 +2,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { findAccount, type Account } from '../world/accounts.js';
-import { type Context, randomHex } from '../service/context.js';
-import { unauthorized } from './refusal.js';
+import { type Context, randomHex } from '../world/context.js';
+import { unauthorized } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { durations, reusedSignature } from '../unspecified.js';
 
@@ -17,9 +17,6 @@ export interface AccessToken {
 const keyRow = v.object({ secret: v.string(), accountId: v.string() });
 const claims = v.object({ sub: v.string(), exp: v.number() });
 type Claims = v.InferOutput<typeof claims>;
-
-/** The claims of tokens whose signature was checked, by key and token: most requests carry one seen before. */
-export type CheckedTokens = Map<string, Claims>;
 
 const maxCheckedTokens = 1_000;
 const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });

@@ -1,7 +1,7 @@
 // What a fault makes of a request: another answer, a late one, part of one, or none.
 import { STATUS_CODES } from 'node:http';
-import type { AnswerFault } from '../control/faults.js';
-import { jsonAnswer, type Outgoing } from './http.js';
+import type { AnswerFault } from '../world/faults.js';
+import { jsonAnswer, type Outgoing } from './routing.js';
 import { otherErrors } from '../unspecified.js';
 
 /** What can be done with a request; a fault that does nothing of it leaves everything as it was. */

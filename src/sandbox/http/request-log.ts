@@ -1,8 +1,8 @@
 // What was asked of the service and how it answered, kept in the database, the last ten thousand requests.
 import * as v from 'valibot';
-import type { Context } from '../service/context.js';
+import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
-import type { Incoming, Outgoing } from './http.js';
+import type { Incoming, Outgoing } from './routing.js';
 
 const kept = 10_000;
 const trimEvery = 500;

@@ -1,7 +1,7 @@
 // The kinds of transaction that the service knows, and everything they do later.
-import type { Context } from '../service/context.js';
+import type { Context } from '../world/context.js';
 import { move } from '../service/engine.js';
-import type { DueAction } from '../service/schedule.js';
+import type { DueAction } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import type { Kind } from './kind.js';
 import { lightningReceive } from './lightning-receive.js';

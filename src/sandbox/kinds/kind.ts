@@ -1,10 +1,10 @@
 // What every kind of transaction offers to the service, and what it is given of a creation request.
 import type Big from 'big.js';
-import type { Context } from '../service/context.js';
+import type { Context } from '../world/context.js';
 import type { Deductions } from '../service/pricing.js';
-import type { DueAction } from '../service/schedule.js';
+import type { DueAction } from '../world/schedule.js';
 import type { Quote, Transaction } from '../service/transactions.js';
-import type { Flow } from '../service/transitions.js';
+import type { Flow } from '../wire/states.js';
 
 export interface RequestedSide {
   readonly ccy: string;

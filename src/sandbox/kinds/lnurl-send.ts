@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { findAccount } from '../world/accounts.js';
 import { resolveLnurl } from '../world/lnurl.js';
 import { price } from '../service/pricing.js';
-import { badRequest } from '../http/refusal.js';
+import { badRequest } from '../wire/refusal.js';
 import { durations, fateOfLnurlUser, lightningNetworkFeeOf } from '../unspecified.js';
 import type { Kind } from './kind.js';
 import { invoicePayer, payReceive } from './lightning-receive.js';

@@ -2,14 +2,14 @@
 import type Big from 'big.js';
 import { formatBip21 } from '../../formats/bip21.js';
 import { issueReceiveAddress } from '../world/addresses.js';
-import { readAutoPay } from '../world/auto-pay.js';
+import { readAutoPay } from '../storage/settings.js';
 import { broadcast } from '../world/chain.js';
-import type { Context } from '../service/context.js';
+import type { Context } from '../world/context.js';
 import { completeReceive, endUnpaid, move, scheduleLapse } from '../service/engine.js';
 import { plannedFate } from '../service/fates.js';
 import { convert, price } from '../service/pricing.js';
-import { badRequest } from '../http/refusal.js';
-import { schedule } from '../service/schedule.js';
+import { badRequest } from '../wire/refusal.js';
+import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { bitcoinConfirmations, durations } from '../unspecified.js';
 import type { Kind } from './kind.js';

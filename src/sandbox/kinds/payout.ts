@@ -2,11 +2,11 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { countryCodes } from '../../formats/country.js';
-import { complaint } from '../http/complaint.js';
-import { findInstitution } from '../service/institutions.js';
+import { complaint } from '../wire/complaint.js';
+import { findInstitution } from './institutions.js';
 import { price } from '../service/pricing.js';
-import { findRails, isPayoutMethod, type Rail } from '../service/rails.js';
-import { badRequest } from '../http/refusal.js';
+import { findRails, isPayoutMethod, type Rail } from './rails.js';
+import { badRequest } from '../wire/refusal.js';
 import { durations, fateOfAccount } from '../unspecified.js';
 import type { CreationRequest, Kind } from './kind.js';
 import { destAmount } from './requested.js';

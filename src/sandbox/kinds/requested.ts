@@ -1,6 +1,6 @@
 // Reads the one amount of a creation request and the side it stands on.
 import type Big from 'big.js';
-import { badRequest } from '../http/refusal.js';
+import { badRequest } from '../wire/refusal.js';
 import type { CreationRequest } from './kind.js';
 
 /** The amount on whichever side it was set. */

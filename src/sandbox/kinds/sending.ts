@@ -1,8 +1,8 @@
 // The way that every send takes: reserved at its confirmation, then in flight, then arrived, or ended on the way.
-import type { Context } from '../service/context.js';
+import type { Context } from '../world/context.js';
 import { completeSend, confirmSend, endSend, move } from '../service/engine.js';
 import { plannedFate, type Ending, type Fate } from '../service/fates.js';
-import { schedule } from '../service/schedule.js';
+import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import type { Kind } from './kind.js';
 

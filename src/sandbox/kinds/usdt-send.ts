@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
 import { broadcast } from '../world/chain.js';
-import { payIfOwn } from '../world/incoming.js';
+import { payIfOwn } from './incoming.js';
 import { flatFee, price } from '../service/pricing.js';
-import { badRequest, orRefuse } from '../http/refusal.js';
+import { badRequest, orRefuse } from '../wire/refusal.js';
 import { chainNetworkFee, durations, fateOfAddress, tokenConfirmations } from '../unspecified.js';
 import type { Kind } from './kind.js';
 import { requestedAmount, requiredDetail } from './requested.js';

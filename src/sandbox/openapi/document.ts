@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 description of the service, with the maker's name in it.
-import { base } from '../http/endpoints.js';
-import type { Maker } from '../http/maker.js';
+import { base } from '../endpoints/endpoints.js';
+import type { Maker } from '../wire/maker.js';
 import { paths } from './operations.js';
 import { schemas } from './schemas.js';
 import { ref, text, type Schema } from './shape.js';

@@ -1,5 +1,5 @@
 // Everything else that the description of the service names: accounts, addresses, webhooks, errors, LNURL.
-import type { Maker } from '../http/maker.js';
+import type { Maker } from '../wire/maker.js';
 import { amount, described, epochMs, isoTime, list, oneOf, record, ref, sent, text, type Schema } from './shape.js';
 import { transactionSchemas } from './transaction-schemas.js';
 

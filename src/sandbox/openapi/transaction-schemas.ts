@@ -1,6 +1,6 @@
 // The transaction and its two sides in the description of the service, with what depends on method and state.
-import type { Maker } from '../http/maker.js';
-import { states } from '../service/transitions.js';
+import type { Maker } from '../wire/maker.js';
+import { states } from '../wire/states.js';
 import { confirmationFields, networkFeeDeduction, unitsPerDollar } from '../unspecified.js';
 import {
   amount, described, epochMs, flag, holds, implies, isoTime, list, nullable, oneOf, record, ref, sent, text,

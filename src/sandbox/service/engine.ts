@@ -1,13 +1,13 @@
 // Moves transactions between states along the table, and money along with them.
 import type Big from 'big.js';
 import { openWallet } from '../world/accounts.js';
-import type { Context } from './context.js';
+import type { Context } from '../world/context.js';
 import { announce } from '../deliveries/deliveries.js';
 import { houseLeg, InsufficientFunds, post, reserved, wallet, type Leg } from '../world/ledger.js';
-import { schedule, unschedule } from './schedule.js';
+import { schedule, unschedule } from '../world/schedule.js';
 import type { Ending } from './fates.js';
 import { insertStateChange, updateTransaction, type Changes, type Transaction } from './transactions.js';
-import { nextState, type Flow, type Trigger } from './transitions.js';
+import { nextState, type Flow, type Trigger } from '../wire/states.js';
 
 /** What a move writes besides the state. */
 type MoveDetails = Changes & {

@@ -1,7 +1,7 @@
 // How a transaction ends badly when it is not to complete, and when: known from its quote, or planned by a fault.
 import * as v from 'valibot';
-import type { Context } from './context.js';
-import { takePaymentFault, type PaymentOutcome } from '../control/faults.js';
+import type { Context } from '../world/context.js';
+import { takePaymentFault, type PaymentOutcome } from '../world/faults.js';
 import type { Transaction } from './transactions.js';
 
 const ending = v.object({

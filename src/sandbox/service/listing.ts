@@ -1,10 +1,10 @@
 // The list of transactions: its filters and its pages.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
-import type { Context } from './context.js';
-import { badRequest } from '../http/refusal.js';
+import type { Context } from '../world/context.js';
+import { badRequest } from '../wire/refusal.js';
 import { readPast, selectPage, type Lag, type Transaction } from './transactions.js';
-import { states } from './transitions.js';
+import { states } from '../wire/states.js';
 import { listValues, maxPageSize, timeWindows } from '../unspecified.js';
 
 export interface Page {

@@ -2,10 +2,10 @@
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import { rateBetween } from './rates.js';
-import { badRequest } from '../http/refusal.js';
+import { badRequest } from '../wire/refusal.js';
 import type { Quote } from './transactions.js';
 import { serviceFeeOf } from '../unspecified.js';
-import { isMovable } from '../http/values.js';
+import { isMovable } from '../wire/values.js';
 
 export interface Order {
   readonly sourceCcy: string;

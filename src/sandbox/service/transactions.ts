@@ -1,12 +1,11 @@
 // Transactions as they are stored and read back: amounts as decimals, details as JSON.
 import type Big from 'big.js';
 import * as v from 'valibot';
-import { type Context, randomId } from './context.js';
+import { type Context, randomId } from '../world/context.js';
 import type { Store, Value } from '../storage/database.js';
-import { readJson, writeJson } from '../http/json.js';
-import { states, type State } from './transitions.js';
-import { fromUnits, toUnits } from '../world/units.js';
-import { decimal, fields } from '../http/values.js';
+import { readJson, writeJson } from '../wire/json.js';
+import { states, type State } from '../wire/states.js';
+import { decimal, fields, fromUnits, toUnits } from '../wire/values.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

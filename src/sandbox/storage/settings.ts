@@ -1,6 +1,7 @@
 // Small named values kept in the database: keys, the main account, the clock, the automatic payer, how webhooks go out.
 import * as v from 'valibot';
 import type { Store } from './database.js';
+import { durations } from '../unspecified.js';
 
 type SettingName =
   | 'mainAccount' | 'seed' | 'clock' | 'autoPay' | 'webhookOptions'
@@ -25,4 +26,14 @@ export function writeSetting(store: Store, key: SettingName, value: string): voi
 
 export function removeSetting(store: Store, key: SettingName): void {
   store.run('DELETE FROM setting WHERE key = ?', key);
+}
+
+/** How long after its creation (ms) a payment request is paid by itself; undefined when it is not. */
+export function readAutoPay(store: Store): number | undefined {
+  const value = readSetting(store, 'autoPay') ?? String(durations.autoPay);
+  return value === 'off' ? undefined : Number(value);
+}
+
+export function writeAutoPay(store: Store, after: number | 'off'): void {
+  writeSetting(store, 'autoPay', String(after));
 }

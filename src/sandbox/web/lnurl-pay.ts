@@ -1,11 +1,11 @@
 // LNURL-pay for the service's own users (LUD-06, LUD-16): what may be paid, and an invoice for it.
 import { btcFromMsat } from '../../formats/amount.js';
 import { findAccount, type Account } from '../world/accounts.js';
-import { sha256Hex, type Context } from '../service/context.js';
-import { jsonAnswer, type Call, type Outgoing, type Route } from '../http/http.js';
+import { sha256Hex, type Context } from '../world/context.js';
+import { jsonAnswer, type Call, type Outgoing, type Route } from '../http/routing.js';
 import { invoicePayer } from '../kinds/lightning-receive.js';
 import { payPath } from '../world/lnurl.js';
-import { Refusal } from '../http/refusal.js';
+import { Refusal } from '../wire/refusal.js';
 import { lnurlSendable } from '../unspecified.js';
 
 export const lnurlRoutes: readonly Route[] = [

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type Big from 'big.js';
 import { formatAmount, formatSats } from '../../formats/amount.js';
 import { encodeQr, svgOf } from '../../formats/qr/qr-code.js';
-import type { Outgoing } from '../http/http.js';
+import type { Outgoing } from '../http/routing.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
 

@@ -1,11 +1,11 @@
 // The hosted payment page of a receive: what is to be paid, until when, and how it stands. Serves its live state too.
 import { readClock } from '../world/clock.js';
-import type { Context } from '../service/context.js';
-import { assertContentType, jsonAnswer, type Call, type Outgoing, type Route } from '../http/http.js';
+import type { Context } from '../world/context.js';
+import { assertContentType, jsonAnswer, type Call, type Outgoing, type Route } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
-import { notFound } from '../http/refusal.js';
+import { notFound } from '../wire/refusal.js';
 import { findTransaction, type Transaction } from '../service/transactions.js';
-import type { State } from '../service/transitions.js';
+import type { State } from '../wire/states.js';
 import { lostPage, paymentPage, type PageState, type Phase } from './page-html.js';
 
 const page = '/pay/:txnId';

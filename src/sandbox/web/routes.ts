@@ -1,5 +1,5 @@
 // What the sandbox serves besides the interface of the specification: its description, payment pages, LNURL-pay.
-import { jsonAnswer, type Route } from '../http/http.js';
+import { jsonAnswer, type Route } from '../http/routing.js';
 import { openApiDocument } from '../openapi/document.js';
 import { lnurlRoutes } from './lnurl-pay.js';
 import { pageRoutes } from './payment-page.js';

@@ -1,10 +1,10 @@
 // Accounts, who may act on which, and their wallets.
 import * as v from 'valibot';
 import { issueStaticAddresses } from './addresses.js';
-import { type Context, randomHex, randomId } from '../service/context.js';
+import { type Context, randomHex, randomId } from './context.js';
 import type { Store } from '../storage/database.js';
 import { balanceOf } from './ledger.js';
-import { notFound, permissionDenied, Refusal, unauthorized } from '../http/refusal.js';
+import { notFound, permissionDenied, Refusal, unauthorized } from '../wire/refusal.js';
 
 const accountRow = v.object({
   id: v.string(),

@@ -5,7 +5,7 @@ import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
 import { encodeEvmAddress } from '../../formats/address/evm-address.js';
 import { encodeTronAddress } from '../../formats/address/tron-address.js';
 import { chains, type Chain } from './chain.js';
-import type { Context } from '../service/context.js';
+import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
 import { requireSetting } from '../storage/settings.js';
 

@@ -1,8 +1,8 @@
 // Blockchains: what was broadcast gathers confirmations, block by block, on the service's clock or when asked to.
 import * as v from 'valibot';
-import type { Context } from '../service/context.js';
+import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
-import { schedule } from '../service/schedule.js';
+import { schedule } from './schedule.js';
 import { blockTimes } from '../unspecified.js';
 
 export const chains = ['bitcoin', 'tron', 'ethereum'] as const;

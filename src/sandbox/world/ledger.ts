@@ -1,9 +1,9 @@
 // Double-entry books. Every movement sums to zero per currency, happens once, and leaves no wallet below zero.
 import type Big from 'big.js';
 import * as v from 'valibot';
-import type { Context } from '../service/context.js';
+import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
-import { fromUnits, toUnits } from './units.js';
+import { fromUnits, toUnits } from '../wire/values.js';
 
 /** `available` and `reserved` are a wallet; `fees` are earned, `desk` changes currencies, `outside` is the world. */
 type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';

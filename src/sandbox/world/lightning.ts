@@ -4,7 +4,7 @@ import type Big from 'big.js';
 import * as v from 'valibot';
 import { msatOf } from '../../formats/amount.js';
 import { encodeInvoice } from '../../formats/bolt11/encode.js';
-import { type Context, randomHex, sha256Hex } from '../service/context.js';
+import { type Context, randomHex, sha256Hex } from './context.js';
 import type { Store } from '../storage/database.js';
 import { requireSetting, writeSetting } from '../storage/settings.js';
 

@@ -1,8 +1,8 @@
 // Lightning Addresses and LNURLs: whose they are. The service's own users have one each; all others are simulated.
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { findAccount, type Account } from './accounts.js';
-import type { Context } from '../service/context.js';
-import { badRequest, orRefuse } from '../http/refusal.js';
+import type { Context } from './context.js';
+import { badRequest, orRefuse } from '../wire/refusal.js';
 import { unknownLnurlUser } from '../unspecified.js';
 
 export interface LnurlTarget {

@@ -1,15 +1,15 @@
 // What somebody outside does: pays a transaction, an invoice or an address of the service.
 import { detectDestination } from '../../formats/destination.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { findOwnAddress } from './addresses.js';
-import { chainCurrency, requireTransfer } from './chain.js';
-import type { Context } from '../service/context.js';
-import { payAddress } from './incoming.js';
+import { findOwnAddress } from '../world/addresses.js';
+import { chainCurrency, requireTransfer } from '../world/chain.js';
+import type { Context } from '../world/context.js';
+import { payAddress } from '../kinds/incoming.js';
 import { kindOf } from '../kinds/index.js';
-import { findInvoice } from './lightning.js';
-import { badRequest, notFound, orRefuse } from '../http/refusal.js';
+import { findInvoice } from '../world/lightning.js';
+import { badRequest, notFound, orRefuse } from '../wire/refusal.js';
 import { findTransaction, requireTransaction, type Transaction } from '../service/transactions.js';
-import { readAmount } from '../http/values.js';
+import { readAmount } from '../wire/values.js';
 
 /**
  * Pays the target: a txnId, an invoice, an address or a `bitcoin:` URI. An amount is taken for addresses alone; the one

@@ -1,6 +1,6 @@
 // What all `/_sandbox/` endpoints share: their prefix, and that anyone on this machine may use them.
-import type { Call, Route } from '../http/http.js';
-import { badRequest } from '../http/refusal.js';
+import type { Call, Route } from '../http/routing.js';
+import { badRequest } from '../wire/refusal.js';
 
 export const controlPrefix = '/_sandbox/';
 

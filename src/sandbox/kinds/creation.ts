@@ -2,18 +2,18 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
-import type { Context } from './context.js';
+import type { Context } from '../world/context.js';
 import { formatAmount } from '../../formats/amount.js';
-import { takeReferenceReuse } from '../control/faults.js';
-import { findKind } from '../kinds/index.js';
-import type { CreationRequest, RequestedSide } from '../kinds/kind.js';
+import { takeReferenceReuse } from '../world/faults.js';
+import { findKind } from './index.js';
+import type { CreationRequest, RequestedSide } from './kind.js';
 import { balanceOf } from '../world/ledger.js';
-import type { Deductions } from './pricing.js';
+import type { Deductions } from '../service/pricing.js';
 import { openQuote } from './quotes.js';
-import { badRequest, extRefIdUsed, notEnoughFunds } from '../http/refusal.js';
-import { extRefIdExists, type Quote, type Transaction } from './transactions.js';
+import { badRequest, extRefIdUsed, notEnoughFunds } from '../wire/refusal.js';
+import { extRefIdExists, type Quote, type Transaction } from '../service/transactions.js';
 import { maxTextLength, networkFeeDeduction } from '../unspecified.js';
-import { currency, fields, isMovable } from '../http/values.js';
+import { currency, fields, isMovable } from '../wire/values.js';
 
 const side = v.pipe(
   v.object({

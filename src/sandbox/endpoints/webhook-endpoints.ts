@@ -1,9 +1,9 @@
 // The endpoints that manage an account's webhook (specification: endpoints 11 to 14).
 import * as v from 'valibot';
-import { readBody, type AccountCall, type Route } from '../http/http.js';
-import { badRequest } from '../http/refusal.js';
+import { readBody, type AccountCall, type Route } from '../http/routing.js';
+import { badRequest } from '../wire/refusal.js';
 import { maxTextLength } from '../unspecified.js';
-import { createWebhook, reachWebhook, removeWebhook, showWebhook, updateWebhook, webhookOf } from './webhooks.js';
+import { createWebhook, reachWebhook, removeWebhook, showWebhook, updateWebhook, webhookOf } from '../deliveries/webhooks.js';
 
 const callback = v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxTextLength.callback));
 const secret = v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxTextLength.secret));

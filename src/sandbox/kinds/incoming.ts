@@ -1,14 +1,14 @@
 // Payments seen on a blockchain for an address of the service: for the receive that waits for them, else a deposit.
 import type Big from 'big.js';
 import * as v from 'valibot';
-import { findOwnAddress, type OwnAddress } from './addresses.js';
-import { broadcast, chainCurrency, chains, type Chain } from './chain.js';
-import { type Context, randomId } from '../service/context.js';
+import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
+import { broadcast, chainCurrency, chains, type Chain } from '../world/chain.js';
+import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { credit } from '../service/engine.js';
-import { detectPayment } from '../kinds/onchain-receive.js';
+import { detectPayment } from './onchain-receive.js';
 import { requireTransaction } from '../service/transactions.js';
-import { fromUnits, toUnits } from './units.js';
+import { fromUnits, toUnits } from '../wire/values.js';
 import { bitcoinConfirmations, tokenConfirmations } from '../unspecified.js';
 
 const depositRow = v.object({

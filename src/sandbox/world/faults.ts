@@ -2,12 +2,11 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Store } from '../storage/database.js';
-import type { Incoming } from '../http/http.js';
-import { readJson, writeJson } from '../http/json.js';
-import { notFound } from '../http/refusal.js';
-import { states, type State } from '../service/transitions.js';
+import { readJson, writeJson } from '../wire/json.js';
+import { notFound } from '../wire/refusal.js';
+import { states, type State } from '../wire/states.js';
 import { deliveries } from '../unspecified.js';
-import { duration } from '../http/values.js';
+import { duration } from '../wire/values.js';
 
 const whole = (min: number, max: number) =>
   v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
@@ -198,7 +197,11 @@ export function takeEventFaults(store: Store, state: string): { copies: number; 
   return { copies: twice === undefined ? 1 : 2, delay: late?.delay ?? 0 };
 }
 
-type Requested = Pick<Incoming, 'method' | 'target'>;
+interface Requested {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+}
 
 function concerns(rule: { method?: string | undefined; path?: string | undefined }, { method, target }: Requested): boolean {
   const [path = ''] = target.split('?', 1);

@@ -1,33 +1,32 @@
 // The service as one object: takes a request, carries out what is due, answers when the answer is safe on disk.
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { writeAutoPay } from '../world/auto-pay.js';
-import { authenticate, type CheckedTokens } from '../http/auth.js';
-import { readClock } from '../world/clock.js';
-import type { Context, Random } from './context.js';
-import { controlPrefix } from '../control/control-route.js';
-import { controls } from '../control/control.js';
-import { createCourier, type Courier } from '../deliveries/courier.js';
-import { openStore, type Store } from '../storage/database.js';
-import { deliveryActions } from '../deliveries/deliveries.js';
-import { disturb } from '../http/disturb.js';
-import { endpoints } from '../http/endpoints.js';
-import { faultControls } from '../control/fault-controls.js';
-import { alwaysFault, takeAnswerFault, takeSightFaults, type Sight } from '../control/faults.js';
-import { assertContentType, jsonAnswer, router, type Incoming, type Outgoing } from '../http/http.js';
-import { dueActions } from '../kinds/index.js';
-import { verifyBooks } from '../world/ledger.js';
-import { makerNames } from '../http/maker.js';
-import { chainActions } from '../world/mining.js';
-import type { Poster } from '../deliveries/post.js';
-import { Refusal } from '../http/refusal.js';
-import { logRequest } from '../http/request-log.js';
-import { carryOut, nextDue, schedule, type DueAction } from './schedule.js';
-import { snapshotControls } from '../storage/snapshots.js';
-import { webhookControls } from '../control/webhook-controls.js';
-import { changeWebhookOptions } from '../deliveries/webhook-options.js';
-import { plant, readCredentials, setCredentials, type Credentials, type Seed } from '../storage/seed.js';
-import { webPrefix, webRoutes } from '../web/routes.js';
+import { writeAutoPay } from './storage/settings.js';
+import { authenticate } from './http/auth.js';
+import { readClock } from './world/clock.js';
+import type { CheckedTokens, Context, Random } from './world/context.js';
+import { controlPrefix } from './control/route.js';
+import { controls } from './control/control.js';
+import { createCourier, type Courier } from './deliveries/courier.js';
+import { openStore, type Store } from './storage/database.js';
+import { deliveryActions } from './deliveries/deliveries.js';
+import { disturb } from './http/disturb.js';
+import { endpoints } from './endpoints/endpoints.js';
+import { alwaysFault, takeAnswerFault, takeSightFaults, type Sight } from './world/faults.js';
+import { assertContentType, jsonAnswer, router, type Incoming, type Outgoing } from './http/routing.js';
+import { dueActions } from './kinds/index.js';
+import { verifyBooks } from './world/ledger.js';
+import { makerNames } from './wire/maker.js';
+import { chainActions } from './kinds/mining.js';
+import type { Poster } from './deliveries/post.js';
+import { Refusal } from './wire/refusal.js';
+import { logRequest } from './http/request-log.js';
+import { carryOut, nextDue, schedule, type DueAction } from './world/schedule.js';
+import { snapshotControls } from './control/snapshots.js';
+import { webhookControls } from './control/webhook-controls.js';
+import { changeWebhookOptions } from './deliveries/webhook-options.js';
+import { plant, readCredentials, setCredentials, type Credentials, type Seed } from './control/seed.js';
+import { webPrefix, webRoutes } from './web/routes.js';
 
 export interface ServiceOptions {
   /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
@@ -95,7 +94,6 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
     ...controls({ machineTime, dueActions: actions }),
     ...webhookControls(),
-    ...faultControls(),
     ...snapshotControls(machineTime),
     ...webRoutes(),
   ]);
@@ -221,7 +219,7 @@ function lazyPoster(): Poster {
   let made: Promise<Poster> | undefined;
   return {
     async post(request) {
-      made ??= import('../deliveries/post.js').then(({ createPoster }) => createPoster());
+      made ??= import('./deliveries/post.js').then(({ createPoster }) => createPoster());
       return (await made).post(request);
     },
     close: () => void made?.then((poster) => poster.close()),

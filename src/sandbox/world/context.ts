@@ -1,8 +1,10 @@
 // What a piece of work is handed: the database, the moment it counts as, randomness, and the settings of this service.
 import { createHash } from 'node:crypto';
-import type { CheckedTokens } from '../http/auth.js';
-import type { Maker } from '../http/maker.js';
+import type { Maker } from '../wire/maker.js';
 import type { Store } from '../storage/database.js';
+
+/** The claims of tokens whose signature was checked, by key and token: most requests carry one seen before. */
+export type CheckedTokens = Map<string, { readonly sub: string; readonly exp: number }>;
 
 /** Random bytes of the given length. */
 export type Random = (length: number) => Uint8Array;

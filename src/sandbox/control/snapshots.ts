@@ -1,11 +1,11 @@
 // Whole states of the service, kept under a name in the same file and put back: money, transactions, webhooks and time.
 import * as v from 'valibot';
 import { readClock, restoreClock } from '../world/clock.js';
-import type { Context } from '../service/context.js';
-import { route } from '../control/control-route.js';
-import type { Store } from './database.js';
-import { readBody, type Route } from '../http/http.js';
-import { notFound } from '../http/refusal.js';
+import type { Context } from '../world/context.js';
+import { route } from './route.js';
+import type { Store } from '../storage/database.js';
+import { readBody, type Route } from '../http/routing.js';
+import { notFound } from '../wire/refusal.js';
 import { readCredentials, setCredentials } from './seed.js';
 
 const row = v.object({

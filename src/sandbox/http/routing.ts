@@ -1,11 +1,11 @@
 // Requests and answers between the server (or the embedded handler) and the service, and the table of endpoints.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
-import type { Sight } from '../control/faults.js';
-import { complaint } from './complaint.js';
-import type { Context } from '../service/context.js';
-import { readJson, writeJson } from './json.js';
-import { badRequest, notFound } from './refusal.js';
+import type { Sight } from '../world/faults.js';
+import { complaint } from '../wire/complaint.js';
+import type { Context } from '../world/context.js';
+import { readJson, writeJson } from '../wire/json.js';
+import { badRequest, notFound } from '../wire/refusal.js';
 
 /** A request as it came in, whatever carried it. */
 export interface Incoming {

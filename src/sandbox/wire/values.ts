@@ -1,4 +1,4 @@
-// Shapes of single values that several boundaries check: decimals, amounts, currencies, durations.
+// Single values that several boundaries check and change: decimals, amounts and their smallest units, durations.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf, money, parseAmount } from '../../formats/amount.js';
@@ -22,6 +22,18 @@ export const duration = v.union([
 export function isMovable(ccy: string, amount: Big): boolean {
   const units = amount.times(new Big(10).pow(decimalsOf(ccy)));
   return units.gt(0) && units.lte(maxAmountUnits) && units.eq(units.round(0));
+}
+
+/** The amount in the currency's smallest unit. The amount must have no more decimals than the currency. */
+export function toUnits(ccy: string, amount: Big): number {
+  const units = amount.times(new Big(10).pow(decimalsOf(ccy)));
+  const whole = Number(units.toFixed());
+  if (!Number.isSafeInteger(whole)) throw new RangeError(`${amount.toFixed()} ${ccy} is not a whole number of units.`);
+  return whole;
+}
+
+export function fromUnits(ccy: string, units: number): Big {
+  return new Big(units).times(new Big(10).pow(-decimalsOf(ccy)));
 }
 
 /** A JSON object, whatever its fields. */

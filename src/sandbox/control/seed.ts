@@ -2,12 +2,12 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { createAccount, findAccount, openWallet, type Account } from '../world/accounts.js';
-import { type Context, randomHex, randomId } from '../service/context.js';
-import type { Store } from './database.js';
+import { type Context, randomHex, randomId } from '../world/context.js';
+import type { Store } from '../storage/database.js';
 import { credit } from '../service/engine.js';
 import { historyLength, writeHistory } from './history.js';
 import { createNodes } from '../world/lightning.js';
-import { readSetting, requireSetting, writeSetting } from './settings.js';
+import { readSetting, requireSetting, writeSetting } from '../storage/settings.js';
 import { resetClock } from '../world/clock.js';
 import { demoBalances } from '../unspecified.js';
 

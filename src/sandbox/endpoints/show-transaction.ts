@@ -1,6 +1,6 @@
 // Transactions as the wire shows them: the full shape, and the reduced one of a list.
 import type Big from 'big.js';
-import type { Context } from '../service/context.js';
+import type { Context } from '../world/context.js';
 import type { SideDetails, Transaction } from '../service/transactions.js';
 import { findTransfer } from '../world/chain.js';
 import { confirmationFields, reducedSideFields } from '../unspecified.js';

@@ -1,20 +1,20 @@
 // The endpoints of the specification, one row each: method, path, access, answer.
 import { reachAccount, assertReach, findAccount, walletsOf } from '../world/accounts.js';
 import { staticAddress } from '../world/addresses.js';
-import { issueToken } from './auth.js';
-import { createTransaction, creationBody } from '../service/creation.js';
+import { issueToken } from '../http/auth.js';
+import { createTransaction, creationBody } from '../kinds/creation.js';
 import { move } from '../service/engine.js';
 import { plan } from '../service/fates.js';
-import { bodyText, readBody, type AccountCall, type Call, type Route } from './http.js';
-import { institutionsOf } from '../service/institutions.js';
+import { bodyText, readBody, type AccountCall, type Call, type Route } from '../http/routing.js';
+import { institutionsOf } from '../kinds/institutions.js';
 import { kindOf } from '../kinds/index.js';
 import { listTransactions } from '../service/listing.js';
 import { rateTable } from '../service/rates.js';
-import { alreadyFinal, badRequest, notFound } from './refusal.js';
+import { alreadyFinal, badRequest, notFound } from '../wire/refusal.js';
 import { findPastTransaction, findTransaction, type Transaction } from '../service/transactions.js';
 import { cancelSuffix, type AccountRecord } from '../unspecified.js';
-import { webhookEndpoints } from '../deliveries/webhook-endpoints.js';
-import { showListItem, showTransaction } from './wire.js';
+import { webhookEndpoints } from './webhook-endpoints.js';
+import { showListItem, showTransaction } from './show-transaction.js';
 
 export interface EndpointOptions {
   readonly allowSignatureReuse: boolean;

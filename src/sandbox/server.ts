@@ -1,8 +1,8 @@
 // The sandbox as an HTTP server on the loopback interface, with a timer for what is due between requests.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { maxBodyLength, type Outgoing } from './http.js';
-import { openService, type Service, type ServiceOptions } from '../service/service.js';
+import { maxBodyLength, type Outgoing } from './http/routing.js';
+import { openService, type Service, type ServiceOptions } from './service.js';
 
 export interface ServerOptions extends ServiceOptions {
   /** 0 (the default) takes a free one. */

@@ -1,9 +1,9 @@
 // Finds blocks: transfers get their confirmations, one by one in time or many at once, and arrive when they have enough.
-import { awaitBlock, blockAction, confirmTransfer, pendingTransfers, requireTransfer, type Transfer } from './chain.js';
-import type { Context } from '../service/context.js';
+import { awaitBlock, blockAction, confirmTransfer, pendingTransfers, requireTransfer, type Transfer } from '../world/chain.js';
+import type { Context } from '../world/context.js';
 import { creditDeposit, findDeposit } from './incoming.js';
-import { kindOf, startActions } from '../kinds/index.js';
-import { bringForward, carryOut, unschedule, type DueAction } from '../service/schedule.js';
+import { kindOf, startActions } from './index.js';
+import { bringForward, carryOut, unschedule, type DueAction } from '../world/schedule.js';
 import { requireTransaction } from '../service/transactions.js';
 
 /** The next block of a transfer was found. */

@@ -1,9 +1,9 @@
 // Turns what a kind has worked out into a stored transaction in the `quoted` state.
 import type { Account } from '../world/accounts.js';
-import type { Context } from './context.js';
-import { recordState, scheduleLapse } from './engine.js';
-import type { CreationRequest, Kind } from '../kinds/kind.js';
-import { insertTransaction, type Quote, type Transaction } from './transactions.js';
+import type { Context } from '../world/context.js';
+import { recordState, scheduleLapse } from '../service/engine.js';
+import type { CreationRequest, Kind } from './kind.js';
+import { insertTransaction, type Quote, type Transaction } from '../service/transactions.js';
 import { durations } from '../unspecified.js';
 
 interface Labels {

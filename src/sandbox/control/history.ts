@@ -2,14 +2,14 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
-import { readAutoPay, writeAutoPay } from '../world/auto-pay.js';
-import type { Context } from '../service/context.js';
-import { createTransaction, creationBody } from '../service/creation.js';
+import { readAutoPay, writeAutoPay } from '../storage/settings.js';
+import type { Context } from '../world/context.js';
+import { createTransaction, creationBody } from '../kinds/creation.js';
 import { move } from '../service/engine.js';
 import { dueActions, kindOf } from '../kinds/index.js';
 import { createInvoice } from '../world/lightning.js';
-import { chainActions } from '../world/mining.js';
-import { carryOut, type DueAction } from '../service/schedule.js';
+import { chainActions } from '../kinds/mining.js';
+import { carryOut, type DueAction } from '../world/schedule.js';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

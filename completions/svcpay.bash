@@ -15,7 +15,7 @@ _svcpay() {
     --seed) COMPREPLY=($(compgen -W 'demo empty history' -- "$current")); return ;;
     --status) COMPREPLY=($(compgen -W 'scheduled sending delivered failed canceled' -- "$current")); return ;;
     --outcome) COMPREPLY=($(compgen -W 'no-route rejected error' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--spend|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
@@ -36,11 +36,11 @@ _svcpay() {
     'receive lightning') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
     'receive onchain') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
     'receive address') words='btc usdt' flags='--chain --qr-file' ;;
-    'send') words='lightning lnurl onchain usdt' flags='--from --via --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
+    'send') words='lightning lnurl onchain usdt' flags='--from --spend --via --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send lightning') words='' flags='--from --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
-    'send lnurl') words='' flags='--from --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
+    'send lnurl') words='' flags='--from --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send onchain') words='' flags='--from --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
-    'send usdt') words='' flags='--from --chain --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
+    'send usdt') words='' flags='--spend --from --chain --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'swap') words='' flags='--receive --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'batch') words='' flags='--dry-run --concurrency --on-error --result --name --from --max-fee --wait --no-wait --wait-timeout --retry' ;;
     'payout') words='methods institutions' flags='--recipient --country --method --institution --institution-name --acct-num --acct-name --recipient-type --recipient-name --recipient-country --recipient-phone --recipient-address --amount --purpose --source --relationship --sender-type --sender-name --sender-country --sender-phone --sender-address --from --from-file --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;

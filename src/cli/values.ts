@@ -62,12 +62,22 @@ export function word<T>(placeholder: string, parse: (text: string) => T, choices
 
 export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (given) => given);
 
+/** What may be written in several words, such as `50 000 sat`, as one text; undefined where there is none. */
+export function phrase(placeholder: string): Value<string | undefined> {
+  const shape = { kind: 'words', placeholder, summary: '', required: false, choices: [], short: undefined } as const;
+  return new Value(shape, (raw) => {
+    const words = typeof raw === 'string' ? [raw] : Array.isArray(raw) ? raw : [];
+    return words.length === 0 ? undefined : words.join(' ');
+  });
+}
+
 /** An amount with its unit: `50000sat`, `25usdt`. */
 export const amount = (placeholder = 'AMOUNT'): Value<Money> => word(placeholder, (given) => parseAmount(given));
 
 /** A currency code, upper-cased. */
 export const currency = (placeholder = 'CCY'): Value<string> =>
   word(placeholder, (given) => {
+    if (/^sats?$/i.test(given)) throw new Failure('usage', `"${given}" is a unit of BTC. Write BTC for the currency.`);
     if (!/^[A-Za-z]{3,5}$/.test(given)) {
       throw new Failure('usage', `"${given}" is not a currency code. Write it like BTC, USDT or VND.`);
     }

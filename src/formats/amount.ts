@@ -12,6 +12,11 @@ const withoutDecimals = new Set(
   'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
 );
 
+/** Digits as a person types them, or grouped by the spaces that our own screen prints. */
+const number = String.raw`(?:\d+|\d{1,3}(?: \d{3})+)(?:\.\d+)?`;
+const amountPattern = new RegExp(`^(${number}) ?([a-z]*)$`, 'i');
+const unitlessPattern = new RegExp(`^${number}$`);
+
 /** Longest text taken for an amount; enough for every amount that passes the size check. */
 const maxLength = 32;
 const satsPerBtc = '1e8';
@@ -45,18 +50,23 @@ export function parseCurrency(text: string): string {
   throw usage(`"${clip(text)}" is not a currency code. Write one such as BTC, USDT or VND.`);
 }
 
+/** Whether a text is an amount without its unit. */
+export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
+
 /**
  * Reads an amount by the grammar `digits[.digits]unit`, the unit in any letter case; `sat` and `sats` stand for BTC.
+ * Spaces are taken where our own screen prints them: between thousands and before the unit.
  *
  * With `ccy` the unit may be left out, except for BTC, where a bare number could mean either bitcoin or satoshis, and a
  * unit of another currency is refused. Throws `Failure` usage, also for zero and for more decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
   const expected = ccy === undefined ? undefined : parseCurrency(ccy);
-  const [, digits, unit] = (text.length <= maxLength && /^(\d+(?:\.\d+)?)([a-z]*)$/i.exec(text)) || [];
-  if (digits === undefined || unit === undefined) {
+  const [, grouped, unit] = (text.length <= maxLength && amountPattern.exec(text)) || [];
+  if (grouped === undefined || unit === undefined || (unit === '' && text.endsWith(' '))) {
     throw usage(`"${clip(text)}" is not an amount. Write digits and a unit, such as ${example(expected)}.`);
   }
+  const digits = grouped.replaceAll(thousandsSeparator, '');
   if (unit === '' && (expected === undefined || expected === 'BTC')) throw bareNumber(digits);
 
   const inSats = /^sats?$/i.test(unit);
@@ -68,6 +78,13 @@ export function parseAmount(text: string, ccy?: string): Money {
   const value = inSats ? new Big(digits).times(btcPerSat) : new Big(digits);
   checkSize(text, actual, value);
   return { ccy: actual, value };
+}
+
+/** The currency that an amount names itself; undefined for a bare number and for what is no amount. */
+export function currencyOf(text: string): string | undefined {
+  const unit = amountPattern.exec(text)?.[2] ?? '';
+  if (/^sats?$/i.test(unit)) return 'BTC';
+  return /^(?:usdt|[a-z]{3})$/i.test(unit) ? unit.toUpperCase() : undefined;
 }
 
 /** The amount as plain decimal digits: no exponent, full precision, no trailing zeros. */

@@ -34,8 +34,8 @@ const kinds = [
     },
   },
   {
-    kind: 'an LNURL, from the USDT wallet',
-    args: ['lnurl', lnurl.toLowerCase(), '5usdt', '--from', 'usdt'],
+    kind: 'an LNURL, from the wallet that the amount names',
+    args: ['lnurl', lnurl.toLowerCase(), '5usdt'],
     wire: {
       sourceReq: wallet('USDT', 5),
       destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: lnurl } },
@@ -67,6 +67,32 @@ const kinds = [
       destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: tron }, amtRequested: 25.5 },
     },
   },
+  {
+    kind: 'a TRON address, by what leaves another wallet',
+    args: ['usdt', tron, '--spend', '250000vnd'],
+    wire: {
+      sourceReq: wallet('VND', 250_000),
+      destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: tron } },
+    },
+  },
+  {
+    kind: 'a TRON address, fees taken out',
+    args: ['usdt', tron, '25usdt', '--deduct-fees'],
+    wire: {
+      sourceReq: wallet('USDT'),
+      destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: tron }, amtRequested: 25 },
+      deductNetworkFeesFromDest: true,
+    },
+  },
+  {
+    kind: 'a Lightning Address, fees taken out',
+    args: ['lnurl', 'alice@example.com', '5usdt', '--deduct-fees'],
+    wire: {
+      sourceReq: wallet('USDT', 5),
+      destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: 'alice@example.com' } },
+      deductNetworkFeesFromDest: true,
+    },
+  },
 ];
 
 describe('svcpay send, in a script', () => {
@@ -95,14 +121,20 @@ describe('svcpay send, in a script', () => {
     expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { method: 'lightning' } });
   });
 
-  test('does not choose between two ways by itself: the flag that does is named', async ({ around }) => {
+  test('pays a URI of two ways over Lightning unless it is told otherwise', async ({ around }) => {
     const uri = `bitcoin:${bitcoin}?amount=0.00001&lightning=${await around.sandbox.invoice('1000sat')}`;
-    const run = await svcpay(['send', uri, '--yes'], around);
-    expect(run).toMatchObject({ exitCode: 9, stdout: '' });
-    expect(run.stderr).toContain('--via lightning|onchain');
-    expect(created(around.sandbox)).toEqual([]);
-    const chosen = await svcpay(['send', '--via', 'lightning', uri, '--yes', '--json'], around);
-    expect(chosen.json()).toMatchObject({ destReq: { method: 'lightning' } });
+    const chain = await svcpay(['send', uri, '--via', 'onchain', '--yes', '--quote-only', '--json'], around);
+    expect(chain.json()).toMatchObject({ txnState: 'quoted', destReq: { method: 'on-chain' } });
+    const run = await svcpay(['send', uri, '--yes', '--json'], around);
+    expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { method: 'lightning' } });
+    const again = await svcpay(['send', '--via', 'onchain', uri, '--yes'], around);
+    expect(again).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(again.stderr).toContain('paid');
+  });
+
+  test('takes an amount as the screen prints it, in words of its own too', async ({ around }) => {
+    const run = await svcpay(['send', 'bob@example.com', '5', '000', 'sat', '--yes', '--json'], around);
+    expect(run.json()).toMatchObject({ txnState: 'completed', sourceReq: { amtRequested: 0.00005 } });
   });
 
   test('refuses to pay to the own deposit address', async ({ around }) => {
@@ -159,7 +191,11 @@ const bad: readonly Bad[] = [
   { why: 'the contract of the token', args: () => ['usdt', tokenContract, '5usdt'], says: /contract of USDT/ },
   { why: 'USDT on Ethereum', args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'], says: /announced.*not yet available.*TRON/s },
   { why: 'a TRON address where a Bitcoin address belongs', args: () => ['onchain', tron, '1000sat'], says: /a TRON address, and a Bitcoin address is needed/ },
-  { why: 'fees taken out of what is not on-chain', args: (it) => [it, '--deduct-fees'], says: /--deduct-fees is for on-chain/ },
+  { why: 'fees taken out of an invoice', args: (it) => [it, '--deduct-fees'], says: /an invoice fixes what arrives/ },
+  { why: 'an amount of another wallet as what arrives in USDT', args: () => ['usdt', tron, '250000vnd'], says: /amount of VND.*If 250000vnd shall leave the wallet/s },
+  { why: 'both an amount and what to spend', args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'], says: /both given/ },
+  { why: 'what to spend on-chain', args: () => [bitcoin, '--spend', '5usdt'], says: /amount that arrives/ },
+  { why: 'a highest fee of another wallet', args: (it) => [it, '--max-fee', '1usdt'], says: /--max-fee 1usdt is in USDT.*Write it in BTC, as in 100sat/s },
   { why: 'a word that is no destination', args: () => ['somewhere', '5sat'], says: /"somewhere" is not a destination/ },
 ];
 

@@ -46,6 +46,11 @@ describe('parseAmount', () => {
     ['500000', 'VND', 'VND', '500000'],
     ['007cad', undefined, 'CAD', '7'],
     ['12.34chf', undefined, 'CHF', '12.34'],
+    ['50 000 sat', undefined, 'BTC', '0.0005'],
+    ['50 000sat', undefined, 'BTC', '0.0005'],
+    ['0.00050000 BTC', undefined, 'BTC', '0.0005'],
+    ['10 000.00 USDT', undefined, 'USDT', '10000'],
+    ['500 000', 'VND', 'VND', '500000'],
   ] as const)('reads %s (%s) as %s %s', ([text, ccy, expectedCcy, expectedValue]) => {
     const amount = parseAmount(text, ccy);
     expect([amount.ccy, fixed(amount.value)]).toEqual([expectedCcy, expectedValue]);
@@ -60,9 +65,13 @@ describe('parseAmount', () => {
     ['.5btc', 'is not an amount'],
     ['5.btc', 'is not an amount'],
     ['1,000sat', 'is not an amount'],
-    ['1 000sat', 'is not an amount'],
+    ['10 00sat', 'is not an amount'],
+    ['1000 000sat', 'is not an amount'],
+    ['1  000sat', 'is not an amount'],
+    ['0.000 5btc', 'is not an amount'],
+    ['1 000 ', 'is not an amount'],
     ['1_000sat', 'is not an amount'],
-    ['1 sat', 'is not an amount'],
+    ['1  sat', 'is not an amount'],
     ['0x10sat', 'is not an amount'],
     ['١sat', 'is not an amount'],
     ['1.2.3btc', 'is not an amount'],

@@ -1,17 +1,17 @@
 // Payments that a model asks for, through the same machine as every other: quoted, held to the limits, let go once.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import type { PaymentTerms } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import type { Approval, PaymentDeps } from '../../wallet/payment/contract.js';
-import { checkNotExpired } from '../../wallet/plan/destinations.js';
+import { checkNotExpired, ownAddressGuard } from '../../wallet/plan/destinations.js';
+import { planSendNow } from '../../wallet/plan/send.js';
 import { noLimits } from '../../wallet/limits/limits.js';
-import { swapOrder, type Order } from '../../wallet/payment/orders.js';
+import type { Order } from '../../wallet/payment/orders.js';
 import { pay } from '../../wallet/payment/payment.js';
 import type { Context } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
-import { ownAddressGuard, type PlannedOrder } from '../payment/plan-send.js';
-import type { Swap } from '../payment/plan-swap.js';
+import type { MaxFeeOf } from '../payment/payment-options.js';
+import { readSwap, swapOrderOf } from '../payment/plan-swap.js';
 import { currency, text } from '../values.js';
 
 export const sendArguments = {
@@ -26,7 +26,22 @@ export const swapArguments = {
   to: currency().describe('the wallet to put it in'),
 };
 
-export const swapOrderOf = ({ from, to, value }: Swap): Order => swapOrder(from, to, value, 'source');
+/** What a model asks to have paid; nobody is there to be asked what is missing. */
+export interface PlannedOrder {
+  readonly order: Order;
+  readonly slow: boolean;
+  readonly expiresAt?: number | undefined;
+}
+
+export const plannedSend = (
+  { destination, amount, from }: { destination: string; amount: string | undefined; from: string | undefined },
+  { settings, now }: Pick<Context, 'settings' | 'now'>,
+): PlannedOrder => planSendNow({ to: destination, amount, from }, { network: settings.network, now: now() });
+
+export const plannedSwap = ({ amount, from, to }: { amount: string; from: string; to: string }): PlannedOrder => ({
+  order: swapOrderOf(readSwap(amount, from, to)),
+  slow: false,
+});
 
 /** The full cost of an order, which lapses unused. */
 export async function quoteOf(planned: PlannedOrder, signal: AbortSignal, context: Context): Promise<object> {
@@ -44,7 +59,7 @@ export interface Payment {
   readonly planned: PlannedOrder;
   /** The same one never pays twice. */
   readonly ref: string;
-  readonly maxFee: PaymentTerms['maxFee'];
+  readonly maxFee: MaxFeeOf | undefined;
 }
 
 /** Long enough for Lightning; what takes longer is reported as on its way. */
@@ -57,7 +72,7 @@ export async function payOrder(payment: Payment, signal: AbortSignal, context: C
   await vet(planned, context);
   const deps = await depsOf(signal, context, () => undefined);
   const wait = planned.slow ? false : patienceMs;
-  const request = { order: planned.order, ref, terms: { maxFee }, consent: 'standing' } as const;
+  const request = { order: planned.order, ref, terms: { maxFee: maxFee?.(planned.order.body.sourceReq.ccy) }, consent: 'standing' } as const;
   return pay(request, { wait, retry: false, quoteOnly: false }, deps);
 }
 
@@ -75,7 +90,7 @@ function checkLimited({ perPayment, perDay }: Limits, ccy: string): void {
 
 async function vet({ order, expiresAt }: PlannedOrder, context: Context): Promise<void> {
   if (expiresAt !== undefined) checkNotExpired({ expiresAt }, context.now());
-  await ownAddressGuard(context)(order);
+  await ownAddressGuard(context.ownClient)(order);
 }
 
 async function depsOf(

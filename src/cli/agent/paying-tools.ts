@@ -1,10 +1,8 @@
 // What a model may do only where a person has allowed it: let money go, within the limits of the profile.
 import type { Context } from '../context.js';
 import { parseMaxFee, reference } from '../payment/payment-options.js';
-import { planSend } from '../payment/plan-send.js';
-import { readSwap } from '../payment/plan-swap.js';
 import { word } from '../values.js';
-import { payOrder, sendArguments, swapArguments, swapOrderOf } from './orders.js';
+import { payOrder, plannedSend, plannedSwap, sendArguments, swapArguments } from './orders.js';
 import { defineTool, type Tool } from './tool.js';
 
 const terms = {
@@ -13,7 +11,6 @@ const terms = {
 };
 
 export function payingTools(context: Context): Tool[] {
-  const { network } = context.settings;
   return [
     defineTool({
       name: 'pay',
@@ -23,12 +20,8 @@ export function payingTools(context: Context): Tool[] {
         'Answers with the transaction, or with outcome pending while it is on its way.',
       effect: 'pays',
       arguments: { ...sendArguments, ...terms },
-      run: ({ destination, amount, from, reference, maxFee }, signal) =>
-        payOrder(
-          { planned: planSend({ to: destination, amount, from }, network), ref: reference, maxFee },
-          signal,
-          context,
-        ),
+      run: async ({ reference, maxFee, ...words }, signal) =>
+        payOrder({ planned: plannedSend(words, context), ref: reference, maxFee }, signal, context),
     }),
     defineTool({
       name: 'swap',
@@ -36,10 +29,8 @@ export function payingTools(context: Context): Tool[] {
       description: 'Exchanges between two own wallets, once, within the limits. Irreversible.',
       effect: 'pays',
       arguments: { ...swapArguments, ...terms },
-      run: ({ amount, from, to, reference, maxFee }, signal) => {
-        const order = swapOrderOf(readSwap(amount, from, to, false));
-        return payOrder({ planned: { order, slow: false }, ref: reference, maxFee }, signal, context);
-      },
+      run: async ({ reference, maxFee, ...words }, signal) =>
+        payOrder({ planned: plannedSwap(words), ref: reference, maxFee }, signal, context),
     }),
   ];
 }

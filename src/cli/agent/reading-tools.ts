@@ -4,16 +4,14 @@ import { detectDestination } from '../../formats/destination.js';
 import { allRates, findRate } from '../../wallet/history/rates.js';
 import { transactionStates } from '../../formats/states.js';
 import type { Context } from '../context.js';
-import { planSend } from '../payment/plan-send.js';
-import { readSwap } from '../payment/plan-swap.js';
 import { choice, currency, text, whole } from '../values.js';
-import { quoteOf, sendArguments, swapArguments, swapOrderOf } from './orders.js';
+import { plannedSend, plannedSwap, quoteOf, sendArguments, swapArguments } from './orders.js';
 import { defineTool, type Tool } from './tool.js';
 
 const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export function readingTools(context: Context): Tool[] {
-  const { ownClient, settings, now } = context;
+  const { ownClient, now } = context;
   return [
     defineTool({
       name: 'wallets',
@@ -76,8 +74,7 @@ export function readingTools(context: Context): Tool[] {
       description: 'What a payment would cost in full, fees included. Moves nothing.',
       effect: 'quotes',
       arguments: sendArguments,
-      run: async ({ destination, amount, from }, signal) =>
-        quoteOf(planSend({ to: destination, amount, from }, settings.network), signal, context),
+      run: async (words, signal) => quoteOf(plannedSend(words, context), signal, context),
     }),
     defineTool({
       name: 'quote_swap',
@@ -85,8 +82,7 @@ export function readingTools(context: Context): Tool[] {
       description: 'What an exchange between two own wallets would bring, fees included. Moves nothing.',
       effect: 'quotes',
       arguments: swapArguments,
-      run: async ({ amount, from, to }, signal) =>
-        quoteOf({ order: swapOrderOf(readSwap(amount, from, to, false)), slow: false }, signal, context),
+      run: async (words, signal) => quoteOf(plannedSwap(words), signal, context),
     }),
   ];
 }

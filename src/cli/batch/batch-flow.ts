@@ -10,6 +10,7 @@ import { checkBatch, shortOf, type BatchCheck } from '../../wallet/batch/check.j
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
+import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { BatchFlags } from './batch-options.js';
 import { payBatch } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
@@ -17,7 +18,6 @@ import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
 import { journalScope, spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
-import { ownAddressGuard } from '../payment/plan-send.js';
 
 export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain, context: Context): Promise<void> {
   const { globals, ask, home } = context;
@@ -27,6 +27,8 @@ export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain
   const plan = planner(flags, context);
   const check = await checkFile(spool, plan, context);
   if (check.problems.length > 0) throw refusalOf(check, context);
+  // One that does not fit a wallet is said once, and not of every row.
+  for (const { from } of check.totals) flags.maxFee?.(from);
   const wallets = await (await context.ownClient()).wallets();
   const available = (ccy: string): Money | undefined => balanceOf(ccy, wallets);
   const before = summaryOf(file, flags, check, available);
@@ -61,6 +63,7 @@ function planner({ name, from }: BatchFlags, context: Context): Plan {
     name,
     from,
     network: settings.network,
+    now: context.now(),
     recipients: config.read().recipients,
     sender: settings.profile.sender,
     lookUp: async (countryCode) => (await (opened ??= openLookUp(context)))(countryCode),
@@ -70,7 +73,7 @@ function planner({ name, from }: BatchFlags, context: Context): Plan {
 
 async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<BatchCheck> {
   const { live, settings, now, journal, terminal } = context;
-  const refuseOwn = ownAddressGuard(context);
+  const refuseOwn = ownAddressGuard(context.ownClient);
   let checked = 0;
   const counted = async (row: BatchRow): Promise<PlannedRow> => {
     checked += 1;

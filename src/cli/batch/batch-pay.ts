@@ -37,7 +37,7 @@ export async function payBatch(
   try {
     const deps = await batchDeps(refs, record, context);
     drain.begin();
-    const options = { ...flags, stopOnError: flags.onError === 'stop', terms: { maxFee: flags.maxFee } };
+    const options = { ...flags, stopOnError: flags.onError === 'stop', terms: (ccy: string) => ({ maxFee: flags.maxFee?.(ccy) }) };
     const complete = await runBatch(rows, options, deps);
     live.stop();
     await file?.close();

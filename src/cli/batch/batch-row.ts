@@ -1,18 +1,18 @@
 // A row of a batch file as the payment that it stands for: read as the same words on a command line would be.
 import type { Institution } from '../../api/types.js';
-import { fixed, parseAmount } from '../../formats/amount.js';
+import { fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Network, Profile, Recipient } from '../../store/profile/profiles.js';
+import type { Profile, Recipient } from '../../store/profile/profiles.js';
 import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
 import type { BatchRow } from '../../wallet/batch/rows.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { payoutOrder } from '../../wallet/payout/order.js';
+import { planSendNow, type SendPlan, type Surroundings } from '../../wallet/plan/send.js';
 import { readAll, type RawValues } from '../define.js';
 import { reference } from '../payment/payment-options.js';
 import { readDraft } from '../payout/payout-draft.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { answerOptions, missingFlags } from '../payout/payout-options.js';
-import { planSend, type PlannedOrder } from '../payment/plan-send.js';
 import { currency } from '../values.js';
 
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
@@ -27,12 +27,11 @@ const payoutColumns = new Map(
 
 export const batchColumns: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
 
-export interface PlanDeps {
+export interface PlanDeps extends Surroundings {
   /** Distinguishes batches whose rows without a reference are otherwise the same. */
   readonly name: string;
   /** The wallet that pays where neither row nor kind says. */
   readonly from: string | undefined;
-  readonly network: Network;
   readonly recipients: Readonly<Record<string, Recipient>>;
   readonly sender: Profile['sender'];
   readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
@@ -49,7 +48,7 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
   const paid =
     to === undefined
       ? await planPayout(cells, given, from, deps)
-      : planSend({ to, amount: amountOf(cells), from }, deps.network);
+      : sendRow(planSendNow({ to, amount: amountOf(cells), from }, deps));
   const { note, ref } = cells;
   const order = note === undefined ? paid.order : { ...paid.order, body: { ...paid.order.body, note } };
   return {
@@ -64,6 +63,11 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
   };
 }
 
+type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'expiresAt' | 'to'>>;
+
+/** An order for an invoice names the node that it pays as its destination, and not the invoice. */
+const sendRow = ({ order, slow, expiresAt, pays }: SendPlan): Paid => ({ order, slow, expiresAt, to: pays.text });
+
 /** The amount that the destination itself says. */
 const named = ({ receives }: Order): string =>
   receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
@@ -73,7 +77,7 @@ async function planPayout(
   given: readonly string[],
   from: string | undefined,
   { recipients, sender, lookUp }: PlanDeps,
-): Promise<PlannedOrder> {
+): Promise<Paid> {
   if (given.length === 0) throw new Failure('usage', '"to" is missing.');
   const raw: RawValues = Object.fromEntries(given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]));
   const answers = { ...readAll(answerOptions, raw), amount: amountOf(cells), recipient: cells['recipient'] };
@@ -91,7 +95,7 @@ const camel = (flag: string): string =>
 /** The amount with its unit, which stands beside it or in a column of its own. */
 function amountOf({ amount, currency: unit }: BatchRow['cells']): string | undefined {
   if (amount === undefined || unit === undefined) return amount;
-  if (/^[\d.]+$/.test(amount)) return `${amount}${unit}`;
+  if (isUnitless(amount)) return `${amount}${unit}`;
   parseAmount(amount, /^sats?$/i.test(unit) ? 'BTC' : unit);
   return amount;
 }

@@ -43,7 +43,7 @@ export async function runPayment(
   const request = {
     order: noted,
     ref: flags.ref,
-    terms: { maxFee: flags.maxFee },
+    terms: { maxFee: flags.maxFee?.(order.body.sourceReq.ccy) },
     consent: globals.yes ? ('standing' as const) : ('none' as const),
   };
   await showPayment(presentation, (deps) => pay(request, optionsOf(flags), deps), context);

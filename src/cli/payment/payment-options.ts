@@ -1,19 +1,36 @@
 // The options that every payment shares: the reference, the highest fee, how long to wait.
-import { fixed, parseAmount } from '../../formats/amount.js';
+import { currencyOf, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
 import type { ValuesOf } from '../define.js';
 import { duration, flag, onOff, text, word } from '../values.js';
 
-type MaxFee = NonNullable<PaymentTerms['maxFee']>;
+export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
-/** `1%` of the amount, or an amount such as `100sat`. */
-export function parseMaxFee(given: string): MaxFee {
+/** The highest fee, once it is known from which wallet the payment goes: a bare number is in its currency. */
+export type MaxFeeOf = (ccy: string) => MaxFee;
+
+/**
+ * `1%` of the amount, or an amount such as `100sat`. What comes of it throws Failure `usage` for a wallet in another
+ * currency, which it names.
+ */
+export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
-  if (percent !== undefined) return { percent };
-  if (/^0[a-z]+$/i.test(given)) return { amount: '0', ccy: parseAmount(`1${given.slice(1)}`).ccy };
-  const { ccy, value } = parseAmount(given);
-  return { amount: fixed(value), ccy };
+  if (percent !== undefined) return () => ({ percent });
+  const named = currencyOf(given);
+  if (named === undefined && !isUnitless(given)) parseAmount(given);
+  const isZero = /^0[a-z]*$/i.test(given);
+  return (ccy) => {
+    if (named !== undefined && named !== ccy) throw otherCurrency(given, named, ccy);
+    return { amount: isZero ? '0' : fixed(parseAmount(given, ccy).value), ccy };
+  };
+}
+
+function otherCurrency(given: string, named: string, ccy: string): Failure {
+  const example = ccy === 'BTC' ? '100sat' : `1${ccy.toLowerCase()}`;
+  return new Failure('usage', `Not sent: --max-fee ${given} is in ${named}, and this payment's fees are in ${ccy}.`, {
+    hint: `Write it in ${ccy}, as in ${example}, or as a share, as in 1%.`,
+  });
 }
 
 const longestRef = 200;
@@ -28,8 +45,12 @@ function parseRef(given: string): string {
 
 export const reference = () => word('REF', parseRef);
 
+export const deductFees = () => flag().describe('take the fees out of the amount, so that the recipient gets less');
+
+export const spend = () => text('AMOUNT').optional().describe('what leaves the wallet, as in 250000vnd, instead of AMOUNT (USDT, LNURL)');
+
 export const paymentOptions = {
-  maxFee: word('AMOUNT|PERCENT', parseMaxFee).optional().describe('highest total fee, as in 100sat or 1%'),
+  maxFee: word('AMOUNT|PERCENT', parseMaxFee).optional().describe('highest total fee, in the currency of the wallet that pays or as a share: 100sat, 1%'),
   ref: reference().optional().describe('your reference: run again with the same one, it never pays twice'),
   note: text().optional().describe('a note for yourself; the recipient does not see it'),
   wait: onOff().describe('wait until the payment is settled (the default)'),

@@ -1,47 +1,89 @@
 // A swap as it is written: which wallet pays, which receives, and on which of the two the amount stands.
-import { parseAmount, type Money } from '../../formats/amount.js';
+import { isUnitless, parseAmount, parseCurrency, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-
-/** `AMOUNT FROM TO`, or `AMOUNTfrom TO`, where the amount names the wallet that it belongs to. */
-export function readSwap(text: string, first: string, second: string | undefined, receive: boolean): Swap {
-  if (second === undefined) {
-    if (isBare(text)) throw oneWallet(text, first, receive);
-    const value = parseAmount(text);
-    if (receive) throw new Failure('usage', 'Name both wallets, as in: swap 100000sat USDT BTC --receive.');
-    return different({ from: value.ccy, to: first, value });
-  }
-  const [named, other] = receive ? [second, first] : [first, second];
-  if (first !== second) refuseOtherSide(text, other, receive);
-  return different({ from: first, to: second, value: parseAmount(text, named) });
-}
-
-const isBare = (text: string): boolean => /^[\d.]+$/.test(text);
-
-/** `swap 25 USDT`: the other wallet is missing, not the unit. */
-function oneWallet(text: string, ccy: string, receive: boolean): Failure {
-  const other = ccy === 'BTC' ? 'USDT' : 'BTC';
-  const [missing, pair] = receive ? ['out of', `${other} ${ccy} --receive`] : ['into', `${ccy} ${other}`];
-  const hint = `svcpay swap ${text}${ccy === 'BTC' ? 'btc' : ''} ${pair}`;
-  return new Failure('usage', `Not sent: ${text} ${ccy} ${missing} which wallet? Name both.`, { hint });
-}
-
-/** An amount of the other wallet was meant for the other side. */
-function refuseOtherSide(text: string, other: string, receive: boolean): void {
-  const unit = /[a-z]+$/i.exec(text)?.[0].toUpperCase();
-  if (unit !== other && !(other === 'BTC' && /^SATS?$/.test(unit ?? ''))) return;
-  const [what, advice] = receive ? ['what leaves', 'Leave --receive out'] : ['what arrives in', 'Add --receive'];
-  throw new Failure('usage', `Not sent: ${text} is ${what} the ${other} wallet.`, {
-    hint: `${advice} if that is what you mean.`,
-  });
-}
+import { swapOrder, type Order } from '../../wallet/payment/orders.js';
 
 export interface Swap {
   readonly from: string;
   readonly to: string;
-  readonly value: Money;
+  readonly amount: Money;
+  /** The amount is what arrives. */
+  readonly receive: boolean;
 }
 
-function different(swap: Swap): Swap {
-  if (swap.from !== swap.to) return swap;
-  throw new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${swap.from}.`);
+/** What is known of a swap, and what is still to be said. */
+export interface SwapWords {
+  readonly amount: string | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
 }
+
+export const swapOrderOf = ({ from, to, amount, receive }: Swap): Order =>
+  swapOrder(from, to, amount, receive ? 'dest' : 'source');
+
+/** `FROM` and `TO` apart from the amount, as an agent gives them. */
+export const readSwap = (amount: string, from: string, to: string): Swap => planSwap(sides({ amount, from, to }, false), false);
+
+const pattern = /^(?<digits>[\d.]+(?: [\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
+const isSats = (name: string): boolean => /^sats?$/i.test(name);
+
+/** `AMOUNT FROM TO`, or `AMOUNTfrom TO`, where the amount names the wallet that it belongs to; any of it may be missing. */
+export function readSwapWords(given: string, receive: boolean): SwapWords {
+  const text = given.trim().replaceAll(/ +/g, ' ');
+  if (text === '') return { amount: undefined, from: undefined, to: undefined };
+  const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
+  if (digits === undefined) {
+    throw usage(`Not sent: "${text.slice(0, 40)}" is no swap. Write it as in: svcpay swap 25usdt BTC`);
+  }
+  if (first === undefined) return { amount: digits, from: undefined, to: undefined };
+  if (third !== undefined) return sides({ amount: digits + first, from: second, to: third }, receive);
+  const hasUnit = gap === '' || isSats(first);
+  const amount = hasUnit ? digits + first : digits;
+  const named = hasUnit ? parseAmount(amount).ccy : first;
+  if (second === undefined) return sides({ amount, from: receive ? undefined : named, to: receive ? named : undefined }, receive);
+  if (receive && hasUnit) throw usage('Name both wallets, as in: swap 100000sat USDT BTC --receive.');
+  return sides({ amount, from: named, to: second }, receive);
+}
+
+function sides({ amount, from, to }: SwapWords, receive: boolean): SwapWords {
+  const words = { amount, from: wallet(from), to: wallet(to) };
+  const other = receive ? words.from : words.to;
+  if (amount !== undefined && words.from !== words.to) refuseOtherSide(amount, other, receive);
+  return words;
+}
+
+function wallet(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  if (isSats(name)) throw usage(`Not sent: "${name}" is a unit, and its wallet is called BTC.`);
+  return parseCurrency(name);
+}
+
+/** Throws Failure `usage` for what is missing, for two sides that are one, and for an amount that cannot be. */
+export function planSwap({ amount, from, to }: SwapWords, receive: boolean): Swap {
+  if (amount === undefined) throw usage('Not sent: what to swap is missing. Write it as in: svcpay swap 25usdt BTC');
+  if (from === undefined || to === undefined) throw oneWallet(amount, from ?? to ?? 'BTC', receive);
+  if (from === to) throw usage(`Not sent: a swap needs two different wallets, and both are ${from}.`);
+  return { from, to, amount: parseAmount(amount, receive ? to : from), receive };
+}
+
+/** `swap 25 USDT`: the other wallet is missing, not the unit. */
+function oneWallet(amount: string, ccy: string, receive: boolean): Failure {
+  const bare = isUnitless(amount);
+  const other = ccy === 'BTC' ? 'USDT' : 'BTC';
+  const [missing, pair] = receive ? ['out of', `${other} ${ccy} --receive`] : ['into', `${ccy} ${other}`];
+  const hint = `svcpay swap ${amount}${bare && ccy === 'BTC' ? 'btc' : ''} ${pair}`;
+  return new Failure('usage', `Not sent: ${amount}${bare ? ` ${ccy}` : ''} ${missing} which wallet? Name both.`, { hint });
+}
+
+/** An amount of the other wallet was meant for the other side. */
+function refuseOtherSide(amount: string, other: string | undefined, receive: boolean): void {
+  const unit = /[a-z]+$/i.exec(amount)?.[0].toUpperCase();
+  if (unit === undefined || other === undefined) return;
+  if (unit !== other && !(other === 'BTC' && /^SATS?$/.test(unit))) return;
+  const [what, advice] = receive ? ['what leaves', 'Leave --receive out'] : ['what arrives in', 'Add --receive'];
+  throw new Failure('usage', `Not sent: ${amount} is ${what} the ${other} wallet.`, {
+    hint: `${advice} if that is what you mean.`,
+  });
+}
+
+const usage = (message: string): Failure => new Failure('usage', message);

@@ -1,33 +1,86 @@
 // Swaps between two of the account's own wallets. Specification: endpoint 6, rule 8.
-import { swapOrder } from '../../wallet/payment/orders.js';
+import { parseAmount } from '../../formats/amount.js';
+import type { Ask, Back } from '../../terminal/ask/ask.js';
+import { taking, walk } from '../../terminal/ask/wizard.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { flag, phrase } from '../values.js';
+import { runGuided } from './guided.js';
 import { runPayment } from './payment-flow.js';
-import { paymentOptions } from './payment-options.js';
-import { readSwap } from './plan-swap.js';
-import { currency, flag, text } from '../values.js';
+import { paymentOptions, type PaymentFlags } from './payment-options.js';
+import { planSwap, readSwapWords, swapOrderOf, type SwapWords } from './plan-swap.js';
+import { walletChoices, type WalletChoice } from './wallet-choices.js';
 
 export const swap = defineCommand({
   arguments: {
-    amount: text('AMOUNT').describe('what to swap, as in 25usdt; a bare number where FROM names the currency'),
-    first: currency('FROM').describe('the wallet to take it from; may be left out when AMOUNT names it'),
-    second: currency('TO').optional().describe('the wallet to put it in'),
+    words: phrase('AMOUNT FROM TO').describe(
+      'what to swap, the wallet that it leaves (or in AMOUNT itself, as in 25usdt), and the one it enters',
+    ),
   },
   options: {
     receive: flag().describe('AMOUNT is what shall arrive in TO, not what leaves FROM'),
     ...paymentOptions,
   },
   examples: [
+    ['svcpay swap', 'asks for both wallets and the amount'],
     ['svcpay swap 25 USDT BTC', 'sell 25 USDT for bitcoin'],
     ['svcpay swap 25usdt BTC --yes --json', 'the same, in a script'],
     ['svcpay swap 100000sat USDT BTC --receive', 'buy exactly 100 000 sat'],
   ],
-  async run({ amount, first, second, receive, ...flags }, context) {
-    const { from, to, value } = readSwap(amount, first, second, receive);
-    await runPayment(
-      swapOrder(from, to, value, receive ? 'dest' : 'source'),
-      flags,
-      { about: [{ label: 'Swap', value: `${from} to ${to}` }], getsLabel: 'You get' },
-      context,
-    );
+  async run({ words: given = '', receive, ...flags }, context) {
+    const words = readSwapWords(given, receive);
+    const isWhole = words.amount !== undefined && words.from !== undefined && words.to !== undefined;
+    const run = (answers: SwapWords): Promise<void> => paySwap(answers, receive, flags, context);
+    if (isWhole || !context.terminal.canPrompt) return run(words);
+    const wallets = await walletChoices(context);
+    const flow = {
+      ask: (answers: SwapWords) => askSwap(answers, receive, wallets, context.ask.steps),
+      run,
+      changesAfterNo: false,
+      changes: [
+        { name: 'Change the amount', forget: (answers: SwapWords) => ({ ...answers, amount: undefined }) },
+        { name: 'Change the wallets', forget: () => ({ amount: undefined, from: undefined, to: undefined }) },
+      ],
+    };
+    await runGuided(words, flow, flags.ref, context);
   },
 });
+
+async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: Context): Promise<void> {
+  const planned = planSwap(words, receive);
+  const about = [{ label: 'Swap', value: `${planned.from} to ${planned.to}` }];
+  await runPayment(swapOrderOf(planned), flags, { about, getsLabel: 'You get' }, context);
+}
+
+function askSwap(
+  start: SwapWords,
+  receive: boolean,
+  wallets: readonly WalletChoice[],
+  ask: Ask['steps'],
+): Promise<SwapWords | Back> {
+  const full = wallets.filter(({ isEmpty }) => !isEmpty);
+  return walk<SwapWords>(start, [
+    (soFar) => {
+      const choices = full.filter(({ value }) => value !== soFar.to);
+      return soFar.from === undefined
+        ? taking(ask.select({ message: 'From', flag: 'FROM', choices }), (from) => ({ ...soFar, from }))
+        : undefined;
+    },
+    (soFar) => {
+      const choices = wallets.filter(({ value }) => value !== soFar.from);
+      return soFar.to === undefined
+        ? taking(ask.select({ message: 'To', flag: 'TO', choices }), (to) => ({ ...soFar, to }))
+        : undefined;
+    },
+    (soFar) => {
+      if (soFar.amount !== undefined) return undefined;
+      const ccy = receive ? soFar.to : soFar.from;
+      const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? ', as in 50000sat' : `, in ${ccy}`}`;
+      const parse = (amount: string): SwapWords => {
+        parseAmount(amount, ccy);
+        return { ...soFar, amount };
+      };
+      return ask.parsed({ message, flag: 'AMOUNT', parse });
+    },
+  ]);
+}

@@ -13,7 +13,7 @@ import { defineCommand } from '../define.js';
 import { optionsOf, showPayment } from './payment-flow.js';
 import { paymentOptions } from './payment-options.js';
 import { text } from '../values.js';
-import { aboutInvoice } from './send-lightning.js';
+import { aboutInvoice } from './about-send.js';
 
 const { maxFee, wait, waitTimeout } = paymentOptions;
 
@@ -38,7 +38,7 @@ export const txConfirm = defineCommand({
       return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
     }
     if (!globals.yes) ask.demand(['--yes']);
-    const given = { terms: { maxFee }, consent: globals.yes ? ('standing' as const) : ('none' as const) };
+    const given = { terms: { maxFee: maxFee?.(txn.sourceReq.ccy) }, consent: globals.yes ? ('standing' as const) : ('none' as const) };
     const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
     const isSwap = txn.destReq.method === 'servicepay';
     await showPayment(

@@ -114,10 +114,15 @@ async function stateOf(row: PlannedRow, intent: Intent | undefined, deps: CheckD
 
 /** Throws Failure `usage` for a reference that belongs to a different payment. */
 function isSettled({ ref, order }: PlannedRow, intent: Intent): boolean {
+  if (paysSameInvoice(order, intent)) return true;
   const mayChange = intent.closed && intent.step === 'intent';
   if (intent.fingerprint !== fingerprint(order) && !mayChange) throw differentPayment(ref, intent.txnId);
   return isPaid(intent) || isLetGo(intent);
 }
+
+/** A bitcoin: URI is planned by another way once its invoice has expired; what it is for has been paid all the same. */
+const paysSameInvoice = ({ onceKey }: PlannedRow['order'], intent: Intent): boolean =>
+  onceKey !== null && intent.onceKey === onceKey && (isPaid(intent) || isLetGo(intent));
 
 async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
   try {

@@ -37,7 +37,8 @@ export interface BatchOptions {
   /** Longest wait for the settlement of a row, in ms. */
   readonly waitTimeout: number;
   readonly retry: boolean;
-  readonly terms: PaymentTerms;
+  /** The terms of a row, by the wallet that pays it. */
+  readonly terms: (ccy: string) => PaymentTerms;
 }
 
 export interface BatchDeps {
@@ -101,7 +102,7 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
     },
   };
   const unseen = !deps.known.has(row.ref);
-  const request = { order: row.order, ref: row.ref, unseen, terms: options.terms, consent: 'standing' as const };
+  const request = { order: row.order, ref: row.ref, unseen, terms: options.terms(row.order.body.sourceReq.ccy), consent: 'standing' as const };
   try {
     const txn = await pay(request, waitFor(row, options), payment);
     return { ...about(row, txn), fate: txn.txnState === 'completed' ? 'paid' : 'sent', total };
@@ -120,7 +121,8 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
 async function paidBefore(row: PlannedRow, { payment }: BatchDeps): Promise<RowOutcome | undefined> {
   const intent = await payment.journal.find(payment.scope, row.ref);
   if (intent === undefined || intent.ref !== row.ref || !isPaid(intent)) return undefined;
-  if (intent.fingerprint !== fingerprint(row.order)) return undefined;
+  const isSame = row.order.onceKey !== null && intent.onceKey === row.order.onceKey;
+  if (!isSame && intent.fingerprint !== fingerprint(row.order)) return undefined;
   const { txnId, txnState, approvedTotal, spendCcy } = intent;
   const known = approvedTotal !== null && spendCcy !== null;
   const total = known ? { ccy: spendCcy, value: new Big(approvedTotal) } : undefined;

@@ -54,13 +54,32 @@ export function lnurlOrder(address: string, amount: Money): Order {
 
 /** Rule 5: the amount, in BTC, stands on the destination. With `deductFees` the recipient gets it less the fees. */
 export function onchainOrder(address: string, amount: Money, from: string, deductFees: boolean): Order {
-  const { body, ...order } = addressOrder('send onchain', 'on-chain', address, amount, from);
-  return { ...order, body: deductFees ? { ...body, deductNetworkFeesFromDest: true } : body };
+  const order = addressOrder('send onchain', 'on-chain', address, amount, from);
+  return deductFees ? deducting(order) : order;
+}
+
+/** The same order with the fees taken out of the amount, so that the recipient gets it less the fees. */
+export function deducting({ body, ...order }: Order): Order {
+  return { ...order, body: { ...body, deductNetworkFeesFromDest: true } };
 }
 
 /** Rule 6: USDT over TRON; the amount is what the recipient gets. */
 export function usdtOrder(address: string, amount: Money, from: string): Order {
   return addressOrder('send usdt', 'tron', address, amount, from);
+}
+
+/** Rule 6 with the amount on the source (rule 1): so much leaves the wallet, whatever arrives. */
+export function usdtSpendOrder(address: string, { ccy, value }: Money): Order {
+  return {
+    kind: 'send usdt',
+    body: {
+      sourceReq: { ccy, method: servicepay, reqDetails: {}, ...onSide(value) },
+      destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address } },
+    },
+    onceKey: null,
+    destination: address,
+    receives: ccy === 'USDT' ? { ccy, value } : undefined,
+  };
 }
 
 function addressOrder(kind: string, method: string, address: string, amount: Money, from: string): Order {

@@ -8,6 +8,7 @@ import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
+import type { Order } from '../payment/orders.js';
 import { checkNetwork } from './network.js';
 
 /** BTC. Specification: Limits, minimum on-chain send. */
@@ -53,6 +54,25 @@ export function checkTronAddress(address: string): void {
   throw new Failure('usage', 'Not sent: this is the contract of USDT itself. What is sent to it is lost.', {
     hint: "Ask for the recipient's own address.",
   });
+}
+
+/** The own permanent addresses, asked for once each. */
+export interface OwnAddresses {
+  bitcoinAddress(): Promise<{ readonly staticOnchainAddress: string }>;
+  usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
+}
+
+/** Refuses orders that pay to the account's own permanent addresses. */
+export function ownAddressGuard(open: () => Promise<OwnAddresses>): (order: Order) => Promise<void> {
+  const known = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
+  return async ({ body, destination }) => {
+    const { method } = body.destReq;
+    if (method !== 'on-chain' && method !== 'tron') return;
+    const service = await open();
+    const own = known.get(method) ?? (method === 'tron' ? service.usdtAddress('TRON') : service.bitcoinAddress());
+    known.set(method, own);
+    await refuseOwnAddress(destination, () => own);
+  };
 }
 
 /**

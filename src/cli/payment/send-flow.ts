@@ -1,0 +1,96 @@
+// A send from the words of a command line to the money: what is missing is asked for where somebody can be asked.
+import type { Back } from '../../terminal/ask/ask.js';
+import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
+import { checkNotExpired, ownAddressGuard } from '../../wallet/plan/destinations.js';
+import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type Surroundings } from '../../wallet/plan/send.js';
+import type { Context } from '../context.js';
+import { wordOrStdin } from '../stdin.js';
+import { aboutSend } from './about-send.js';
+import { runGuided } from './guided.js';
+import { runPayment } from './payment-flow.js';
+import type { PaymentFlags } from './payment-options.js';
+
+/** What a command line says of a send. */
+export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}
+
+/** Throws Failure `usage` for what is no payment. */
+export async function runSend(
+  kind: SendKind | undefined,
+  destination: string | undefined,
+  amount: string | undefined,
+  flags: SendFlags,
+  context: Context,
+): Promise<void> {
+  const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
+  const { spend, from, via, deductFees } = flags;
+  const words = { kind, to, amount, spend, from, via, deductFees };
+  const around = { network: context.settings.network, now: context.now() };
+  const { missing } = planSend(words, around);
+  if (missing === undefined || !context.terminal.canPrompt) return paySend(planSendNow(words, around), flags, context);
+  const flow = {
+    ask: (answers: SendWords) => askSend(answers, around, context),
+    run: (answers: SendWords) => paySend(planSendNow(answers, around), flags, context),
+    changesAfterNo: false,
+    changes: [
+      ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
+      ...(missing === 'destination' ? [{ name: 'Pay somebody else', forget: withoutDestination }] : []),
+    ],
+  };
+  await runGuided(words, flow, flags.ref, context);
+}
+
+const withoutAmount = (words: SendWords): SendWords => ({ ...words, amount: undefined, spend: undefined });
+const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(words), to: undefined, via: undefined });
+
+async function paySend(plan: SendPlan, flags: PaymentFlags, context: Context): Promise<void> {
+  const { expiresAt, order } = plan;
+  if (expiresAt !== undefined) checkNotExpired({ expiresAt }, context.now());
+  await ownAddressGuard(context.ownClient)(order);
+  await runPayment(order, flags, { about: aboutSend(plan, context.now()) }, context);
+}
+
+/** An answer that makes no payment is refused where it is typed. */
+function askSend(start: SendWords, around: Surroundings, { ask }: Pick<Context, 'ask'>): Promise<SendWords | Back> {
+  const parse = (soFar: SendWords, name: 'to' | 'amount') => (text: string): SendWords => {
+    const next = { ...soFar, [name]: text };
+    const planned = planSend(next, around);
+    if (planned.missing === undefined) checkNotExpired({ expiresAt: planned.plan.expiresAt ?? Infinity }, around.now);
+    return next;
+  };
+  const asking = (missing: Missing, question: (soFar: SendWords, ccy: string | undefined) => Promise<SendWords | Back>) =>
+    (soFar: SendWords): ReturnType<Step<SendWords>> => {
+      const planned = planSend(soFar, around);
+      return planned.missing === missing ? question(soFar, planned.ccy) : undefined;
+    };
+  return walk<SendWords>(start, [
+    asking('destination', (soFar) =>
+      ask.steps.parsed({ message: destinationQuestion(soFar.kind), flag: 'DESTINATION', parse: parse(soFar, 'to') })),
+    asking('way', (soFar) => taking(ask.steps.select(wayQuestion), (via) => ({ ...soFar, via }))),
+    asking('amount', (soFar, ccy) =>
+      ask.steps.parsed({ message: amountQuestion(ccy), flag: 'AMOUNT', parse: parse(soFar, 'amount') })),
+  ]);
+}
+
+const destinationNames: Readonly<Record<SendKind, string>> = {
+  lightning: 'an invoice',
+  lnurl: 'a Lightning Address or an LNURL',
+  onchain: 'a Bitcoin address',
+  usdt: 'a TRON address',
+};
+
+const destinationQuestion = (kind: SendKind | undefined): string =>
+  `Pay to (${kind === undefined ? 'an invoice, an address, a Lightning Address' : destinationNames[kind]})`;
+
+const amountQuestion = (ccy: string | undefined): string => {
+  if (ccy === undefined) return 'Amount, as in 50000sat or 5usdt';
+  return ccy === 'BTC' ? 'Amount, as in 50000sat' : `Amount in ${ccy}`;
+};
+
+const wayQuestion = {
+  message: 'This URI can be paid in two ways. Which one?',
+  flag: '--via lightning|onchain',
+  choices: [
+    { value: 'lightning', name: 'Lightning', description: 'settles in seconds' },
+    { value: 'onchain', name: 'On-chain', description: 'settles after confirmations, 10 to 60 minutes' },
+  ],
+} as const;

@@ -1,0 +1,259 @@
+// What a destination, its amount and its flags mean for a payment: decided here for every command that sends.
+import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import { btcFromMsat, currencyOf, formatAmount, money, parseAmount, type Money } from '../../formats/amount.js';
+import type { Invoice } from '../../formats/bolt11/decode.js';
+import { detectDestination, type Bip21Destination, type Destination } from '../../formats/destination.js';
+import { Failure } from '../../formats/failure.js';
+import type { Network } from '../../store/profile/profiles.js';
+import { deducting, lightningOrder, lnurlOrder, onchainOrder, usdtOrder, usdtSpendOrder, type Order } from '../payment/orders.js';
+import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress } from './destinations.js';
+import { isOnNetwork } from './network.js';
+
+export const sendKinds = ['lightning', 'lnurl', 'onchain', 'usdt'] as const;
+export type SendKind = (typeof sendKinds)[number];
+
+/** How a bitcoin: URI is paid. */
+export const ways = ['lightning', 'onchain'] as const;
+export type Way = (typeof ways)[number];
+
+/** A payment as it was asked for, in the words that were given. */
+export interface SendWords {
+  /** The kind that was named; undefined where the destination says it. */
+  readonly kind?: SendKind | undefined;
+  readonly to?: string | undefined;
+  /** What the recipient gets; for a Lightning Address or an LNURL what leaves the wallet. */
+  readonly amount?: string | undefined;
+  /** What leaves the wallet, where that is fixed instead. */
+  readonly spend?: string | undefined;
+  /** The wallet that pays, where it is not the usual one of the destination. */
+  readonly from?: string | undefined;
+  readonly via?: Way | undefined;
+  readonly deductFees?: boolean | undefined;
+}
+
+/** What a payment pays to, taken out of a URI that named it. */
+export type Payable = Exclude<Destination, { kind: 'bip21' | 'evm-address' }>;
+
+export interface SendPlan {
+  readonly order: Order;
+  readonly pays: Payable;
+  /** What the URI says that it is for. */
+  readonly says: readonly string[];
+  /** It settles within hours or days, so that nobody waits for it unasked. */
+  readonly slow: boolean;
+  /** Epoch ms after which it cannot be paid any more. */
+  readonly expiresAt: number | undefined;
+}
+
+/** What is still to be said before there is a payment. */
+export type Missing = 'destination' | 'way' | 'amount';
+
+export type Planned =
+  | { readonly missing?: undefined; readonly plan: SendPlan }
+  | {
+      readonly missing: Missing;
+      /** The currency that an amount is taken in; undefined where any wallet may pay. */
+      readonly ccy?: string | undefined;
+    };
+
+export interface Surroundings {
+  readonly network: Network;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** Throws Failure `usage` for what is no payment, or none that can be made. */
+export function planSend(words: SendWords, around: Surroundings): Planned {
+  if (words.to === undefined) return { missing: 'destination' };
+  const found = detectDestination(words.to);
+  if (found.kind === 'bip21') return planUri(found.value, words, around);
+  if (words.via !== undefined) throw refused('only a bitcoin: URI can be paid in two ways, and this is none.');
+  return planFound(found, words, around);
+}
+
+/** The same where nobody can be asked: what is missing is refused, and of two ways Lightning is taken. */
+export function planSendNow(words: SendWords, around: Surroundings): SendPlan {
+  const planned = planSend(words, around);
+  if (planned.missing === undefined) return planned.plan;
+  if (planned.missing === 'way') return planSendNow({ ...words, via: 'lightning' }, around);
+  throw missingFailure(planned);
+}
+
+export function missingFailure({ missing, ccy = 'BTC' }: Exclude<Planned, { missing?: undefined }>): Failure {
+  if (missing === 'destination') return refused('the destination is missing.');
+  if (missing === 'way') return refused('the URI can be paid in two ways. Say which: lightning or onchain.');
+  const example = ccy === 'BTC' ? '50000sat' : `25${ccy.toLowerCase()}`;
+  return refused(`the amount is missing. Add it after the destination, such as ${example}.`);
+}
+
+/** What kinds of destination each kind of payment goes to. */
+const destinationsOf: Readonly<Record<SendKind, { readonly kinds: readonly Destination['kind'][]; readonly name: string }>> = {
+  lightning: { kinds: ['bolt11'], name: 'a Lightning invoice' },
+  lnurl: { kinds: ['lightning-address', 'lnurl'], name: 'a Lightning Address or an LNURL' },
+  onchain: { kinds: ['bitcoin-address'], name: 'a Bitcoin address' },
+  usdt: { kinds: ['tron-address', 'evm-address'], name: 'a TRON address' },
+};
+
+const names: Readonly<Record<Destination['kind'], string>> = {
+  bolt11: 'a Lightning invoice',
+  'bitcoin-address': 'a Bitcoin address',
+  'tron-address': 'a TRON address',
+  'evm-address': 'an Ethereum address',
+  lnurl: 'an LNURL',
+  'lightning-address': 'a Lightning Address',
+  bip21: 'a bitcoin: URI',
+};
+
+type Found = Exclude<Destination, { kind: 'bip21' }>;
+
+function planFound(found: Found, words: SendWords, around: Surroundings): Planned {
+  const { kind } = words;
+  if (kind !== undefined && !destinationsOf[kind].kinds.includes(found.kind)) throw otherKind(found, kind);
+  switch (found.kind) {
+    case 'bolt11':
+      return planInvoice(found, words, around);
+    case 'lnurl':
+    case 'lightning-address':
+      return planLnurl(found, words);
+    case 'bitcoin-address':
+      return planOnchain(found, words, around);
+    case 'tron-address':
+      return planUsdt(found, words);
+    case 'evm-address':
+      throw notYetAvailable();
+  }
+}
+
+const otherKind = (found: Destination, kind: SendKind): Failure =>
+  refused(
+    `this is ${names[found.kind]}, and ${destinationsOf[kind].name} is needed here.`,
+    'Leave the kind of payment out, and it is found out by itself.',
+  );
+
+/** The invoice says the amount itself (rule 2). */
+function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { network }: Surroundings): Planned {
+  const invoice = pays.value;
+  checkInvoice(invoice, network);
+  if (words.deductFees === true) throw refused('an invoice fixes what arrives, so that no fees can be taken out of it.');
+  if (words.spend !== undefined) throw refused('an invoice fixes what arrives, so that what leaves the wallet follows from it.');
+  if (invoice.amountMsat !== null) checkSameAmount(words.amount, money('BTC', btcFromMsat(invoice.amountMsat)), 'this invoice');
+  return planned({ order: lightningOrder(invoice, words.from ?? 'BTC'), pays, expiresAt: invoice.expiresAt });
+}
+
+/** The amount is what leaves the wallet (rule 3), so that its currency names the wallet. */
+function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, words: SendWords): Planned {
+  const { from, deductFees } = words;
+  if (words.amount !== undefined && words.spend !== undefined) throw twoAmounts();
+  const given = words.amount ?? words.spend;
+  if (given === undefined) return { missing: 'amount', ccy: from };
+  return planned({ order: lessFees(lnurlOrder(pays.text, parseAmount(given, from ?? currencyOf(given) ?? 'BTC')), deductFees), pays });
+}
+
+/** The amount stands on the destination (rule 5). */
+function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWords, { network }: Surroundings): Planned {
+  const { amount, from = 'BTC', deductFees } = words;
+  checkBitcoinAddress(pays.value, network);
+  if (words.spend !== undefined) throw refused('on-chain it is the amount that arrives which has to be given.');
+  if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
+  const sent = parseAmount(amount, 'BTC');
+  checkOnchainAmount(sent);
+  return planned({ order: onchainOrder(pays.value.address, sent, from, deductFees === true), pays, slow: true });
+}
+
+/** Either what arrives, in USDT, or with `spend` what leaves a wallet of any currency. */
+function planUsdt(pays: Payable & { kind: 'tron-address' }, words: SendWords): Planned {
+  const { amount, spend, from, deductFees } = words;
+  const { address } = pays.value;
+  checkTronAddress(address);
+  if (amount !== undefined && spend !== undefined) throw twoAmounts();
+  if (amount === undefined && spend === undefined) return { missing: 'amount', ccy: 'USDT' };
+  const order =
+    spend === undefined
+      ? usdtOrder(address, usdtAmount(amount ?? ''), from ?? 'USDT')
+      : usdtSpendOrder(address, parseAmount(spend, from ?? currencyOf(spend)));
+  return planned({ order: lessFees(order, deductFees), pays, slow: true });
+}
+
+/** An amount in another currency may have been meant for the wallet that pays. */
+function usdtAmount(text: string): Money {
+  try {
+    return parseAmount(text, 'USDT');
+  } catch (error) {
+    const ccy = currencyOf(text);
+    if (!(error instanceof Failure) || ccy === undefined || ccy === 'USDT') throw error;
+    throw new Failure('usage', error.message, { hint: `If ${text} shall leave the wallet, whatever arrives, give it as what to spend.` });
+  }
+}
+
+/** A way that the flags rule out is not offered; what is left is for a person to choose. */
+function planUri(uri: Bip21Destination, words: SendWords, around: Surroundings): Planned {
+  const { bitcoin, invoice } = uri;
+  const { kind, via } = words;
+  if (kind === 'lnurl' || kind === 'usdt') throw otherKind({ kind: 'bip21', text: '', value: uri }, kind);
+  if (kind !== undefined && via !== undefined && kind !== via) throw refused(`it cannot be paid ${via === 'onchain' ? 'on-chain' : 'over Lightning'} by send ${kind}.`);
+  const way = via ?? kind ?? onlyWay(bitcoin, invoice, words, around);
+  if (way === undefined) return { missing: 'way' };
+  const rest = { ...words, to: undefined, via: undefined };
+  if (way === 'lightning') {
+    if (invoice === null) throw refused('this bitcoin: URI has no Lightning invoice.');
+    return saying(uri, planInvoice({ kind: 'bolt11', text: invoice.invoice, value: invoice }, rest, around));
+  }
+  if (bitcoin === null) throw refused('this bitcoin: URI has no address.');
+  return saying(uri, oncePaid(invoice, planUriOnchain(bitcoin, uri, rest, around)));
+}
+
+function planUriOnchain(bitcoin: BitcoinAddress, uri: Bip21Destination, words: SendWords, around: Surroundings): Planned {
+  const pays = { kind: 'bitcoin-address', text: bitcoin.address, value: bitcoin } as const;
+  if (uri.amount === undefined) return planOnchain(pays, words, around);
+  const named = money('BTC', uri.amount);
+  checkSameAmount(words.amount, named, 'this bitcoin: URI');
+  return planOnchain(pays, { ...words, amount: formatAmount(named) }, around);
+}
+
+/** The service pays only invoices that name an amount; one that has expired leaves the address. */
+function onlyWay(
+  bitcoin: BitcoinAddress | null,
+  invoice: Invoice | null,
+  { deductFees }: SendWords,
+  { network, now }: Surroundings,
+): Way | undefined {
+  if (bitcoin === null) return 'lightning';
+  const isPayable =
+    invoice !== null && invoice.amountMsat !== null && invoice.expiresAt > now && isOnNetwork(invoice.network, network);
+  return isPayable && deductFees !== true ? undefined : 'onchain';
+}
+
+/** Both ways pay for the same thing: having paid one of them stands in the way of the other. */
+function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
+  if (planned.missing !== undefined || invoice === null) return planned;
+  const { plan } = planned;
+  return { plan: { ...plan, order: { ...plan.order, onceKey: lightningOrder(invoice, 'BTC').onceKey } } };
+}
+
+function saying({ label, message }: Bip21Destination, planned: Planned): Planned {
+  if (planned.missing !== undefined) return planned;
+  return { plan: { ...planned.plan, says: [label, message].flatMap((said) => (said ? [said] : [])) } };
+}
+
+const planned = (plan: Pick<SendPlan, 'order' | 'pays'> & Partial<SendPlan>): Planned => ({
+  plan: { says: [], slow: false, expiresAt: undefined, ...plan },
+});
+
+const lessFees = (order: Order, deductFees: boolean | undefined): Order => (deductFees === true ? deducting(order) : order);
+
+/** Throws Failure `usage` when an amount is given beside a destination that names another one. */
+function checkSameAmount(given: string | undefined, named: Money, where: string): void {
+  if (given === undefined || parseAmount(given, named.ccy).value.eq(named.value)) return;
+  throw refused(`${where} is for ${formatAmount(named)}, not for ${given}.`, 'Leave the amount out, or ask for a new one.');
+}
+
+const twoAmounts = (): Failure => refused('what arrives and what leaves are both given: one of the two is fixed, the other follows.');
+
+/** Specification: Payment methods, eth. */
+export const notYetAvailable = (): Failure =>
+  refused(
+    'USDT on Ethereum is announced by the service, but not yet available.',
+    'Ask the recipient for a TRON address, which begins with T.',
+  );
+
+const refused = (why: string, hint?: string): Failure => new Failure('usage', `Not sent: ${why}`, { hint });

@@ -14,6 +14,19 @@ export const transactionStates = [
   'error',
 ] as const;
 
+/** States that services have been seen to tell beside those of the specification. */
+const seenStates = [
+  'userconfirmed',
+  'srcsent',
+  'srcpendconfirmfill',
+  'srcconfirmfilled',
+  'destpendsent',
+  'canceled',
+] as const;
+
+/** Every word that a transaction's state is known by. */
+export const knownStates: readonly string[] = [...transactionStates, ...seenStates];
+
 const finalStates: ReadonlySet<string> = new Set([
   'completed',
   'failed',

@@ -11,6 +11,10 @@ const ascii: Readonly<Record<string, string>> = {
   '✓': '+',
   '✗': 'x',
   '❯': '>',
+  '↑': '^',
+  '↓': 'v',
+  '⇄': '=',
+  '\u2212': '-',
 };
 
 const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');

@@ -4,12 +4,11 @@ import { factLines } from './cards/card.js';
 import { cellText, fieldColumns } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './rows/json.js';
-import { listRows, listTable, rowWriter, type Manner } from './rows/list.js';
+import { besideTable, listRows, listTable, rowWriter, type Manner } from './rows/list.js';
 import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
-import { oneLine } from './text.js';
 import type { Format, ListView, RecordView, Rows, StreamView } from './rows/view.js';
 
 export type { Format, ListView, RecordView, StreamView } from './rows/view.js';
@@ -82,7 +81,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     async list(rows, view) {
       const hasRows = forPeople ? await listTable(manner, rows, view, toStdout) : await listRows(manner, rows, view);
       if (!hasRows && !isJson) say(view.empty);
-      if (hasRows && forPeople && view.footer !== undefined) toStdout(footerLines(view.footer, terminal));
+      if (hasRows && forPeople && view.footer !== undefined) toStdout(besideTable(view.footer, terminal));
     },
     async stream(rows, view) {
       if (!forPeople) {
@@ -136,10 +135,6 @@ function askedFormat({ format, json }: OutputOptions): Format | undefined {
 
 const document = (result: object, { terminal, fields }: Manner): string =>
   toJson(picked(result, fields), { indent: terminal.stdoutIsTty ? 2 : 0 });
-
-const footerLines = (footer: string, { style, columns }: Canvas): string[] => [
-  `  ${style.dim(oneLine(footer, columns - 2))}`,
-];
 
 const fieldLines = (result: object, fields: readonly string[], canvas: Canvas): string[] =>
   factLines(

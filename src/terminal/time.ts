@@ -11,6 +11,16 @@ export function relativeTime(at: number, now: number, timeZone?: string): string
   return at > now ? `in ${describeDuration(distance)}` : `${describeDuration(distance)} ago`;
 }
 
+/** As short as a column wants it: `now`, `2 min`, `3 h ago`, `5 d ago`; the date where that is more than a week away. */
+export function shortTime(at: number, now: number, timeZone?: string): string {
+  const ago = now - at;
+  if (Math.abs(ago) >= 7 * day) return dateTime(at, timeZone).slice(0, 10);
+  if (Math.abs(ago) < 60_000) return 'now';
+  if (ago < 0) return relativeTime(at, now, timeZone);
+  if (ago < 3_600_000) return `${Math.floor(ago / 60_000)} min`;
+  return ago < day ? `${Math.floor(ago / 3_600_000)} h ago` : `${Math.floor(ago / day)} d ago`;
+}
+
 /** `2026-03-01 14:02:31` in the given time zone, else in the machine's own. */
 export function dateTime(at: number, timeZone?: string): string {
   // Swedish writes dates in ISO order, which every reader of a receipt can tell from a day-first or month-first one.

@@ -55,14 +55,34 @@ describe('svcpay tx list', () => {
     );
   });
 
-  test('says how long ago to people and when to scripts', async ({ around, quote }) => {
+  test('shows people a page with its head and foot, newest last, and takes the short ids it shows', async ({ around, quote }) => {
     const rows = await svcpay(['tx', 'list'], around);
     expect(rows.stdout).toMatch(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z\tSwap\t/);
     const tty = svcpayTty(['tx', 'list', '--limit', '2'], { ...around, columns: 120 });
-    await tty.waitFor(/seconds? ago|just now/);
-    await tty.waitFor(quote);
-    await tty.waitFor('Page 1 of 2, 3 transactions: --page 2 for the next');
+    await tty.waitFor('Last 2 of 3 · all of history · newest last');
+    const short = quote.slice(0, 8);
+    await tty.waitFor(new RegExp(`now +⇄ Swap +10\\.00 USDT +→ 10 000 sat .* done .*\n.* 5\\.00 USDT .* quoted +${short}\n`));
+    await tty.waitFor(`svcpay tx get ${short} · --page 2 · --all`);
     expect(await tty.ended).toBe(0);
+    const got = await svcpay(['tx', 'get', short, '-q'], around);
+    expect(got.stdout).toBe(`${quote}\n`);
+  });
+
+  test('takes a reference where a transaction is named', async ({ around, quote }) => {
+    expect((await svcpay(['tx', 'get', 'third', '-q'], around)).stdout).toBe(`${quote}\n`);
+    await svcpay(['receive', 'lightning', '1000sat', '--ref', 'invoice-118'], around);
+    const got = await svcpay(['tx', 'get', 'invoice-118', '--json', '--fields', 'extRefId'], around);
+    expect(got.json()).toEqual({ extRefId: 'invoice-118' });
+    expect(await svcpay(['tx', 'get', 'nobody-knows'], around)).toMatchObject({ exitCode: 5, stdout: '' });
+  });
+
+  test('leaves expired quotes out unless they are asked for', async ({ around, quote }) => {
+    expect(quote).not.toBe('');
+    await around.sandbox.clock.advance('1h');
+    expect(await refs([], around)).toEqual(['second', 'first']);
+    expect(await refs(['--quotes'], around)).toEqual(['third', 'second', 'first']);
+    expect(await refs(['--state', 'expired'], around)).toEqual(['third']);
+    expect(await refs(['--all'], around)).toEqual(['second', 'first']);
   });
 
   test.for([
@@ -156,11 +176,11 @@ describe('svcpay tx watch', () => {
     );
     const [first = '', second = ''] = asked.map(({ txnId }) => txnId);
     const tty = svcpayTty(['tx', 'watch', first, second], { ...around, columns: 100 });
-    await tty.waitFor(new RegExp(`waiting ── received\\s+${first}\\s+quoted ── waiting ── received\\s+${second}`));
+    await tty.waitFor(new RegExp(`invoice ready ── received\\s+${first}\\s+quoted ── invoice ready ── received\\s+${second}`));
     await around.sandbox.pay(second);
     await around.sandbox.pay(first);
     expect(await tty.ended).toBe(0);
-    expect(tty.text()).toMatch(/completed[\s\S]*completed/);
+    expect(tty.text()).toMatch(/done[\s\S]*done/);
   });
 
   test('ends with 6 when one of them did not complete', async ({ around, quote }) => {

@@ -10,11 +10,13 @@ import { amountWithSats, factLines, moneyLines } from '../../src/terminal/cards/
 import { failureJson, failureLines } from '../../src/terminal/failure-view.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/cards/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
+import { pointsAligned } from '../../src/terminal/rows/table.js';
 import { payoutCard, type Payee } from '../../src/terminal/cards/payout-card.js';
 import { recordLine } from '../../src/terminal/cards/record-line.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/cards/quote-card.js';
 import { receipt } from '../../src/terminal/cards/receipt.js';
-import { stepsLine, stepWord } from '../../src/terminal/cards/steps.js';
+import { stepsLine } from '../../src/terminal/cards/steps.js';
+import { stateWord } from '../../src/terminal/views/state-words.js';
 import type { Canvas } from '../../src/terminal/terminal.js';
 import { dateTime, relativeTime } from '../../src/terminal/time.js';
 import { transactionKind, transactionList } from '../../src/terminal/views/transaction-view.js';
@@ -295,12 +297,12 @@ describe('the steps of', () => {
     { what: 'a send', source: 'servicepay', dest: 'lightning', steps: 'quoted ── confirmed ── sent ── settled' },
     { what: 'a payout', source: 'servicepay', dest: 'vnd-instant', steps: 'quoted ── confirmed ── sent ── settled' },
     { what: 'a swap', source: 'servicepay', dest: 'servicepay', steps: 'quoted ── settled' },
-    { what: 'a Lightning receive', source: 'lightning', dest: 'servicepay', steps: 'quoted ── waiting ── received' },
+    { what: 'a Lightning receive', source: 'lightning', dest: 'servicepay', steps: 'quoted ── invoice ready ── received' },
     {
       what: 'an on-chain receive',
       source: 'on-chain',
       dest: 'servicepay',
-      steps: 'quoted ── waiting ── seen ── received',
+      steps: 'quoted ── address ready ── seen ── received',
     },
   ])('$what', ({ source, dest, steps }) => {
     expect(over(source, dest, 'completed')).toBe(steps);
@@ -310,8 +312,8 @@ describe('the steps of', () => {
     expect(stepsLine(transaction({ txnState: 'failed' }), plain(80), ['quoted', 'srccreated'])).toBe(
       'quoted ── confirmed ── failed',
     );
-    expect(stepWord(transaction({ txnState: 'failed' }))).toBe('failed');
-    expect(stepWord(transaction({ txnState: 'destsent' }))).toBe('sent');
+    expect(stateWord(transaction({ txnState: 'failed' }))).toBe('failed');
+    expect(stateWord(transaction({ txnState: 'destsent' }))).toBe('sent');
   });
 });
 
@@ -376,32 +378,82 @@ describe('tables', () => {
     ]);
   });
 
-  test('the history at 140 columns', async () => {
-    expect(await drawn(140, (out) => out.list(history, transactionList(now)))).toEqual([
-      '  When               What                                         Amount      State          Transaction',
-      `  4 minutes ago      Swap                0.00100000 BTC → 70.796845 USDT      completed      ${txnId}`,
-      `  2026-01-30         Lightning send                       0.00002500 BTC      expired        ${txnId}`,
-    ]);
+  const page = [
+    ...history,
+    transaction({
+      txnId: '9e1b02aa-5e07-4094-92cd-1aeb3fbe8297',
+      txnState: 'destsent',
+      createdAt: now - 20_000,
+      note: 'rent',
+      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.003, servicepayFees: 0.000006, networkFees: 0.000003 },
+      destReq: {
+        ccy: 'BTC',
+        method: 'on-chain',
+        reqDetails: { address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', confirmations: 2, requiredConfirmations: 6 },
+      },
+    }),
+  ];
+  const ids = page.map((txn) => txn.txnId);
+  const known = (id: string): string | undefined => (id === txnId ? 'Coffee House' : undefined);
+
+  test.each([
+    {
+      columns: 140,
+      lines: [
+        '  All 3',
+        '  When            What                   Amount      With                      Fee      Note      State        Id',
+        '  4 min           ⇄ Swap            100 000 sat      → 70.796845 USDT                             done         c1d2e3f4',
+        '  2026-01-30      ↑ Lightning        −2 500 sat      Coffee House            7 sat                expired      c1d2e3f4',
+        '  now             ↑ On-chain       −300 000 sat      bc1q…f3t4             900 sat      rent      2 of 6       9e1b02aa',
+        '  svcpay tx get',
+      ],
+    },
+    {
+      columns: 80,
+      lines: [
+        '  All 3',
+        '  When        What               Amount  With              State    Id',
+        '  4 min       ⇄ Swap        100 000 sat  → 70.796845 USDT  done     c1d2e3f4',
+        '  2026-01-30  ↑ Lightning    −2 500 sat  Coffee House      expired  c1d2e3f4',
+        '  now         ↑ On-chain   −300 000 sat  bc1q…f3t4         2 of 6   9e1b02aa',
+        '  svcpay tx get',
+      ],
+    },
+    {
+      columns: 60,
+      lines: [
+        '  All 3',
+        '  When        What               Amount  State    Id',
+        '  4 min       ⇄ Swap        100 000 sat  done     c1d2e3f4',
+        '  2026-01-30  ↑ Lightning    −2 500 sat  expired  c1d2e3f4',
+        '  now         ↑ On-chain   −300 000 sat  2 of 6   9e1b02aa',
+        '  svcpay tx get',
+      ],
+    },
+    {
+      columns: 40,
+      lines: [
+        '  All 3',
+        '        Amount     State       Id',
+        '   100 000 sat     done        c1d2e3f4',
+        '    −2 500 sat     expired     c1d2e3f4',
+        '  −300 000 sat     2 of 6      9e1b02aa',
+        '  svcpay tx get',
+      ],
+    },
+  ])('the history at $columns columns has a line for each, between its head and its foot', async ({ columns, lines }) => {
+    const view = transactionList(now, { ids, known, heading: 'All 3', footer: 'svcpay tx get' });
+    expect(await drawn(columns, (out) => out.list(page, view))).toEqual(lines);
   });
 
-  test('the history at 80 columns puts the ids below', async () => {
-    expect(await drawn(80, (out) => out.list(history, transactionList(now)))).toEqual([
-      '  When            What                                      Amount   State',
-      '  4 minutes ago   Swap             0.00100000 BTC → 70.796845 USDT   completed',
-      `    ${txnId}`,
-      '  2026-01-30      Lightning send                    0.00002500 BTC   expired',
-      `    ${txnId}`,
-    ]);
-  });
-
-  test('the history at 40 columns is a stack, its ids whole', async () => {
-    expect(await drawn(40, (out) => out.list(history.slice(1), transactionList(now)))).toEqual([
-      '  When         2026-01-30',
-      '  What         Lightning send',
-      '  Amount       0.00002500 BTC',
-      '  State        expired',
-      '  Transaction',
-      `    ${txnId}`,
+  test('numbers of several currencies have their points under each other', () => {
+    expect(pointsAligned(['25.00 USDT', '50 000 sat', '−2 507 sat', '–', '50 000 000 VND', '1.5'])).toEqual([
+      '        25.00 USDT',
+      '    50 000 sat    ',
+      '    −2 507 sat    ',
+      '         –        ',
+      '50 000 000 VND    ',
+      '         1.5      ',
     ]);
   });
 

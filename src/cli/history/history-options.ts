@@ -3,7 +3,7 @@ import type { WalletClient } from '../../api/client.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/instant.js';
-import { transactionStates } from '../../formats/states.js';
+import { knownStates } from '../../formats/states.js';
 import type { ValuesOf } from '../define.js';
 import { choice, word } from '../values.js';
 
@@ -11,19 +11,31 @@ const times = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 const instant = () => word('TIME', parseInstant).optional();
 
+/** Methods of the specification (Payment methods). Payout methods are open: services add countries. */
+const knownMethods = ['servicepay', 'lightning', 'lnurl', 'on-chain', 'tron', 'eth', 'mobile'] as const;
+
+const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
+
 const methods = () =>
-  word('METHOD', (given) => {
-    if (/^[a-z][a-z0-9-]{0,39}$/.test(given)) return given;
-    throw new Failure('usage', `"${given}" is not a method. Write one such as lightning, on-chain or servicepay.`);
-  }).repeated();
+  word(
+    'METHOD',
+    (given) => {
+      const method = given.toLowerCase().replace(/^onchain$/, 'on-chain');
+      if (knownMethods.some((each) => each === method) || payoutMethod.test(method)) return method;
+      throw new Failure('usage', `"${given}" is not a method. Write one of ${knownMethods.join(', ')}, or that of a payout.`, {
+        hint: 'svcpay payout methods',
+      });
+    },
+    knownMethods,
+  ).repeated();
 
 export const historyOptions = {
   time: choice(times, 'PERIOD').optional().describe(`the last ${times.join(', ')}`),
   since: instant().describe('from then on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
   until: instant().describe('up to then, inclusive'),
-  state: choice(transactionStates, 'STATE').repeated().describe('only this state; may be repeated'),
+  state: choice(knownStates, 'STATE').repeated().describe('only this state; may be repeated'),
   srcMethod: methods().describe('only from this source, such as servicepay or lightning'),
-  destMethod: methods().describe('only to this destination, such as lightning or on-chain'),
+  destMethod: methods().describe('only to this destination, such as lightning or onchain'),
   excludeSrcMethod: methods().describe('nothing from this source'),
   excludeDestMethod: methods().describe('nothing to this destination'),
 };
@@ -33,23 +45,16 @@ type HistoryFlags = ValuesOf<typeof historyOptions>;
 const dayMs = 86_400_000;
 
 /**
- * The filter as the service takes it. Throws Failure `usage` for periods that contradict each other.
- *
- * @param otherwise the period where none is given; `always` for everything there is
+ * The filter as the service takes it: everything there is where no period is given, which the service by itself would
+ * cut to a week. Throws Failure `usage` for periods that contradict each other.
  */
-export async function historyFilter(
-  flags: HistoryFlags,
-  otherwise: 'always' | 'recent',
-  service: WalletClient,
-): Promise<TransactionFilter> {
+export async function historyFilter(flags: HistoryFlags, service: WalletClient): Promise<TransactionFilter> {
   const { time, since, until, state, srcMethod, destMethod, excludeSrcMethod, excludeDestMethod } = flags;
   if (time !== undefined && (since !== undefined || until !== undefined)) {
     throw new Failure('usage', 'Give either --time or --since and --until, not both.');
   }
-  const isBounded = since !== undefined || until !== undefined;
-  const all = time === undefined && otherwise === 'always';
   return {
-    ...(isBounded || all ? await period(since, until, service) : { time }),
+    ...(time === undefined ? await period(since, until, service) : { time }),
     txnStatuses: state,
     srcMethods: joined(srcMethod),
     destMethods: joined(destMethod),
@@ -70,5 +75,20 @@ async function period(since: Instant | undefined, until: Instant | undefined, se
   if (start > end) throw new Failure('usage', 'Nothing lies between these times: --since is later than --until.');
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
+
+/** The period in words, for the head of a list. */
+export function periodText({ time, since, until }: Pick<HistoryFlags, 'time' | 'since' | 'until'>): string {
+  if (time !== undefined) return periodNames[time];
+  return since === undefined && until === undefined ? 'all of history' : 'of the period asked for';
+}
+
+const periodNames: Readonly<Record<(typeof times)[number], string>> = {
+  '1d': 'last day',
+  '7d': 'last 7 days',
+  '30d': 'last 30 days',
+  '3m': 'last 3 months',
+  '6m': 'last 6 months',
+  '1y': 'last year',
+};
 
 const isoTime = (at: number): string => new Date(Math.max(at, 0)).toISOString();

@@ -3,15 +3,16 @@ import { receiptView } from '../../terminal/cards/receipt.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
 import { journalScope } from '../payment/payment-flow.js';
+import { transactionId } from './seen.js';
 import { text } from '../values.js';
 
 export const txCancel = defineCommand({
-  arguments: { id: text('ID').describe('the transaction id of a quote') },
+  arguments: { id: text('ID').describe('the id of a quote, its first eight characters, or its reference') },
   options: {},
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id }, context) {
     const service = await context.ownClient();
-    const txn = await cancelQuote(id, {
+    const txn = await cancelQuote(await transactionId(id, context), {
       service,
       journal: await context.journal(),
       scope: await journalScope(context),

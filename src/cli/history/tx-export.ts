@@ -26,7 +26,7 @@ export const txExport = defineCommand({
       });
     }
     const service = await context.ownClient();
-    const filter = await historyFilter(flags, 'always', service);
+    const filter = await historyFilter(flags, service);
     const left = { out: 0 };
     const listed = service.eachTransaction(filter);
     // JSONL is the list as the service gives it; books and spreadsheets need the fees.

@@ -3,10 +3,11 @@ import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { defineCommand } from '../define.js';
+import { transactionId } from './seen.js';
 import { text } from '../values.js';
 
 export const txGet = defineCommand({
-  arguments: { id: text('ID').describe('the transaction id') },
+  arguments: { id: text('ID').describe('a transaction id, its first eight characters, or a reference') },
   options: {},
   examples: [
     ['svcpay tx get ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a readable receipt'],
@@ -14,7 +15,7 @@ export const txGet = defineCommand({
   ],
   async run({ id }, context) {
     const client = await context.client();
-    const txn = await client.transaction(id);
+    const txn = await client.transaction(await transactionId(id, context));
     await context.out.record(txn, receiptView(txn, { now: client.serviceNow(), paymentHash: paymentHashOf(txn) }));
   },
 });

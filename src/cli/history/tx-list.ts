@@ -1,15 +1,20 @@
 // Lists transactions, a page at a time or all of them. Specification: endpoint 10.
-import type { TransactionPage } from '../../api/types.js';
+import type { WalletClient } from '../../api/client.js';
+import type { ListedTransaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { historyFilter, historyOptions } from './history-options.js';
+import { historyFilter, historyOptions, periodText } from './history-options.js';
+import { knownParties } from './parties.js';
+import { remember } from './seen.js';
 import { flag, whole } from '../values.js';
 
 export const txList = defineCommand({
   arguments: {},
   options: {
     ...historyOptions,
+    quotes: flag().describe('also quotes that expired without becoming a payment'),
     limit: whole(1, 1000).optional().describe('how many on a page (default 20)'),
     page: whole(1, 1_000_000).optional().describe('which page (default 1)'),
     all: flag().describe('every page, printed as it comes'),
@@ -19,24 +24,95 @@ export const txList = defineCommand({
     ['svcpay tx list --since 2026-03-01 --until 2026-03-31 --all -o csv', 'a month, for a spreadsheet'],
     ['svcpay tx list --json --fields txnId,txnState', 'two fields of each, for a script'],
   ],
-  async run({ limit, page, all, ...flags }, context) {
+  async run({ limit, page, all, quotes, ...flags }, context) {
     if (all && (limit !== undefined || page !== undefined)) {
       throw new Failure('usage', '--all lists everything. Leave --limit and --page out.');
     }
     const { out } = context;
     const service = await context.ownClient();
-    const filter = await historyFilter(flags, 'recent', service);
-    if (all) return out.list(service.eachTransaction(filter), transactionList(service.serviceNow()));
-    const answer = await service.transactions({ ...filter, limit, page });
-    await out.list(answer.data, { ...transactionList(service.serviceNow()), footer: whatElse(answer) });
+    const filter = await historyFilter(flags, service);
+    // Whoever asks for a state gets it.
+    const isWanted = (txn: ListedTransaction): boolean => quotes || flags.state.length > 0 || !isExpiredQuote(txn);
+    const period = periodText(flags);
+    if (all) {
+      const heading = `Every transaction · ${period} · newest first`;
+      const view = transactionList(service.serviceNow(), { heading, ...(out.forPeople && { ids: [] }) });
+      return out.list(wanted(service.eachTransaction(filter), isWanted), view);
+    }
+    const found = await collect(service, filter, { page, limit: limit ?? pageSize(context) }, isWanted);
+    await show(found, { page, period }, service.serviceNow(), context);
   },
 });
 
-/** Where to find what is not on this page; undefined when all is. */
-function whatElse({ data, pagination }: TransactionPage): string | undefined {
-  const { page, limit, total } = pagination;
-  if (data.length >= total) return undefined;
-  const last = Math.ceil(total / limit);
-  const next = page < last ? `--page ${page + 1} for the next, ` : '';
-  return `Page ${page} of ${last}, ${total} transactions: ${next}--all for every one`;
+/** Somebody looked at what it would cost: it never was a payment. */
+const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction): boolean =>
+  txnState === 'expired' && sourceReq.method === 'servicepay';
+
+async function* wanted(
+  rows: AsyncIterable<ListedTransaction>,
+  isWanted: (txn: ListedTransaction) => boolean,
+): AsyncGenerator<ListedTransaction> {
+  for await (const txn of rows) if (isWanted(txn)) yield txn;
+}
+
+const usualPage = 20;
+/** The head, the titles, the foot and the next prompt. */
+const besideRows = 4;
+
+/** In a low window a page is no longer than what can be seen of it. */
+const pageSize = ({ out, terminal }: Context): number =>
+  out.forPeople && terminal.stdoutIsTty ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3) : usualPage;
+
+interface Found {
+  /** Newest first. */
+  readonly rows: readonly ListedTransaction[];
+  /** Of all that match, hidden ones too. */
+  readonly total: number;
+  readonly hidden: number;
+  /** The page that goes on from here. */
+  readonly next: number | undefined;
+}
+
+/** So many pages are read in search of rows that are not hidden. */
+const mostPages = 10;
+
+/** One page as the service has it; the first is filled up from the next ones where rows of it are hidden. */
+async function collect(
+  service: WalletClient,
+  filter: TransactionFilter,
+  { page, limit }: { readonly page: number | undefined; readonly limit: number },
+  isWanted: (txn: ListedTransaction) => boolean,
+): Promise<Found> {
+  const rows: ListedTransaction[] = [];
+  let hidden = 0;
+  for (let at = page ?? 1; ; at += 1) {
+    const { data, pagination } = await service.transactions({ ...filter, limit, page: at });
+    const shown = data.filter(isWanted);
+    rows.push(...shown);
+    hidden += data.length - shown.length;
+    const hasMore = data.length > 0 && pagination.page * pagination.limit < pagination.total;
+    const isEnough = page !== undefined || shown.length === data.length || rows.length > limit / 2 || at >= mostPages;
+    if (!hasMore || isEnough) return { rows, total: pagination.total, hidden, next: hasMore ? at + 1 : undefined };
+  }
+}
+
+/** People get the newest last, where the eye is, and ids as short as they stay apart; scripts get the service's order. */
+async function show(
+  { rows, total, hidden, next }: Found,
+  { page = 1, period }: { readonly page: number | undefined; readonly period: string },
+  now: number,
+  context: Context,
+): Promise<void> {
+  const { out, terminal } = context;
+  if (!out.forPeople) return out.list(rows, transactionList(now));
+  const shown = rows.toReversed();
+  const left = hidden === 0 ? [] : [`${hidden} expired ${hidden === 1 ? 'quote' : 'quotes'} left out (--quotes)`];
+  const count = rows.length === total ? `All ${total}` : `${page === 1 ? 'Last' : `Page ${page} ·`} ${rows.length} of ${total}`;
+  const heading = [count, period, 'newest last', ...left].join(' · ');
+  const ids = shown.map(({ txnId }) => txnId);
+  const known = await knownParties(shown, context);
+  const newest = ids.at(-1)?.slice(0, 8);
+  const footer = [`svcpay tx get ${newest}`, ...(next === undefined ? [] : [`--page ${next}`, '--all']), '--state failed'].join(' · ');
+  await out.list(shown, transactionList(now, { known, heading, footer, ...(terminal.stdoutIsTty && { ids }) }));
+  await remember(ids, context);
 }

@@ -18,6 +18,7 @@ import { defineCommand } from '../define.js';
 import { journalScope, paymentDeps, paymentScreen, showPayment, type Presentation } from '../payment/payment-flow.js';
 import { paymentOptions } from '../payment/payment-options.js';
 import { openIntents } from './open-payments.js';
+import { transactionId } from './seen.js';
 import { flag, text } from '../values.js';
 
 const { wait, waitTimeout } = paymentOptions;
@@ -101,7 +102,7 @@ async function resumeOne(id: string, waiting: Wait, context: Context): Promise<v
   const scope = await journalScope(context);
   const intent = (await journal.find(scope, id)) ?? (await journal.find(scope, id.replace(/~\d+$/, '')));
   if (intent === undefined || (intent.closed && intent.txnId !== null)) {
-    return followElsewhere(intent?.txnId ?? id, waiting, context);
+    return followElsewhere(intent?.txnId ?? (await transactionId(id, context)), waiting, context);
   }
   askForYes(intent, context);
   const options = { wait: waiting, retry: false, quoteOnly: false };

@@ -7,10 +7,11 @@ import { isFinal } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/payment/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { transactionId } from './seen.js';
 import { duration, text } from '../values.js';
 
 export const txWatch = defineCommand({
-  arguments: { ids: text('ID').repeated().describe('transaction ids') },
+  arguments: { ids: text('ID').repeated().describe('transaction ids, their first eight characters, or references') },
   options: { waitTimeout: duration().optional().describe('longest wait') },
   examples: [
     ['svcpay tx watch ID ID', 'a line for each, redrawn as they go on'],
@@ -27,7 +28,8 @@ export const txWatch = defineCommand({
       out.change(txn);
       live.update();
     };
-    for (const id of new Set(ids)) observe(await service.transaction(id));
+    const whole = await Promise.all(ids.map((id) => transactionId(id, context)));
+    for (const id of new Set(whole)) observe(await service.transaction(id));
     live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
     try {
       const options = { atMostMs: waitTimeout, onChange: observe };

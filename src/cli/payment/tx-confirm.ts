@@ -12,21 +12,23 @@ import { isFinal, isQuoted } from '../../formats/states.js';
 import { defineCommand } from '../define.js';
 import { optionsOf, showPayment } from './payment-flow.js';
 import { paymentOptions } from './payment-options.js';
+import { transactionId } from '../history/seen.js';
 import { text } from '../values.js';
 import { aboutInvoice } from './about-send.js';
 
 const { maxFee, wait, waitTimeout } = paymentOptions;
 
 export const txConfirm = defineCommand({
-  arguments: { id: text('ID').describe('the transaction id of a quote') },
+  arguments: { id: text('ID').describe('the id of a quote, its first eight characters, or its reference') },
   options: { maxFee, wait, waitTimeout },
   examples: [
     ['svcpay tx confirm ID', 'shows the full cost, then asks'],
     ['svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes', 'in two steps, in a script'],
   ],
-  async run({ id, maxFee, wait, waitTimeout }, context) {
+  async run({ id: named, maxFee, wait, waitTimeout }, context) {
     const { ask, globals, out } = context;
     const service = await context.ownClient();
+    const id = await transactionId(named, context);
     const txn = await service.transaction(id);
     if (isFinal(txn.txnState)) {
       refuseUnlessCompleted(txn);

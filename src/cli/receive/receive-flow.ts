@@ -10,7 +10,7 @@ import { invoiceCard } from '../../terminal/cards/invoice-card.js';
 import { qrPng, qrSvg } from '../../terminal/qr/qr.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { stepWord } from '../../terminal/cards/steps.js';
+import { stateWord } from '../../terminal/views/state-words.js';
 import { relativeTime } from '../../terminal/time.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { isFinal } from '../../formats/states.js';
@@ -127,7 +127,7 @@ async function follow(
 function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {
   const isSeen = txn.txnState === 'srccreated' && txn.sourceReq.method === 'on-chain';
   if (isSeen) return 'Seen, waiting to be confirmed';
-  const text = isFinal(txn.txnState) ? stepWord(txn) : 'Waiting for the payment';
+  const text = isFinal(txn.txnState) ? stateWord(txn) : 'Waiting for the payment';
   return expiresAt === undefined ? text : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
 }
 

@@ -4,10 +4,10 @@ import { formatAmount, fromWire, money } from '../../formats/amount.js';
 import { factLines, type Fact } from './card.js';
 import type { RecordView } from '../output.js';
 import { sanitize } from '../sanitize.js';
-import { stepWord } from './steps.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf, wrap } from '../text.js';
 import { relativeTime } from '../time.js';
+import { stateWord } from '../views/state-words.js';
 import { movedText, transactionKind } from '../views/transaction-view.js';
 import { placeLine, type Place } from '../views/wallet-view.js';
 
@@ -81,6 +81,6 @@ function pendingFact(txn: ListedTransaction, now: number): Fact {
   return {
     label: leaves ? 'On its way' : 'Waiting',
     value: `${movedText(txn)}   ${transactionKind(txn)}`,
-    note: `${stepWord(txn)}${since}`,
+    note: `${stateWord(txn)}${since}`,
   };
 }

@@ -1,7 +1,7 @@
 // How far a transaction is, step by step: quoted ── confirmed ── sent ── settled.
 import type { ListedTransaction } from '../../api/types.js';
-import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
+import { kindOf, stateWord, type Kind } from '../views/state-words.js';
 import { stateStyle } from '../views/transaction-view.js';
 
 type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
@@ -14,18 +14,15 @@ export interface Step {
   readonly at: 'passed' | 'present' | 'ahead';
 }
 
-const words = {
-  send: { quoted: 'quoted', srccreated: 'confirmed', destsent: 'sent', completed: 'settled' },
-  swap: { quoted: 'quoted', completed: 'settled' },
-  lightningReceive: { quoted: 'quoted', srccreated: 'waiting', completed: 'received' },
-  onchainReceive: { quoted: 'quoted', srcintent: 'waiting', srccreated: 'seen', completed: 'received' },
-} as const;
+const send = { quoted: 'quoted', srccreated: 'confirmed', destsent: 'sent', completed: 'settled' };
 
-function wordsOf({ sourceReq, destReq }: Stepped): [state: string, word: string][] {
-  if (sourceReq.method === 'lightning') return Object.entries(words.lightningReceive);
-  if (sourceReq.method === 'on-chain') return Object.entries(words.onchainReceive);
-  return Object.entries(sourceReq.method === destReq.method ? words.swap : words.send);
-}
+const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
+  send,
+  swap: { quoted: 'quoted', completed: 'settled' },
+  'lightning-receive': { quoted: 'quoted', srccreated: 'invoice ready', completed: 'received' },
+  'onchain-receive': { quoted: 'quoted', srcintent: 'address ready', srccreated: 'seen', completed: 'received' },
+  unknown: send,
+};
 
 /**
  * The steps of a transaction of this kind. One that ended outside them (`failed`, `expired`) has that as its last step,
@@ -33,7 +30,7 @@ function wordsOf({ sourceReq, destReq }: Stepped): [state: string, word: string]
  */
 export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
   const { txnState } = transaction;
-  const steps = wordsOf(transaction);
+  const steps = Object.entries(words[kindOf(transaction)]);
   const present = steps.findIndex(([state]) => state === txnState);
   if (present >= 0) {
     return steps.map(([state, word], i) => ({
@@ -45,13 +42,9 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
   const passed = steps.filter(([state], i) => i === 0 || reached.includes(state));
   return [
     ...passed.map(([state, word]) => ({ state, word, at: 'passed' as const })),
-    { state: txnState, word: sanitize(txnState), at: 'present' },
+    { state: txnState, word: stateWord(transaction), at: 'present' },
   ];
 }
-
-/** The word of the present step: `sent`; a state outside the steps is its own word. */
-export const stepWord = (transaction: Stepped): string =>
-  stepsOf(transaction).find(({ at }) => at === 'present')?.word ?? sanitize(transaction.txnState);
 
 export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
   if (at === 'ahead') return style.dim(word);

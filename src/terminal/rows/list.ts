@@ -3,7 +3,8 @@ import { fieldColumns } from './cell.js';
 import { csvRows, jsonLines, jsonRows, quietRows, tabRows, type Fields, type RowWriter } from './rows.js';
 import { createSink } from '../sink.js';
 import { createTable } from './table.js';
-import type { Terminal } from '../terminal.js';
+import type { Canvas, Terminal } from '../terminal.js';
+import { oneLine } from '../text.js';
 import type { Column, Format, ListView, Rows } from './view.js';
 
 /** How results are to be printed, decided once per command. */
@@ -22,7 +23,7 @@ const rowsAtOnce = 500;
 export async function listTable<T extends object>(
   { terminal, fields }: Manner,
   rows: Rows<T>,
-  view: Pick<ListView<T>, 'columns'>,
+  view: Pick<ListView<T>, 'columns' | 'heading'>,
   print: (lines: readonly string[]) => void,
 ): Promise<boolean> {
   const { default: Table } = await import('cli-table3');
@@ -31,12 +32,18 @@ export async function listTable<T extends object>(
   const draw = createTable<T>(columns, { style: terminal.style, width, Table });
   let isEmpty = true;
   for await (const part of inParts(rows)) {
+    if (isEmpty && view.heading !== undefined) print(besideTable(view.heading, terminal));
     isEmpty = false;
     print(draw(part));
     if (terminal.stdoutClosed) break;
   }
   return !isEmpty;
 }
+
+/** A dim line above or below a table. */
+export const besideTable = (text: string, { style, columns }: Canvas): string[] => [
+  `  ${style.dim(oneLine(text, columns - 2))}`,
+];
 
 /** Writes rows for machines as they come; says whether there was any. */
 export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, view: RowView<T>): Promise<boolean> {

@@ -2,7 +2,7 @@
 import type { ChalkInstance } from 'chalk';
 import type CliTable from 'cli-table3';
 import { cellText } from './cell.js';
-import { padRight, widthOf } from '../text.js';
+import { padLeft, padRight, truncate, widthOf } from '../text.js';
 import type { Column } from './view.js';
 
 const margin = '  ';
@@ -45,21 +45,54 @@ export function createTable<T>(columns: readonly Column<T>[], options: TableOpti
 
 const textOf = <T>(column: Column<T>, row: T): string => cellText(column.text?.(row) ?? column.value(row));
 
+/** The cells of a column as they are to be shown, numbers with their points under each other. */
+function cellsOf<T>(column: Column<T>, rows: readonly T[]): string[] {
+  const texts = rows.map((row) => textOf(column, row));
+  return column.align === 'decimal' ? pointsAligned(texts) : texts;
+}
+
+/** `50 000 sat` and `25.00 USDT` end their whole units in the same place; what is no number stands there as it is. */
+export function pointsAligned(texts: readonly string[]): string[] {
+  const parts = texts.map((text) => /^(\D{0,2}\d[\d ]*?)((?:\.\d+)?(?: \D.*)?)$/u.exec(text)?.slice(1) ?? [text, '']);
+  const whole = Math.max(0, ...parts.map(([units = '']) => widthOf(units)));
+  const rest = Math.max(0, ...parts.map(([, after = '']) => widthOf(after)));
+  return parts.map(([units = '', after = '']) => padLeft(units, whole) + padRight(after, rest));
+}
+
+const widestOf = (texts: readonly string[]): number => texts.reduce((width, text) => Math.max(width, widthOf(text)), 0);
+
 const cellWidth = <T>(column: Column<T>, rows: readonly T[]): number =>
-  rows.reduce((width, row) => Math.max(width, widthOf(textOf(column, row))), widthOf(column.title));
+  Math.max(widestOf(cellsOf(column, rows)), widthOf(column.title));
 
 const widthWith = (widths: readonly number[], gap: number): number =>
   margin.length + widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1);
 
+/** A column that is cut keeps so much of itself, and never takes more than so much. */
+const leastCut = 14;
+const mostCut = 36;
+
 function layOut<T>(columns: readonly Column<T>[], rows: readonly T[], width: number): Layout<T> {
-  for (const [beside, below] of narrower(columns)) {
-    const widths = beside.map((column) => cellWidth(column, rows));
+  const telling = columns.filter(({ only, ...column }) => only !== 'screen' || cellsOf(column, rows).some((text) => text.trim() !== ''));
+  for (const [beside, below] of narrower(telling)) {
+    const widths = shrunk(beside, beside.map((column) => cellWidth(column, rows)), width);
     if (widthWith(widths, narrowGap) > width) continue;
     const spare = Math.floor((width - widthWith(widths, 0)) / Math.max(1, widths.length - 1));
     return { beside, below, widths, gap: Math.min(wideGap, spare), stacked: false };
   }
-  const label = Math.max(...columns.map((column) => widthOf(column.title)));
-  return { beside: columns, below: [], widths: [label], gap: narrowGap, stacked: true };
+  const label = Math.max(...telling.map((column) => widthOf(column.title)));
+  return { beside: telling, below: [], widths: [label], gap: narrowGap, stacked: true };
+}
+
+/** The columns that may be cut give up what is too much, as far as they can. */
+function shrunk<T>(columns: readonly Column<T>[], natural: readonly number[], width: number): number[] {
+  const widths = columns.map(({ shrinks }, i) => Math.min(natural[i] ?? 0, shrinks === true ? mostCut : Infinity));
+  let excess = widthWith(widths, narrowGap) - width;
+  return widths.map((own, i) => {
+    if (excess <= 0 || columns[i]?.shrinks !== true) return own;
+    const given = Math.min(excess, Math.max(0, own - leastCut));
+    excess -= given;
+    return own - given;
+  });
 }
 
 /** From all columns side by side to fewer and fewer: ids move below first, then the least important leave. */
@@ -78,7 +111,9 @@ function* narrower<T>(columns: readonly Column<T>[]): Generator<[beside: Column<
 
 function grown<T>(layout: Layout<T>, rows: readonly T[]): Layout<T> {
   if (layout.stacked) return layout;
-  const widths = layout.beside.map((column, i) => Math.max(layout.widths[i] ?? 0, cellWidth(column, rows)));
+  const widths = layout.beside.map((column, i) =>
+    Math.max(layout.widths[i] ?? 0, column.shrinks === true ? 0 : cellWidth(column, rows)),
+  );
   return { ...layout, widths };
 }
 
@@ -88,10 +123,13 @@ function sideBySide<T>(layout: Layout<T>, rows: readonly T[], { style, Table }: 
     chars: { ...noBorders, left: margin, middle: ' '.repeat(gap) },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colWidths: [...widths],
-    colAligns: beside.map(({ align }) => align ?? 'left'),
+    colAligns: beside.map(({ align = 'left' }) => (align === 'decimal' ? 'right' : align)),
   });
   if (head) table.push(beside.map(({ title }) => style.dim(title)));
-  for (const row of rows) table.push(beside.map((column) => painted(column, row, style)));
+  const cells = beside.map((column, i) => cellsOf(column, rows).map((text) => truncate(text, widths[i] ?? 0)));
+  for (const [at, row] of rows.entries()) {
+    table.push(beside.map((column, i) => painted(column, row, style, cells[i]?.[at])));
+  }
   const lines = table
     .toString()
     .split('\n')
@@ -117,8 +155,7 @@ function stack<T>(layout: Layout<T>, rows: readonly T[], { style, width }: Table
   return rows.flatMap((row, i) => (first && i === 0 ? record(row) : ['', ...record(row)]));
 }
 
-function painted<T>(column: Column<T>, row: T, style: ChalkInstance): string {
-  const text = textOf(column, row);
+function painted<T>(column: Column<T>, row: T, style: ChalkInstance, text = textOf(column, row)): string {
   return column.style?.(text, style, row) ?? text;
 }
 

@@ -9,12 +9,17 @@ export type Format = 'table' | 'tsv' | 'json' | 'jsonl' | 'csv';
 export type Cell = string | number | bigint | boolean | Big | null | undefined;
 
 export interface Column<T> {
+  /** What csv calls it and `--fields` asks for: a path into the service's own object, or a word for what was worked out. */
+  readonly name?: string;
   readonly title: string;
   /** The exact value: what csv and tsv carry, and the screen too where `text` says nothing else. */
   readonly value: (row: T) => Cell;
   /** What a person reads: grouped amounts, relative times. */
   readonly text?: (row: T) => string;
-  readonly align?: 'left' | 'right';
+  /** `decimal` puts the points of numbers under each other, and their units. */
+  readonly align?: 'left' | 'right' | 'decimal';
+  /** Cut to the room that is left rather than made to leave, as long as a few characters of it can be read. */
+  readonly shrinks?: boolean;
   /** In a narrow window the columns with the highest number leave first; those with 0 (the default) stay. */
   readonly priority?: number;
   /** An id that must stay whole: where the row is too wide for the window it moves to a line of its own below. */
@@ -33,6 +38,8 @@ export interface ListView<T> {
   readonly quiet: (row: T) => string;
   /** Said on stderr when there is no row. */
   readonly empty: string;
+  /** A dim line above the table, on a screen only. */
+  readonly heading?: string | undefined;
   /** A dim line under the table, on a screen only. */
   readonly footer?: string | undefined;
 }

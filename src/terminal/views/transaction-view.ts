@@ -1,11 +1,14 @@
-// Transactions in words and as a table: what kind it is, what moved, how far it is.
-import { formatAmount, fromWire, money, type Money } from '../../formats/amount.js';
+// Transactions in words and as a table: what kind it is, what moved, with whom, how far it is.
+import type { Big } from 'big.js';
+import { formatAmount, formatSats, fromWire, money, type Money } from '../../formats/amount.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
-import { relativeTime } from '../time.js';
+import { shortTime } from '../time.js';
 import type { Column, ListView } from '../rows/view.js';
+import { kindOf, stateWord } from './state-words.js';
 
 type Side = ListedTransaction['sourceReq'];
+type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
 const sendNames: Readonly<Record<string, string>> = {
   lightning: 'Lightning send',
@@ -21,7 +24,7 @@ const receiveNames: Readonly<Record<string, string>> = {
 };
 
 /** `Lightning receive`, `Swap`, `Payout`: the kind follows from the two methods. */
-export function transactionKind({ sourceReq, destReq }: Pick<ListedTransaction, 'sourceReq' | 'destReq'>): string {
+export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
   const dest = destReq.method ?? '';
   if (source === 'servicepay')
@@ -36,7 +39,7 @@ export function amountOf(side: Side): Money | undefined {
 }
 
 /** `0.00100000 BTC → 70.79 USDT` where both sides are known, else the amount that arrives, else the one that leaves. */
-export function movedText({ sourceReq, destReq }: Pick<ListedTransaction, 'sourceReq' | 'destReq'>): string {
+export function movedText({ sourceReq, destReq }: Sides): string {
   const from = amountOf(sourceReq);
   const to = amountOf(destReq);
   if (from !== undefined && to !== undefined && from.ccy !== to.ccy)
@@ -49,46 +52,143 @@ export function movedText({ sourceReq, destReq }: Pick<ListedTransaction, 'sourc
 export function stateStyle(state: string, style: ChalkInstance): (text: string) => string {
   if (state === 'completed') return style.green;
   if (['failed', 'rejected', 'error'].includes(state)) return style.red;
-  return ['expired', 'usercanceled'].includes(state) ? style.dim : style.yellow;
+  return ['expired', 'usercanceled', 'canceled'].includes(state) ? style.dim : style.yellow;
 }
 
-const rowsOnly = (title: string, value: Column<ListedTransaction>['value']): Column<ListedTransaction> => ({
-  title,
+const rowsOnly = (name: string, value: Column<ListedTransaction>['value']): Column<ListedTransaction> => ({
+  name,
+  title: name,
   value,
   only: 'rows',
 });
 
-const wireAmount = (amount: number | null | undefined): Money['value'] | undefined =>
+const wireAmount = (amount: number | null | undefined): Big | undefined =>
   amount === undefined || amount === null ? undefined : fromWire(amount);
 
+/** As short as a line of a list wants it: bitcoin in satoshis. */
+export const shortAmount = (amount: Money): string =>
+  amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
+
+const minus = '\u2212';
+
+/** What left or came in, as one amount of a line: `−2 507 sat`; of a swap what was given. */
+export function lineAmount(txn: Sides): string {
+  const from = amountOf(txn.sourceReq);
+  const to = amountOf(txn.destReq);
+  if (kindOf(txn) === 'swap') return from === undefined ? '–' : shortAmount(from);
+  const known = to ?? from;
+  if (known === undefined) return '–';
+  return `${txn.sourceReq.method === 'servicepay' ? minus : ''}${shortAmount(known)}`;
+}
+
+/** With its direction: `↓ Lightning` comes in, `↑ Lightning` goes out. */
+export function lineKind(txn: Sides): string {
+  if (kindOf(txn) === 'swap') return '⇄ Swap';
+  const word = transactionKind(txn).replace(/ (send|receive)$/, '');
+  if ((txn.sourceReq.method ?? '') === '') return word;
+  return `${txn.sourceReq.method === 'servicepay' ? '↑' : '↓'} ${word}`;
+}
+
+const longestWhole = 24;
+
+/** `bc1q…f3t4`: enough to tell it from others; never for copying. */
+export const shortened = (text: string): string =>
+  text.length <= longestWhole || text.includes(' ') || text.includes('@') ? text : `${text.slice(0, 4)}…${text.slice(-4)}`;
+
+/** What of a side says who it is, the most telling first. */
+const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
+
+/** With whom: what came in for a swap, the other party as far as the transaction names it, else a note. */
+function partyOf(txn: ListedTransaction, known: Known): string {
+  const { sourceReq, destReq } = txn;
+  if (kindOf(txn) === 'swap') {
+    const to = amountOf(destReq);
+    return to === undefined ? '' : `→ ${shortAmount(to)}`;
+  }
+  const details = (sourceReq.method === 'servicepay' ? destReq : {}).reqDetails ?? {};
+  const named = partyFields.map((field) => details[field]).find((value) => typeof value === 'string' && value !== '');
+  const party = known(txn.txnId) ?? (typeof named === 'string' ? named : undefined) ?? txn.note ?? '';
+  return shortened(party);
+}
+
+/** The note, where it does not stand for the other party already. */
+const furtherNote = (txn: ListedTransaction, known: Known): string | null | undefined =>
+  partyOf(txn, known) === shortened(txn.note ?? '') ? '' : txn.note;
+
+/** Who got a payment that was begun here; undefined for any other. */
+export type Known = (txnId: string) => string | undefined;
+
+/** So many characters of an id tell it apart; as many more as these ones need. */
+export function idLength(ids: readonly string[]): number {
+  for (let length = 8; length < 36; length += 4) {
+    if (new Set(ids.map((id) => id.slice(0, length))).size === new Set(ids).size) return length;
+  }
+  return Infinity;
+}
+
+export interface TransactionListOptions {
+  readonly known?: Known;
+  /** The ids that stand together on a screen, which are cut as far as they stay apart; without them they are whole. */
+  readonly ids?: readonly string[];
+  readonly heading?: string | undefined;
+  readonly footer?: string | undefined;
+}
+
 /** A page of the history. `now` is the present in epoch ms, for relative times; rows for scripts carry exact ones. */
-export function transactionList(now: number): ListView<ListedTransaction> {
+export function transactionList(now: number, options: TransactionListOptions = {}): ListView<ListedTransaction> {
+  const { known = () => undefined, ids, heading, footer } = options;
+  const shown = ids === undefined ? Infinity : idLength(ids);
   return {
     columns: [
       {
+        name: 'time',
         title: 'When',
         value: ({ createdAt }) => (typeof createdAt === 'number' ? new Date(createdAt).toISOString() : ''),
-        text: ({ createdAt }) => (typeof createdAt === 'number' ? relativeTime(createdAt, now) : '–'),
+        text: ({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, now) : '–'),
         style: (cell, style) => style.dim(cell),
-        priority: 1,
+        priority: 2,
       },
-      { title: 'What', value: transactionKind },
-      { title: 'Amount', value: movedText, align: 'right', only: 'screen' },
-      rowsOnly('Source currency', ({ sourceReq }) => sourceReq.ccy),
-      rowsOnly('Source amount', ({ sourceReq }) => amountOf(sourceReq)?.value),
-      rowsOnly('Destination currency', ({ destReq }) => destReq.ccy),
-      rowsOnly('Destination amount', ({ destReq }) => amountOf(destReq)?.value),
-      rowsOnly('Service fee', ({ sourceReq }) => wireAmount(sourceReq.servicepayFees)),
-      rowsOnly('Network fee', ({ sourceReq }) => wireAmount(sourceReq.networkFees)),
+      { name: 'what', title: 'What', value: transactionKind, text: lineKind, priority: 1 },
+      { name: 'amount', title: 'Amount', value: lineAmount, align: 'decimal', only: 'screen', style: incoming },
+      rowsOnly('sourceReq.ccy', ({ sourceReq }) => sourceReq.ccy),
+      rowsOnly('sourceAmount', ({ sourceReq }) => amountOf(sourceReq)?.value),
+      rowsOnly('destReq.ccy', ({ destReq }) => destReq.ccy),
+      rowsOnly('destAmount', ({ destReq }) => amountOf(destReq)?.value),
+      rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) => wireAmount(sourceReq.servicepayFees)),
+      rowsOnly('sourceReq.networkFees', ({ sourceReq }) => wireAmount(sourceReq.networkFees)),
+      { name: 'with', title: 'With', value: (txn) => partyOf(txn, known), only: 'screen', priority: 3, shrinks: true },
+      { name: 'fee', title: 'Fee', value: feeText, align: 'decimal', only: 'screen', priority: 4 },
+      { name: 'note', title: 'Note', value: (txn) => furtherNote(txn, known), only: 'screen', priority: 5, shrinks: true },
       {
+        name: 'txnState',
         title: 'State',
         value: ({ txnState }) => txnState,
+        text: stateWord,
         style: (cell, style, row) => stateStyle(row.txnState, style)(cell),
       },
-      { title: 'Transaction', value: ({ txnId }) => txnId, style: (cell, style) => style.dim(cell), below: true },
-      rowsOnly('Reference', ({ extRefId }) => extRefId),
+      {
+        name: 'txnId',
+        title: 'Id',
+        value: ({ txnId }) => txnId,
+        text: ({ txnId }) => txnId.slice(0, shown),
+        style: (cell, style) => style.dim(cell),
+      },
+      rowsOnly('extRefId', ({ extRefId }) => extRefId),
     ],
     quiet: ({ txnId }) => txnId,
     empty: 'No transactions match.',
+    heading,
+    footer,
   };
+}
+
+/** Money in stands out in green. */
+const incoming: NonNullable<Column<ListedTransaction>['style']> = (cell, style, { txnState, sourceReq }) =>
+  txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell;
+
+/** Both fees as one amount; nothing where there is none, or the service does not tell. */
+function feeText({ sourceReq }: ListedTransaction): string {
+  const [service, network] = [wireAmount(sourceReq.servicepayFees), wireAmount(sourceReq.networkFees)];
+  const fees = service === undefined ? network : network === undefined ? service : service.plus(network);
+  return fees === undefined || fees.eq(0) || !sourceReq.ccy ? '' : shortAmount(money(sourceReq.ccy, fees));
 }

@@ -1,0 +1,34 @@
+// Who got the payments that were begun here: the journal knows more of them than the service's list tells.
+import type { ListedTransaction } from '../../api/types.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import type { Intent } from '../../store/journal/journal.js';
+import { shortened, type Known } from '../../terminal/views/transaction-view.js';
+import { decodeOrder } from '../../wallet/payment/order-record.js';
+import type { Context } from '../context.js';
+import { journalScope } from '../payment/payment-flow.js';
+
+/** A look-up that only decorates: where the journal cannot be read the list stands without it. */
+export async function knownParties(transactions: readonly ListedTransaction[], context: Context): Promise<Known> {
+  const sent = transactions.filter(({ sourceReq }) => sourceReq.method === 'servicepay');
+  if (sent.length === 0) return () => undefined;
+  try {
+    const [journal, scope] = [await context.journal(), await journalScope(context)];
+    const parties = new Map<string, string>();
+    for (const { txnId } of sent) {
+      const intent = await journal.find(scope, txnId);
+      if (intent?.txnId === txnId) parties.set(txnId, partyOf(intent));
+    }
+    return (txnId) => parties.get(txnId);
+  } catch {
+    return () => undefined;
+  }
+}
+
+/** What the invoice says it is for, the name on the account, else the destination. */
+export function partyOf(intent: Intent): string {
+  const { body, destination } = decodeOrder(intent.request);
+  const { acctName, paymentRequest } = body.destReq.reqDetails ?? {};
+  if (typeof acctName === 'string') return acctName;
+  if (typeof paymentRequest !== 'string') return shortened(destination);
+  return decodeInvoice(paymentRequest).description || shortened(destination);
+}

@@ -1,0 +1,53 @@
+// A transaction named by its id, by the beginning of it that a screen shows, or by a reference.
+import { Failure } from '../../formats/failure.js';
+import { keepSeenIds, seenIds } from '../../store/files/seen-ids.js';
+import { latestAttempt } from '../../wallet/payment/references.js';
+import type { Context } from '../context.js';
+import { journalScope } from '../payment/payment-flow.js';
+
+/** Ids that were shown can be named by their beginning from then on. */
+export async function remember(txnIds: readonly string[], context: Context): Promise<void> {
+  if (txnIds.length > 0) keepSeenIds(context.home, await journalScope(context), txnIds);
+}
+
+const shortest = 8;
+
+/**
+ * The id of the transaction that is meant. What is neither known here nor found under its own name is looked for among
+ * the references at the service. Throws Failure `usage` for a beginning that several ids share, `not-found` for nothing.
+ */
+export async function transactionId(name: string, context: Context): Promise<string> {
+  const known = await knownId(name, context);
+  if (known !== undefined) return known;
+  const service = await context.ownClient();
+  if (await service.transaction(name).then(isThere, notThere)) return name;
+  const attempt = await latestAttempt(name, 0, service);
+  if (attempt !== undefined) return attempt.txnId;
+  throw new Failure('not-found', `No transaction has the id or the reference "${name}".`, { hint: 'svcpay tx list' });
+}
+
+const isThere = (): boolean => true;
+
+/** A service may refuse what has not the form of its ids. */
+function notThere(error: unknown): boolean {
+  if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused')) return false;
+  throw error;
+}
+
+/** Without asking the service: by reference or id in the journal, or by its beginning among those seen. */
+async function knownId(name: string, context: Context): Promise<string | undefined> {
+  if (isWhole(name)) return name;
+  const scope = await journalScope(context);
+  const journal = await context.journal();
+  const intent = (await journal.find(scope, name)) ?? (await journal.find(scope, name.replace(/~\d+$/, '')));
+  if (intent?.txnId != null) return intent.txnId;
+  if (name.length < shortest) return undefined;
+  const ids = seenIds(context.home, scope).filter((txnId) => txnId.startsWith(name));
+  if (ids.length > 1) {
+    throw new Failure('usage', `"${name}" is the beginning of ${ids.length} ids. Write more of it.`, { hint: 'svcpay tx list' });
+  }
+  return ids[0];
+}
+
+/** An id as services give them: it is asked for as it is. */
+const isWhole = (name: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(name);

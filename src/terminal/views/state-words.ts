@@ -1,0 +1,61 @@
+// How far a transaction is, in people's words: the one place for them. Scripts get the service's own.
+import { confirmationsOf } from '../../api/unspecified.js';
+import type { ListedTransaction } from '../../api/types.js';
+import { sanitize } from '../sanitize.js';
+
+export type Stated = Pick<ListedTransaction, 'txnState'> & Partial<Pick<ListedTransaction, 'sourceReq' | 'destReq'>>;
+
+/** What a transaction is, as far as its states have words of their own. */
+export type Kind = 'send' | 'swap' | 'lightning-receive' | 'onchain-receive' | 'unknown';
+
+export function kindOf({ sourceReq, destReq }: Partial<Pick<Stated, 'sourceReq' | 'destReq'>>): Kind {
+  const [source, dest] = [sourceReq?.method ?? '', destReq?.method ?? ''];
+  if (source === 'lightning') return 'lightning-receive';
+  if (source === 'on-chain') return 'onchain-receive';
+  if (source !== 'servicepay') return 'unknown';
+  return dest === 'servicepay' ? 'swap' : 'send';
+}
+
+type Words = Readonly<Record<string, string>>;
+
+const common: Words = {
+  quoted: 'quoted',
+  userconfirmed: 'confirmed',
+  srccreated: 'confirmed',
+  srcsent: 'confirmed',
+  srcpendconfirmfill: 'confirming',
+  srcconfirmfilled: 'confirmed',
+  destpendsent: 'sending',
+  destsent: 'sent',
+  completed: 'done',
+  failed: 'failed',
+  expired: 'expired',
+  rejected: 'refused',
+  error: 'error',
+  usercanceled: 'gave up',
+  canceled: 'gave up',
+};
+
+const own: Readonly<Record<Kind, Words>> = {
+  send: {},
+  swap: {},
+  'lightning-receive': { userconfirmed: 'preparing', srccreated: 'invoice ready' },
+  'onchain-receive': { userconfirmed: 'preparing', srcintent: 'address ready', srccreated: 'seen' },
+  unknown: { srcintent: 'waiting', srccreated: 'under way' },
+};
+
+/** `invoice ready`, `sent`, `done`, `2 of 6`; a state that nobody has described is its own word. */
+export function stateWord(txn: Stated): string {
+  const { txnState } = txn;
+  const counted = confirmationsText(txn);
+  if (counted !== undefined) return counted;
+  return own[kindOf(txn)][txnState] ?? common[txnState] ?? sanitize(txnState);
+}
+
+/** `2 of 6` while a blockchain confirms it, where the service tells how far that is. */
+export function confirmationsText({ txnState, sourceReq, destReq }: Stated): string | undefined {
+  if (!['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)) return undefined;
+  const told = [destReq, sourceReq].flatMap((side) => (side === undefined ? [] : (confirmationsOf(side) ?? [])))[0];
+  if (told === undefined) return undefined;
+  return told.needed === undefined ? `${told.seen} confirmed` : `${told.seen} of ${told.needed}`;
+}

@@ -99,6 +99,11 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
       all()
         .map(({ intent }) => intent)
         .find((each) => each.scope === scope && [each.id, each.txnId, each.ref].includes(name)),
+    beginning: async (scope, start) =>
+      all()
+        .map(({ intent }) => intent)
+        .filter((each) => each.scope === scope && each.txnId?.startsWith(start) === true)
+        .slice(0, 2),
     open: async (scope) =>
       all()
         .map(({ intent }) => intent)

@@ -178,6 +178,7 @@ function gated(journal: Journal, gate: Gate, world: World, { diskFull }: Process
     spent: late(journal.spent, false),
     read: late(journal.read, false),
     find: late(journal.find, false),
+    beginning: late(journal.beginning, false),
     open: late(journal.open, false),
     references: {
       covered: late(journal.references.covered, false),

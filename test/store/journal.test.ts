@@ -84,6 +84,15 @@ describe.each([
     expect(await journal.find('elsewhere', name)).toBeUndefined();
   });
 
+  test('tells the one or the two whose transaction id begins so', async () => {
+    const journal = open();
+    const first = await written(journal, draft({ ref: 'one' }), { ...quoted, txnId: '3c335075-1' });
+    const second = await written(journal, draft({ ref: 'two' }), { ...quoted, txnId: '3c335075-2' });
+    expect(await journal.beginning(first.scope, '3c335075')).toEqual([first, second]);
+    expect(await journal.beginning(first.scope, '3c335075-2')).toEqual([second]);
+    expect(await journal.beginning('elsewhere', '3c335075')).toEqual([]);
+  });
+
   test('lists what is neither final nor closed, oldest first', async () => {
     const journal = open();
     await written(journal, draft({ ref: 'closed' }), { closed: true });

@@ -10,6 +10,7 @@ export async function remember(txnIds: readonly string[], context: Context): Pro
   if (txnIds.length > 0) keepSeenIds(context.home, await journalScope(context), txnIds);
 }
 
+/** So many characters of an id can stand for it. */
 const shortest = 8;
 
 /**
@@ -42,7 +43,9 @@ async function knownId(name: string, context: Context): Promise<string | undefin
   const intent = (await journal.find(scope, name)) ?? (await journal.find(scope, name.replace(/~\d+$/, '')));
   if (intent?.txnId != null) return intent.txnId;
   if (name.length < shortest) return undefined;
-  const ids = seenIds(context.home, scope).filter((txnId) => txnId.startsWith(name));
+  const begun = (await journal.beginning(scope, name)).flatMap(({ txnId }) => txnId ?? []);
+  const shown = seenIds(context.home, scope).filter((txnId) => txnId.startsWith(name));
+  const ids = [...new Set([...begun, ...shown])];
   if (ids.length > 1) {
     throw new Failure('usage', `"${name}" is the beginning of ${ids.length} ids. Write more of it.`, { hint: 'svcpay tx list' });
   }

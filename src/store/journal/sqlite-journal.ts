@@ -87,6 +87,11 @@ export function openJournal({ path, isAlive, now }: SqliteJournalOptions): Journ
         const found = ['id', 'txn_id', 'ref'].map((column) => one(db, `scope = ? AND ${column} = ?`, scope, name));
         return found.find((row) => row !== undefined)?.intent;
       }),
+    beginning: (scope, start) =>
+      guard(() => {
+        const rows = all(db, 'scope = ? AND txn_id >= ? AND txn_id < ? LIMIT 2', scope, start, `${start}\u{10FFFF}`);
+        return rows.map(intentOf);
+      }),
     open: (scope) =>
       guard(() => all(db, `scope = ? AND step <> 'final' AND closed = 0 ORDER BY opened_at`, scope).map(intentOf)),
     references: referenceIndex(db, guard),

@@ -7,7 +7,7 @@ import { journalScope } from '../payment/payment-flow.js';
 
 /** Ids that were shown can be named by their beginning from then on. */
 export async function remember(txnIds: readonly string[], context: Context): Promise<void> {
-  if (txnIds.length > 0) keepSeenIds(context.home, await journalScope(context), txnIds);
+  if (txnIds.length > 0) await keepSeenIds(context.home, await journalScope(context), txnIds);
 }
 
 /** So many characters of an id can stand for it. */

@@ -21,14 +21,12 @@ export function seenIds(home: Home, scope: string): readonly string[] {
 }
 
 /** Kept as far as that goes: a home that cannot be written still shows its transactions. */
-export function keepSeenIds(home: Home, scope: string, txnIds: readonly string[]): void {
-  try {
-    const document = open(home);
-    const { seen } = document.read();
-    const known = new Set(seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId));
-    const fresh = txnIds.filter((txnId) => !known.has(txnId)).map((txnId) => ({ scope, txnId }));
-    if (fresh.length > 0) document.write({ seen: [...seen, ...fresh].slice(-mostKept) });
-  } catch {
-    // What could not be kept is asked for whole.
-  }
+export async function keepSeenIds(home: Home, scope: string, txnIds: readonly string[]): Promise<void> {
+  const known = new Set(seenIds(home, scope));
+  const fresh = txnIds.filter((txnId) => !known.has(txnId)).map((txnId) => ({ scope, txnId }));
+  if (fresh.length === 0) return;
+  // What could not be kept is asked for whole.
+  await open(home)
+    .update(({ seen }) => ({ seen: [...seen, ...fresh].slice(-mostKept) }))
+    .catch(() => undefined);
 }

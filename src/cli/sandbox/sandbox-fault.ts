@@ -1,8 +1,8 @@
-// Makes the sandbox go wrong on demand: with requests, with payments, with webhooks.
+// Lets the sandbox go wrong on demand: with requests, reading, payments and webhooks.
 import { Failure } from '../../formats/failure.js';
-import { faultView } from '../../terminal/views/sandbox-traffic-view.js';
+import { faultList, faultView } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand, type ValuesOf } from '../define.js';
-import { faultSchema } from './control-answers.js';
+import { faultSchema, listOf } from './control-answers.js';
 import { controlSandbox } from './control.js';
 import { choice, duration, onOff, text, whole, word } from '../values.js';
 
@@ -68,3 +68,26 @@ export const sandboxFaultAdd = defineCommand({
 function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
   return { ...flags, retryAfter: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000) };
 }
+
+/** Lists the faults of the sandbox and how often each has struck. */
+export const sandboxFaultList = defineCommand({
+  arguments: {},
+  options: {},
+  examples: [['svcpay --sandbox sandbox fault list', 'what is set to go wrong, and how often it has']],
+  async run(_values, context) {
+    const { data } = await controlSandbox(context, 'GET', 'faults', listOf(faultSchema));
+    await context.out.list(data, faultList);
+  },
+});
+
+/** Takes faults of the sandbox back: one, or all. */
+export const sandboxFaultClear = defineCommand({
+  arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one of them; all unless given') },
+  options: {},
+  examples: [['svcpay --sandbox sandbox fault clear', 'everything goes well again']],
+  async run({ id }, context) {
+    const path = id === undefined ? 'faults' : `faults/${id}`;
+    const { data } = await controlSandbox(context, 'DELETE', path, listOf(faultSchema));
+    await context.out.list(data, faultList);
+  },
+});

@@ -1,0 +1,49 @@
+// The sandbox's clock: looking at it, moving it, letting it stand still and run on.
+import { sandboxClockView } from '../../terminal/views/sandbox-view.js';
+import type { Context } from '../context.js';
+import { clockSchema } from './control-answers.js';
+import { controlSandbox } from './control.js';
+import { defineCommand } from '../define.js';
+import { duration } from '../values.js';
+
+/** Controls the clock and prints what it shows then. */
+async function controlClock(
+  context: Context, method: 'GET' | 'POST', path: string, body?: object,
+): Promise<void> {
+  const clock = await controlSandbox(context, method, path, clockSchema, body);
+  await context.out.record(clock, sandboxClockView(clock));
+}
+
+/** Shows the time of the sandbox. */
+export const sandboxClockShow = defineCommand({
+  arguments: {},
+  options: {},
+  examples: [['svcpay --sandbox sandbox clock show', 'its time, by which quotes and invoices expire']],
+  run: (_values, context) => controlClock(context, 'GET', 'clock'),
+});
+
+/** Moves the sandbox's clock forward; everything that becomes due on the way is done. */
+export const sandboxClockAdvance = defineCommand({
+  arguments: { by: duration().describe('as in 90s, 2h or 1d') },
+  options: {},
+  examples: [
+    ['svcpay --sandbox sandbox clock advance 2h', 'invoices expire, confirmations come in, webhooks are tried again'],
+  ],
+  run: ({ by }, context) => controlClock(context, 'POST', 'clock/advance', { by }),
+});
+
+/** Lets the sandbox's clock stand still. */
+export const sandboxClockFreeze = defineCommand({
+  arguments: {},
+  options: {},
+  examples: [['svcpay --sandbox sandbox clock freeze', 'nothing settles or expires until it is moved']],
+  run: (_values, context) => controlClock(context, 'POST', 'clock/freeze'),
+});
+
+/** Lets the sandbox's clock run on. */
+export const sandboxClockThaw = defineCommand({
+  arguments: {},
+  options: {},
+  examples: [['svcpay --sandbox sandbox clock thaw', 'it goes on from where it stands']],
+  run: (_values, context) => controlClock(context, 'POST', 'clock/thaw'),
+});

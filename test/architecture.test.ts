@@ -46,6 +46,28 @@ function allImports(): Import[] {
   });
 }
 
+/** Places that can be reached from each other, each such circle once: Tarjan's strongly connected components. */
+function circlesOf(imports: readonly (readonly [from: string, to: string])[]): string[][] {
+  const next = new Map<string, string[]>();
+  for (const [from, to] of imports) next.set(from, [...(next.get(from) ?? []), to]);
+  const [order, lowest] = [new Map<string, number>(), new Map<string, number>()];
+  const [open, circles]: [string[], string[][]] = [[], []];
+  const visit = (place: string): void => {
+    order.set(place, order.size);
+    lowest.set(place, order.size - 1);
+    open.push(place);
+    for (const to of next.get(place) ?? []) {
+      if (!order.has(to)) visit(to);
+      if (open.includes(to)) lowest.set(place, Math.min(lowest.get(place) ?? 0, lowest.get(to) ?? 0));
+    }
+    if (lowest.get(place) !== order.get(place)) return;
+    const circle = open.splice(open.indexOf(place));
+    if (circle.length > 1) circles.push(circle.toSorted());
+  };
+  for (const place of next.keys()) if (!order.has(place)) visit(place);
+  return circles;
+}
+
 const isAllowed = ({ file, target }: Pick<Import, 'file' | 'target'>): boolean => {
   const [from, to] = [folderOf(file), folderOf(target)];
   if (from === to || target.startsWith('..')) return true;
@@ -75,6 +97,26 @@ describe('the house', () => {
       stringsOf(file).filter((text) => /\bsvcpay [a-z]|(^|\s)--[a-z]/.test(text)).map((text) => `${file}: ${text}`),
     );
     expect(naming).toEqual([]);
+  });
+
+  test('has no circle of imports, types included', () => {
+    const imports = allImports().map(({ file, target }) => [file, target.replace(/\.js$/, '.ts')] as const);
+    expect(circlesOf(imports)).toEqual([]);
+    expect(circlesOf([['a', 'b'], ['b', 'c'], ['c', 'b'], ['c', 'd'], ['d', 'a'], ['e', 'a']])).toEqual([['a', 'b', 'c', 'd']]);
+  });
+
+  test('has no circle of rooms in the sandbox', () => {
+    const rooms = allImports()
+      .map(({ file, target }) => [dirname(file), dirname(target)] as const)
+      .filter((pair) => pair[0] !== pair[1] && pair.every((room) => room.startsWith('sandbox/')));
+    expect(circlesOf(rooms)).toEqual([]);
+  });
+
+  test('has rooms of some twenty files at most', () => {
+    const rooms = new Map<string, number>();
+    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    for (const file of files) rooms.set(dirname(file), (rooms.get(dirname(file)) ?? 0) + 1);
+    expect([...rooms].filter(([, count]) => count > 22)).toEqual([]);
   });
 
   test('loads a command only when it is chosen: nothing outside of its own room imports one eagerly', () => {

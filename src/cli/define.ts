@@ -1,9 +1,8 @@
 // The shape of a command: what it takes, examples, and the function that runs it.
 import type { Context } from './context.js';
-import type { Value } from './values.js';
+import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
-export type Values = Readonly<Record<string, Value<unknown>>>;
-export type ValuesOf<V extends Values> = { readonly [K in keyof V]: V[K] extends Value<infer T> ? T : never };
+export { readAll, type RawValues, type Values, type ValuesOf };
 
 export interface CommandDefinition<A extends Values = Values, O extends Values = Values> {
   /** Positional arguments, in order; only the last may be repeated. */
@@ -25,8 +24,6 @@ export interface Command {
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
-export type RawValues = Readonly<Record<string, Parameters<Value<unknown>['read']>[0]>>;
-
 export function defineCommand<A extends Values, O extends Values>(definition: CommandDefinition<A, O>): Command {
   return {
     arguments: definition.arguments,
@@ -36,10 +33,4 @@ export function defineCommand<A extends Values, O extends Values>(definition: Co
     execute: async (raw, context) =>
       definition.run({ ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) }, context),
   };
-}
-
-export function readAll<V extends Values>(values: V, raw: RawValues): ValuesOf<V> {
-  const read = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.read(raw[name])]));
-  // Object.fromEntries forgets which value belongs to which name; the line above keeps them together.
-  return read as ValuesOf<V>;
 }

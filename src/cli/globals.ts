@@ -1,6 +1,5 @@
 // The options that every command understands, before or after its name (design: The commands).
-import { choice, duration, flag, text, unless } from './values.js';
-import type { ValuesOf } from './define.js';
+import { choice, duration, flag, text, unless, type ValuesOf } from './values.js';
 
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
 

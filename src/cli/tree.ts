@@ -27,7 +27,7 @@ export const tree: Branch = {
     ...webhookBranches,
     ...sandboxBranches,
     ...settingBranches,
-    ...toolBranches,
+    ...toolBranches(() => tree),
   ],
 };
 

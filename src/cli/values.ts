@@ -122,3 +122,15 @@ export const onOff = (): Value<boolean | undefined> =>
 
 /** On unless `--no-name` is given. */
 export const unless = (): Value<boolean> => wordless('off', (raw) => raw !== false);
+
+/** Values by the names under which a command has them. */
+export type Values = Readonly<Record<string, Value<unknown>>>;
+export type ValuesOf<V extends Values> = { readonly [K in keyof V]: V[K] extends Value<infer T> ? T : never };
+
+export type RawValues = Readonly<Record<string, Raw>>;
+
+export function readAll<V extends Values>(values: V, raw: RawValues): ValuesOf<V> {
+  const read = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.read(raw[name])]));
+  // Object.fromEntries forgets which value belongs to which name; the line above keeps them together.
+  return read as ValuesOf<V>;
+}

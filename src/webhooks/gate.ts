@@ -1,5 +1,18 @@
 // Lets a delivery in or not, by its size, by what is held in memory already, and by how many were wrong of late.
-import type { ReceiverLimits } from './receive.js';
+
+/** What a stranger may take of this machine. */
+export interface ReceiverLimits {
+  /** Bytes of one body. */
+  readonly bodyBytes: number;
+  /** Bytes of all bodies that are being received at one time. */
+  readonly heldBytes: number;
+  readonly connections: number;
+  /** Time to send the headers, and to send all of a request. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** Deliveries with a wrong signature per second; beyond, only small bodies are still read. */
+  readonly wrongPerSecond: number;
+}
 
 /** The status to refuse with; undefined lets it in. */
 type Refusal = 413 | 429 | 503 | undefined;

@@ -6,7 +6,8 @@ import { enriched, type Enriched } from './enrich.js';
 import { runFor } from './exec.js';
 import { forwardTo, openForwarder, type Forwarder } from './forward.js';
 import { gapsOf } from './order.js';
-import { startReceiver, type Receiver, type ReceiverCounts, type ReceiverLimits } from './receive.js';
+import { startReceiver, type Receiver, type ReceiverCounts } from './receive.js';
+import type { ReceiverLimits } from './gate.js';
 import { createTail, type Tail } from './tail.js';
 
 /** What is worth telling while it happens. */

@@ -1,24 +1,10 @@
 // The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent, StoredEvent } from '../store/events/event-store.js';
-import { createGate } from './gate.js';
+import { createGate, type ReceiverLimits } from './gate.js';
 import { readPayload } from './events.js';
 import { placeOf } from './order.js';
 import { isSignature, signatureHeader, verifyBody } from './sign.js';
-
-/** What a stranger may take of this machine. */
-export interface ReceiverLimits {
-  /** Bytes of one body. */
-  readonly bodyBytes: number;
-  /** Bytes of all bodies that are being received at one time. */
-  readonly heldBytes: number;
-  readonly connections: number;
-  /** Time to send the headers, and to send all of a request. */
-  readonly headersMs: number;
-  readonly requestMs: number;
-  /** Deliveries with a wrong signature per second; beyond, only small bodies are still read. */
-  readonly wrongPerSecond: number;
-}
 
 export const receiverLimits: ReceiverLimits = {
   bodyBytes: 1024 * 1024,

@@ -1,7 +1,8 @@
 // Help around the wallet.
 import type { Branch } from '../branch.js';
 
-export const toolBranches: readonly Branch[] = [
+/** Completion is made from the whole tree. */
+export const toolBranches = (tree: () => Branch): readonly Branch[] => [
   {
     name: 'demo',
     summary: 'a tour of the main job on a sandbox of its own',
@@ -25,7 +26,7 @@ export const toolBranches: readonly Branch[] = [
   {
     name: 'completion',
     summary: 'print the completion script of a shell',
-    load: async () => (await import('../help/completion.js')).completion,
+    load: async () => (await import('../help/completion.js')).completion(tree()),
   },
   {
     name: 'help',

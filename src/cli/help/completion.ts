@@ -1,10 +1,10 @@
 // Prints the completion script of a shell.
 import { completionNodes, completionScript, shells } from './completion-scripts.js';
-import { defineCommand } from '../define.js';
-import { tree } from '../tree.js';
+import type { Branch } from '../branch.js';
+import { defineCommand, type Command } from '../define.js';
 import { choice } from '../values.js';
 
-export const completion = defineCommand({
+export const completion = (tree: Branch): Command => defineCommand({
   arguments: { shell: choice(shells).describe('the shell to complete in') },
   options: {},
   examples: [

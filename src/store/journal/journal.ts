@@ -1,5 +1,7 @@
 // What the payment journal keeps and promises. Every step of a payment is written here before its request goes out.
-import type { Step } from './steps.js';
+
+/** How far a payment has come. Each is written before the request that it announces. */
+export type Step = 'intent' | 'created' | 'confirming' | 'confirmed' | 'final';
 
 /** What a person agreed to: nothing yet, one quote (up to `approvedTotal`), or any quote within the terms (`--yes`). */
 export type Consent = 'none' | 'quote' | 'standing';

@@ -2,10 +2,7 @@
 // table does not allow: what is impossible is found where it is written and where it is read.
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import type { Intent, IntentChange } from './journal.js';
-
-/** How far a payment has come. Each is written before the request that it announces. */
-export type Step = 'intent' | 'created' | 'confirming' | 'confirmed' | 'final';
+import type { Intent, IntentChange, Step } from './journal.js';
 
 export interface Move {
   readonly from: Step;

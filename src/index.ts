@@ -19,7 +19,6 @@ export type {
   CreateTransaction,
   Institution,
   Kyc,
-  ListedSide,
   ListedTransaction,
   Pagination,
   Rates,

@@ -1,11 +1,10 @@
 // Reading answers: JSON or not, in the shape of the specification or not, and which failure an error answer is.
-import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
 import type { FailureDetails, FailureKind } from '../formats/failure.js';
-import { acceptance } from './acceptance.js';
 import { NoAnswer, ServiceError } from './errors.js';
 import type { Effect } from './errors.js';
-import { retryAfterMs } from './retry.js';
+import { waitAskedFor } from './patience.js';
+import { isFields, Misread, text } from './reading/readers.js';
 import type { HttpResponse } from './transport.js';
 
 /** An answer whose body has been read once: `json` is its value where it is JSON. */
@@ -38,37 +37,47 @@ export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 &&
 export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): boolean =>
   content === 'json' || (content === 'empty' && mayBeEmpty === true);
 
-/** The checked value of a successful answer; throws the failure that any other answer means. */
-export function valueOf<T>(
-  answer: Answer,
-  expectation: Expectation,
-  schema: v.GenericSchema<unknown, T>,
-  now: number,
-): T {
-  if (isSuccess(answer.response)) {
-    if (!isReadable(answer, expectation)) throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
-    if (acceptance(schema)(answer.json)) return answer.json;
-    const checked = v.safeParse(schema, answer.json);
-    if (checked.success) return checked.output;
-    throw misshapen(checked.issues[0], expectation);
+/** What is read from a successful answer; throws the failure that any other answer means. */
+export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json: unknown) => T, now: number): T {
+  if (!isSuccess(answer.response) || saysError(answer.json)) throw failureOf(answer, expectation, now);
+  if (!isReadable(answer, expectation)) throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
+  try {
+    return read(answer.json);
+  } catch (error) {
+    if (!(error instanceof Misread)) throw error;
+    if (isFields(answer.json) && typeof answer.json['error'] === 'string') throw failureOf(answer, expectation, now);
+    throw misshapen(error, expectation, requestIdOf(answer.response));
   }
-  throw failureOf(answer, expectation, now);
 }
+
+/** A success in name only. */
+const saysError = (json: unknown): boolean => isFields(json) && /^(?:error|fail(?:ed|ure)?)$/i.test(String(json['resultStatus']));
 
 /** What an error answer means for the request that it answers: refused, or not known. */
 export function failureOf(answer: Answer, expectation: Expectation, now: number): ServiceError | NoAnswer {
   const error = serviceError(answer, now, { txnId: expectation.txnId });
-  const { status, code } = error;
-  if (!isMoney(expectation) || (status >= 400 && status < 500)) return error;
-  return unknownOutcome(error.message, expectation, { status, code, cause: error });
+  if (!isDoubtful(error, answer, expectation)) return error;
+  const { status, code, requestId } = error;
+  return unknownOutcome(error.message, expectation, { status, code, requestId, cause: error });
 }
 
-const errorSchema = v.looseObject({
-  error: v.fallback(v.optional(v.string()), undefined),
-  message: v.fallback(v.optional(v.string()), undefined),
-  code: v.fallback(v.optional(v.pipe(v.union([v.string(), v.number()]), v.transform(String))), undefined),
-  errorMetadata: v.fallback(v.optional(v.looseObject({ params: v.optional(v.unknown()) })), undefined),
-});
+/** Statuses of gateways that gave up waiting, whoever puts it into words. */
+const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
+/** Statuses that a gateway uses to keep requests apart, and a service to refuse a used reference. */
+const conflicts: ReadonlySet<number> = new Set([409, 423]);
+
+/** Only the service's own word, or its plea for fewer requests, means that it did not do what was asked for. */
+function isDoubtful({ status, isOwnRefusal }: ServiceError, answer: Answer, { effect }: Expectation): boolean {
+  if (effect === 'payment') return !isOwnRefusal && status !== 429;
+  if (effect !== 'quote' || isSuccess(answer.response)) return false;
+  if (status < 400 || status >= 500) return true;
+  return gaveUp.has(status) || (conflicts.has(status) && !hasErrorShape(answer));
+}
+
+/** Every shape of the specification has the text `error`. */
+const hasErrorShape = ({ json }: Answer): boolean => isFields(json) && typeof json['error'] === 'string';
+
+const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /** What the caller knows of the request, for the words of its failure. */
 interface About extends Advice {
@@ -80,29 +89,39 @@ export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 
 /** The failure that an error answer means, from any of the three body shapes or from none of them. */
 export function serviceError(answer: Answer, now: number, about: About = {}): ServiceError {
-  const { status, headers } = answer.response;
-  const wait = retryAfterMs(headers['retry-after'], now);
-  const parsed = v.safeParse(errorSchema, answer.json);
-  const body = parsed.success ? parsed.output : undefined;
-  const texts = [...new Set([body?.error, body?.message])].filter((text) => text !== undefined && text !== '');
+  const { status } = answer.response;
+  const wait = waitAskedFor(answer.response, now);
+  const body = isFields(answer.json) ? answer.json : {};
+  const code = text.read(body['code']) || undefined;
+  const texts = [...new Set([body['error'], body['message']])].filter((each) => typeof each === 'string' && each !== '');
   const reason = texts.length > 0 ? texts.join(': ') : contentOf(answer);
-  const code = body?.code;
+  const kind = kindOf(status, code);
   const where = code === undefined ? `${status}` : `${status}, code ${code}`;
-  return new ServiceError(kindOf(status), `${opening(answer, about)}: ${reason} (${where}).`, {
+  const metadata = body['errorMetadata'];
+  return new ServiceError(kind, `${opening(answer, kind, about)}: ${reason} (${where}).`, {
     status,
     code,
     reason,
-    params: decoded(body?.errorMetadata?.params),
+    isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer),
+    params: decoded(isFields(metadata) ? metadata['params'] : undefined),
     retryAfterMs: wait,
-    ...adviceFor(answer, wait, about),
+    requestId: requestIdOf(answer.response),
+    ...adviceFor(answer, kind, wait, about),
   });
+}
+
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
+
+function requestIdOf({ headers }: HttpResponse): string | undefined {
+  const given = requestIdHeaders.map((header) => headers[header]).find((id) => id !== undefined && id !== '');
+  return given?.slice(0, 80);
 }
 
 /** A creation or confirmation of which it is not known whether the service has carried it out. */
 export function unknownOutcome(
   message: string,
   { effect, txnId }: Expectation,
-  details: { status?: number; code?: string | undefined; cause?: unknown } = {},
+  details: FailureDetails = {},
 ): NoAnswer {
   return new NoAnswer(effect === 'payment' ? 'pending' : 'temporary', message, {
     ...details,
@@ -121,43 +140,54 @@ function unreadable(message: string, expectation: Expectation): Failure {
   return new Failure('temporary', message, { hint: 'Try again; if it stays so, check the base URL.' });
 }
 
-/** Names the field and what it should be, never what it was: that may be a secret. */
-function misshapen(issue: v.BaseIssue<unknown>, expectation: Expectation): Failure {
-  const field = v.getDotPath(issue) ?? 'the whole answer';
-  const expected = issue.expected ?? 'something else';
-  const message = `The service did not answer as specified: ${field} should be ${expected}.`;
-  return isMoney(expectation) ? unknownOutcome(message, expectation) : new Failure('unexpected', message);
+function misshapen({ message: what }: Misread, expectation: Expectation, requestId: string | undefined): Failure {
+  const message = `The service's answer was not understood: ${what}.`;
+  return isMoney(expectation)
+    ? unknownOutcome(message, expectation, { requestId })
+    : new Failure('unexpected', message, { requestId });
 }
 
-function kindOf(status: number): FailureKind {
+/** Codes seen of services, which say more than the status: key, signature or token; balance. */
+const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
+  ['1001', 'authentication'],
+  ['1002', 'authentication'],
+  ['1003', 'authentication'],
+  ['2001', 'limit'],
+]);
+
+function kindOf(status: number, code: string | undefined): FailureKind {
+  if (status === 429 || status >= 500) return 'temporary';
+  const byCode = kindsByCode.get(code);
+  if (byCode !== undefined) return byCode;
   if (status === 401 || status === 403) return 'authentication';
   if (status === 404) return 'not-found';
-  if (status === 429 || status >= 500) return 'temporary';
-  return status >= 400 ? 'refused' : 'unexpected';
+  return status >= 300 && status < 400 ? 'unexpected' : 'refused';
 }
 
 /** A 404 that is not the service's own JSON says nothing of the transaction: somebody else may have answered. */
 const isMissing = ({ response: { status }, content }: Answer, { txnId }: About): boolean =>
   status === 404 && content === 'json' && txnId !== undefined;
 
-function opening(answer: Answer, about: About): string {
+function opening(answer: Answer, kind: FailureKind, about: About): string {
   const { status } = answer.response;
-  if (status === 401) return 'The service did not accept the key or token';
+  if (status === 401 || (kind === 'authentication' && status !== 403)) return 'The service did not accept the key or token';
   if (status === 403) return 'The service does not permit this';
   if (isMissing(answer, about)) return `The service has no transaction ${about.txnId}`;
   if (status === 404) return 'The service could not find it';
   if (status === 429) return 'The service wants fewer requests';
   if (status >= 500) return 'The service failed';
-  return status >= 400 ? 'The service refused' : 'The service points elsewhere, where the token must not go';
+  return kind !== 'unexpected' ? 'The service refused' : 'The service points elsewhere, where the token must not go';
 }
 
-function adviceFor(answer: Answer, wait: number | undefined, about: About): Advice {
+function adviceFor(answer: Answer, kind: FailureKind, wait: number | undefined, about: About): Advice {
   const { response: { status }, content } = answer;
   const { hint, next } = about;
   if (hint !== undefined || next !== undefined) return { hint, next };
   if (wait !== undefined) return { hint: `Try again in ${Math.ceil(wait / 1000)} s.` };
-  if (status === 401) return { hint: 'If the account is right, sign in again', next: { do: 'sign-in' } };
-  if (status < 400 || (status === 404 && content === 'other')) return { hint: 'Check the base URL.' };
+  if (status === 401 || (kind === 'authentication' && status !== 403)) {
+    return { hint: 'If the account is right, sign in again', next: { do: 'sign-in' } };
+  }
+  if (kind === 'unexpected' || (status === 404 && content === 'other')) return { hint: 'Check the base URL.' };
   return isMissing(answer, about) ? { next: { do: 'see-history' } } : {};
 }
 

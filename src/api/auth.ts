@@ -1,32 +1,10 @@
 // Signing in: the signed token request, its answer, and one token shared by all requests of a client.
-import * as v from 'valibot';
 import type { Credentials, Token, TokenStore } from './types.js';
 
 export const tokenPath = '/api/v2/authentication/token-signature';
 
 /** A token this near to its end could expire on the way. */
 const renewalMarginMs = 10_000;
-
-const tokenFields = v.looseObject({
-  /** What a header can carry. */
-  accessToken: v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/)),
-  accountId: v.pipe(v.string(), v.nonEmpty()),
-  expiredAt: v.optional(v.number()),
-  expiresAt: v.optional(v.number()),
-});
-
-/** The token answer: both spellings of the expiry, bare or wrapped in `data`. */
-export const tokenSchema = v.pipe(
-  v.record(v.string(), v.unknown()),
-  v.transform((answer) => answer['data'] ?? answer),
-  tokenFields,
-  v.transform(({ accessToken, accountId, expiredAt, expiresAt }) => ({
-    accessToken,
-    accountId,
-    expiresAt: expiredAt ?? expiresAt,
-  })),
-  v.object({ accessToken: v.string(), accountId: v.string(), expiresAt: v.number() }),
-);
 
 /** HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification: Authentication). */
 export async function signature({ apiKey, apiSecret }: Credentials, body: string): Promise<string> {

@@ -1,26 +1,23 @@
 // The thin client of the service: one method per endpoint of the specification, nothing clever.
-import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
+import { unknownOutcome } from './answer.js';
 import { parseBaseUrl } from './base-url.js';
 import { effectOf } from './effect.js';
 import { CancelNotOffered, ServiceError } from './errors.js';
 import { wireJson } from './json.js';
 import { methodsToMaker, toMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
-import * as schemas from './schemas.js';
+import * as read from './reading/objects.js';
+import type { AnswerReader } from './reading/readers.js';
+import { readTransaction, readTransactionIfThere, readTransactionPage } from './reading/transaction.js';
 import { createService } from './service.js';
 import type { Service } from './service.js';
+import { eachRow, pageSize, type Page } from './pages.js';
 import type { HttpResponse } from './transport.js';
 import type * as types from './types.js';
-import { arrayParameter, cancelPath, ratesPath, ratesSchema } from './unspecified.js';
+import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
 
 export type { ClientOptions };
-
-/** Most deployments can be expected to serve this many at once; the largest page is not specified. */
-const pageSize = 100;
-
-/** Enough that neither the service nor the reader waits for the other. */
-const pagesAhead = 2;
 
 /**
  * The endpoints of the service. Reads are repeated when the network or the service fails for a moment; what changes
@@ -50,130 +47,102 @@ export class WalletClient {
   /** Endpoint 2, for the given account, else the one of the options, else the token's. */
   async wallets(accountId?: string): Promise<types.Wallet[]> {
     const path = `${await this.#accountPath(accountId)}/wallet/`;
-    return (await this.#read(path, schemas.walletsSchema)).data;
+    return this.#read(path, read.readWallets);
   }
 
   /** Endpoint 3, for the same account as {@link wallets}. */
   async account(accountId?: string): Promise<types.Account> {
-    return this.#read(await this.#accountPath(accountId), schemas.accountSchema);
+    return this.#read(await this.#accountPath(accountId), read.readAccount);
   }
 
   /** The permanent Bitcoin deposit address of the token's account (endpoint 4). */
   bitcoinAddress(): Promise<types.BitcoinAddress> {
-    return this.#read('/api/v2/account/onchain-address', schemas.bitcoinAddressSchema);
+    return this.#read('/api/v2/account/onchain-address', read.readBitcoinAddress);
   }
 
   /** The permanent USDT deposit address of the token's account on one chain (endpoint 5). */
-  async usdtAddress(chainId: types.UsdtChain): Promise<types.UsdtAddress> {
+  usdtAddress(chainId: types.UsdtChain): Promise<types.UsdtAddress> {
     const query: [string, string][] = [['walletCcy', 'USDT'], ['chainId', chainId]];
-    return (await this.#read('/api/v2/account/stablecoin-onchain-address', schemas.usdtAddressSchema, query)).data;
+    return this.#read('/api/v2/account/stablecoin-onchain-address', read.readUsdtAddress, query);
   }
 
   /** Makes a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId` in the list. */
   async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
     const body = wireJson(toMaker(transaction, this.#options.maker));
-    return this.#service.call(
-      { method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' },
-      schemas.transactionSchema,
-    );
+    return this.#service.call({ method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' }, readTransaction);
   }
 
   /** Lets a quote become a payment (endpoint 7). After a `NoAnswer`, read the transaction before anything else. */
   async confirmTransaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
-    return this.#service.call({ method: 'PUT', path, effect: 'payment', txnId }, schemas.transactionSchema);
+    const call = { method: 'PUT', path, effect: 'payment', txnId } as const;
+    const confirmed = await this.#service.call(call, readTransactionIfThere);
+    return confirmed ?? this.#readBack(txnId);
   }
 
   /** Cancels a quote (endpoint 8). Rejects with `CancelNotOffered` where the service has no such operation. */
   async cancelTransaction(txnId: string): Promise<types.Transaction> {
-    const path = cancelPath(segment(txnId));
-    const answer = await this.#service
-      .call({ method: 'PUT', path, effect: 'setting', txnId, mayBeEmpty: true }, v.unknown())
-      .catch((error: unknown) => {
-        throw isNotOffered(error) ? new CancelNotOffered('refused', error.message, { ...error, cause: error }) : error;
-      });
-    const transaction = v.safeParse(schemas.transactionSchema, answer);
-    return transaction.success ? transaction.output : this.transaction(txnId);
+    const call = { method: 'PUT', path: cancelPath(segment(txnId)), effect: 'setting', txnId, mayBeEmpty: true } as const;
+    const cancelled = await this.#service.call(call, readIfPossible).catch((error: unknown) => {
+      throw isNotOffered(error) ? new CancelNotOffered('refused', error.message, { ...error, cause: error }) : error;
+    });
+    return cancelled ?? this.transaction(txnId);
   }
 
   /** Endpoint 9. */
   async transaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}`;
-    return this.#service.call({ method: 'GET', path, effect: 'read', txnId }, schemas.transactionSchema);
+    return this.#service.call({ method: 'GET', path, effect: 'read', txnId }, readTransaction);
   }
 
   /** One page of the list (endpoint 10). */
   transactions(filter: types.TransactionFilter = {}): Promise<types.TransactionPage> {
-    return this.#read('/api/v2/transaction', schemas.transactionPageSchema, filterQuery(filter, this.#options.maker));
+    return this.#read('/api/v2/transaction', readTransactionPage, filterQuery(filter, this.#options.maker));
   }
 
-  /**
-   * Every transaction of the list from `filter.page` on, each once: what is created meanwhile pushes others onto the
-   * next page, where they are passed over. While a page is used, the next ones are on their way; one that was read
-   * before something was created that an earlier page shows already is read again, or it would miss what was pushed on.
-   */
-  async *eachTransaction(filter: types.TransactionFilter = {}): AsyncGenerator<types.ListedTransaction, void, void> {
-    const fetchPage = (page: number): Promise<types.TransactionPage> => {
-      const fetched = this.transactions({ limit: pageSize, ...filter, page });
-      // Its failure counts only when it is its turn, which never comes if the caller stops before.
-      fetched.catch(() => undefined);
-      return fetched;
+  /** Every transaction of the list from `filter.page` on, each once; see {@link eachRow}. */
+  eachTransaction(filter: types.TransactionFilter = {}): AsyncGenerator<types.ListedTransaction, void, void> {
+    const { page = 1, limit = pageSize } = filter;
+    const fetch = async (at: number): Promise<Page<types.ListedTransaction>> => {
+      const { data, pagination } = await this.transactions({ ...filter, limit, page: at });
+      return { rows: data, total: pagination?.total };
     };
-    let page = filter.page ?? 1;
-    let earlier = new Set<string>();
-    let total = 0;
-    const coming = [fetchPage(page)];
-    for (let next = coming.shift(); next !== undefined; next = coming.shift()) {
-      let { data, pagination }: types.TransactionPage = await next;
-      if (pagination.total < total) ({ data, pagination } = await fetchPage(page));
-      total = pagination.total;
-      if (data.length === 0) return;
-      const left = Math.ceil(pagination.total / pagination.limit) - page;
-      while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
-      for (const transaction of data) if (!earlier.has(transaction.txnId)) yield transaction;
-      earlier = new Set(data.map(({ txnId }) => txnId));
-      page += 1;
-    }
+    return eachRow(fetch, (txn) => txn.txnId || JSON.stringify(txn), { page, size: limit });
   }
 
   /** Endpoint 11; replaces the account's webhook. The callback must be https. */
   async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
     const body = wireJson(webhook);
-    return this.#service.call(
-      { method: 'POST', path: '/api/v2/webhook', body, effect: 'setting' },
-      schemas.webhookSchema,
-    );
+    return this.#service.call({ method: 'POST', path: '/api/v2/webhook', body, effect: 'setting' }, read.readWebhook);
   }
 
   /** Endpoint 12: none or one. */
-  async webhooks(): Promise<types.Webhook[]> {
-    return (await this.#read('/api/v2/webhook', schemas.webhooksSchema)).data;
+  webhooks(): Promise<types.Webhook[]> {
+    return this.#read('/api/v2/webhook', read.readWebhooks);
   }
 
   /** Endpoint 13. Its answer is not specified: read {@link webhooks} for what holds now. */
   async updateWebhook(webhookId: string, change: { callback?: string; secret?: string }): Promise<void> {
     const path = `/api/v2/webhook/${segment(webhookId)}`;
     const call = { method: 'PUT', path, body: wireJson(change), effect: 'setting', mayBeEmpty: true } as const;
-    await this.#service.call(call, v.unknown());
+    await this.#service.call(call, anything);
   }
 
   /** Endpoint 14. */
   async removeWebhook(webhookId: string): Promise<void> {
     const path = `/api/v2/webhook/${segment(webhookId)}`;
-    await this.#service.call({ method: 'DELETE', path, effect: 'setting', mayBeEmpty: true }, v.unknown());
+    await this.#service.call({ method: 'DELETE', path, effect: 'setting', mayBeEmpty: true }, anything);
   }
 
   /** Banks, then mobile wallets of a country, by its ISO alpha-2 code; none where there are no rails (endpoint 15). */
   async institutions(countryCode: string): Promise<types.Institution[]> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
-    const call = { method: 'GET', path, effect: 'read', mayBeEmpty: true } as const;
-    const answer = await this.#service.call(call, v.nullish(schemas.institutionsSchema));
-    return [...(answer?.banks ?? []), ...(answer?.mobiles ?? [])];
+    return this.#service.call({ method: 'GET', path, effect: 'read', mayBeEmpty: true }, read.readInstitutions);
   }
 
   /** Endpoint 16, as far as it is known. */
-  async rates(): Promise<types.Rates> {
-    return (await this.#read(ratesPath, ratesSchema)).data;
+  rates(): Promise<types.Rates> {
+    return this.#read(ratesPath, read.readRates);
   }
 
   /**
@@ -201,8 +170,16 @@ export class WalletClient {
     return this.#options.accountId ?? this.#service.accountId();
   }
 
-  #read<T>(path: string, schema: v.GenericSchema<unknown, T>, query?: [string, string][]): Promise<T> {
-    return this.#service.call({ method: 'GET', path, query, effect: 'read' }, schema);
+  #read<T>(path: string, reader: AnswerReader<T>, query?: [string, string][]): Promise<T> {
+    return this.#service.call({ method: 'GET', path, query, effect: 'read' }, reader);
+  }
+
+  /** A confirmation that was taken without a word of the transaction. */
+  async #readBack(txnId: string): Promise<types.Transaction> {
+    return this.transaction(txnId).catch((cause: unknown) => {
+      const message = 'The service took the confirmation, and the transaction could not be read.';
+      throw unknownOutcome(message, { effect: 'payment', txnId }, { cause });
+    });
   }
 
   async #accountPath(accountId?: string): Promise<string> {
@@ -215,6 +192,17 @@ function segment(id: string): string {
   if (/^\.{0,2}$/.test(id)) throw new Failure('usage', `"${id}" is not an id.`);
   return encodeURIComponent(id);
 }
+
+const anything = (): void => undefined;
+
+/** The answer to a cancellation is not specified: the transaction, if that is what came. */
+const readIfPossible: AnswerReader<types.Transaction | undefined> = (answer, doubt) => {
+  try {
+    return readTransactionIfThere(answer, doubt);
+  } catch {
+    return undefined;
+  }
+};
 
 const isNotOffered = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && (error.status === 404 || error.status === 405);

@@ -11,24 +11,31 @@ export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 export interface ServiceErrorDetails extends FailureDetails {
   status: number;
   reason: string;
+  isOwnRefusal?: boolean;
   params?: unknown;
   retryAfterMs?: number | undefined;
 }
 
-/** The service answered, and the answer is an error: the request was not carried out (specification: Errors). */
+/** The answer is an error: the request was not carried out (specification: Errors). */
 export class ServiceError extends Failure {
   override readonly name = 'ServiceError';
   declare readonly status: number;
   /** What the service said, in its own words: the texts `error` and `message`. */
   readonly reason: string;
+  /**
+   * Whether the service itself refused: 400, 401, 403 or 404 with a body in one of the specification's shapes. Anything
+   * else may come from a gateway in front of it, which does not know what became of the request.
+   */
+  readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded where it is JSON. */
   readonly params: unknown;
-  /** How long the service asks to wait, from `Retry-After`. */
+  /** How long the service asks to wait, from `Retry-After` or `X-RateLimit-Reset`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: FailureKind, message: string, details: ServiceErrorDetails) {
     super(kind, message, details);
     this.reason = details.reason;
+    this.isOwnRefusal = details.isOwnRefusal === true;
     this.params = details.params;
     this.retryAfterMs = details.retryAfterMs;
   }
@@ -43,7 +50,7 @@ export interface NoAnswerDetails extends FailureDetails {
 
 /**
  * No answer that tells what became of the request: the connection failed, or a creation or confirmation was answered
- * with a server error or with something unreadable.
+ * with a server error, by a gateway or with something unreadable.
  */
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';

@@ -3,9 +3,9 @@ import { Failure } from '../formats/failure.js';
 import type { ClientOptions } from './options.js';
 
 const maxRetries = 3;
+/** Where the service says when, more often: each time it has had the rest that it asked for. */
+const maxTold = 10;
 const firstPauseMs = 250;
-/** A service that asks for more patience than this is told to the person instead. */
-const longestRetryAfterMs = 30_000;
 
 /** Why an attempt should be repeated, and when, if the service said so. */
 export interface Again {
@@ -15,41 +15,61 @@ export interface Again {
 /** What a promise came to. */
 export type Outcome<T> = { value: T } | { error: unknown };
 
+type RetryOptions = Pick<
+  ClientOptions,
+  'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs' | 'patienceMs' | 'onWait'
+>;
+
+/** How attempts are judged. */
+export interface Judge<T> {
+  readonly again: (outcome: Outcome<T>) => Again | undefined;
+  /** Ms that the service wants to pass before the next attempt. */
+  readonly hold: () => number;
+}
+
 /**
  * Makes attempts until one needs no other, all within the time and count that are allowed. The outcome is that of the
- * last one; `again` judges each.
+ * last one. A pause that the service asks for is obeyed up to `patienceMs`, and takes nothing from the time.
  */
 export async function withRetries<T>(
-  options: Pick<ClientOptions, 'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs'>,
+  options: RetryOptions,
   attempt: (timeoutMs: number) => Promise<T>,
-  again: (outcome: Outcome<T>) => Again | undefined,
+  { again, hold }: Judge<T>,
 ): Promise<T> {
-  const deadline = options.clock() + options.timeoutMs;
-  for (let retry = 0; ; retry += 1) {
+  const start = options.clock();
+  const patienceEnds = start + (options.patienceMs ?? options.timeoutMs);
+  let deadline = start + options.timeoutMs;
+  const pause = async (ms: number, isTold: boolean): Promise<void> => {
+    if (isTold) {
+      deadline += ms;
+      options.onWait?.(ms);
+    }
+    await settle(options.sleep(ms, options.signal));
+  };
+  for (let retry = 0, told = 0; ; ) {
+    throwIfInterrupted(options.signal);
+    const held = hold();
+    if (held > 0 && options.clock() + held <= patienceEnds) await pause(held, true);
     throwIfInterrupted(options.signal);
     const left = Math.min(options.timeoutMs, Math.max(1, deadline - options.clock()));
     const outcome = await settle(attempt(left));
-    const reason = retry < maxRetries && options.signal?.aborted !== true ? again(outcome) : undefined;
-    const pause = reason && pauseMs(retry, options.random, reason.retryAfterMs);
-    if (pause === undefined || options.clock() + pause >= deadline) return unwrap(outcome);
-    options.log?.(`retry ${retry + 1} of ${maxRetries} in ${pause} ms`);
-    await settle(options.sleep(pause, options.signal));
+    const reason = options.signal?.aborted === true ? undefined : again(outcome);
+    if (reason === undefined) return unwrap(outcome);
+    const isTold = reason.retryAfterMs !== undefined;
+    const ms = reason.retryAfterMs ?? backoff(retry, options.random);
+    const end = options.clock() + ms;
+    const isOver = isTold ? told >= maxTold || end > patienceEnds : retry >= maxRetries || end >= deadline;
+    if (isOver) return unwrap(outcome);
+    if (isTold) told += 1;
+    else retry += 1;
+    options.log?.(`retry ${isTold ? told : `${retry} of ${maxRetries}`} in ${ms} ms`);
+    await pause(ms, isTold);
   }
 }
 
-/** What `Retry-After` asks for, or else an exponential pause with jitter. Undefined when it asks for too much. */
-function pauseMs(retry: number, random: () => number, retryAfter: number | undefined): number | undefined {
-  if (retryAfter !== undefined) return retryAfter <= longestRetryAfterMs ? retryAfter : undefined;
-  return Math.round(firstPauseMs * 2 ** retry * (0.5 + random() / 2));
-}
-
-/** `Retry-After` in ms: whole seconds, or a date against the service's clock. Undefined when it is neither. */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
+/** An exponential pause with jitter. */
+const backoff = (retry: number, random: () => number): number =>
+  Math.round(firstPauseMs * 2 ** retry * (0.5 + random() / 2));
 
 export function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Failure('interrupted', 'Interrupted.');

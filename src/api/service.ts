@@ -1,12 +1,15 @@
 // The one way to the service: sign-in, headers, retries, its clock and the debug log; every request passes here.
-import type { GenericSchema } from 'valibot';
 import { isReadable, isSuccess, readAnswer, serviceError, unknownOutcome, valueOf } from './answer.js';
 import type { Advice, Answer, Expectation } from './answer.js';
-import { createBodies, createTokenKeeper, signature, tokenPath, tokenSchema } from './auth.js';
+import { createBodies, createTokenKeeper, signature, tokenPath } from './auth.js';
 import { NoAnswer } from './errors.js';
 import { fromMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
-import { retryAfterMs, throwIfInterrupted, withRetries } from './retry.js';
+import { createPatience, waitAskedFor } from './patience.js';
+import { readToken } from './reading/objects.js';
+import { isFields } from './reading/readers.js';
+import type { AnswerReader } from './reading/readers.js';
+import { throwIfInterrupted, withRetries } from './retry.js';
 import type { Again, Outcome } from './retry.js';
 import { createServiceClock } from './service-clock.js';
 import { NetworkError } from './transport.js';
@@ -28,8 +31,8 @@ export interface Service {
   authenticate(): Promise<Token>;
   /** The account that the token speaks for. */
   accountId(): Promise<string>;
-  /** The checked value of the answer. */
-  call<T>(call: Call, schema: GenericSchema<unknown, T>): Promise<T>;
+  /** What is read from the answer. */
+  call<T>(call: Call, read: AnswerReader<T>): Promise<T>;
   /** The answer as it came, whatever its status. */
   raw(call: Call, retry: boolean): Promise<HttpResponse>;
 }
@@ -43,6 +46,7 @@ export function createService(options: ClientOptions): Service {
   const clock = createServiceClock(options.clock);
   const nextBody = createBodies(clock.now, options.random);
   const tokens = createTokenKeeper(options.tokens, signIn, clock.now);
+  const patience = createPatience();
 
   /** One exchange over the wire, with its line in the log: made of nothing that could be secret. */
   async function exchange(call: SignedCall, timeoutMs: number): Promise<Answer> {
@@ -50,11 +54,14 @@ export function createService(options: ClientOptions): Service {
     const logged = (outcome: string): void =>
       options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms`);
     try {
+      patience.sent();
       const response = await options.transport(httpRequest(call, options, timeoutMs));
       clock.observe(response.headers['date'], sentAt);
+      patience.observe(response, clock.now());
       logged(`${response.status}`);
       return readAnswer(response);
     } catch (error) {
+      patience.observe({ headers: {} }, clock.now());
       logged(error instanceof NetworkError ? (error.code ?? error.message) : 'failed');
       throw error;
     }
@@ -70,10 +77,12 @@ export function createService(options: ClientOptions): Service {
       if (expectation.effect !== 'read') return undefined;
       if ('error' in outcome) return outcome.error instanceof NetworkError ? {} : undefined;
       if (!again(outcome.value)) return undefined;
-      return { retryAfterMs: retryAfterMs(outcome.value.response.headers['retry-after'], clock.now()) };
+      return { retryAfterMs: waitAskedFor(outcome.value.response, clock.now()) };
     };
+    // A confirmation goes out when the payment says so, and is never late for manners.
+    const hold = (): number => (expectation.effect === 'payment' ? 0 : patience.before(clock.now()));
     try {
-      return await withRetries(options, async (timeoutMs) => exchange(await prepare(), timeoutMs), reason);
+      return await withRetries(options, async (timeoutMs) => exchange(await prepare(), timeoutMs), { again: reason, hold });
     } catch (error) {
       throw error instanceof NetworkError ? noAnswer(error, expectation, options) : error;
     }
@@ -92,7 +101,7 @@ export function createService(options: ClientOptions): Service {
     const { status } = answer.response;
     if (status === 401) await options.tokens.clear().catch(() => options.log?.('the token could not be removed'));
     if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), signInAdvice(status));
-    const token = valueOf(answer, expectation, tokenSchema, clock.now());
+    const token = valueOf(answer, expectation, readToken(clock.now()), clock.now());
     await options.tokens.save(token).catch(() => options.log?.('the token could not be kept'));
     return token;
   }
@@ -104,16 +113,17 @@ export function createService(options: ClientOptions): Service {
     throwIfInterrupted(options.signal);
     const token = await tokens.current();
     const answer = await attempt(token);
-    return answer.response.status === 401 ? attempt(await tokens.replace(token)) : answer;
+    return isTokenRefused(answer, call) ? attempt(await tokens.replace(token)) : answer;
   }
 
   return {
     now: clock.now,
     authenticate: tokens.renew,
     accountId: async () => (await tokens.current()).accountId,
-    async call(call, schema) {
+    async call(call, read) {
       const answer = await signedIn(call, worthAnother(call));
-      return valueOf({ ...answer, json: fromMaker(answer.json, options.maker) }, call, schema, clock.now());
+      const json = fromMaker(answer.json, options.maker);
+      return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onDoubt?.(words)), clock.now());
     },
     async raw(call, retry) {
       return (await signedIn(call, (answer) => retry && isTemporary(answer))).response;
@@ -129,6 +139,14 @@ function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number
   const search = query.length === 0 ? '' : `?${new URLSearchParams([...query])}`;
   return { method, url: options.baseUrl + path + search, headers, body, signal: options.signal, timeoutMs };
 }
+
+/** A confirmation that a gateway turned away may have passed it, so that only the service's own word counts. */
+const isTokenRefused = (answer: Answer, { effect }: Expectation): boolean =>
+  effect === 'payment' ? serviceError(answer, 0).isOwnRefusal && saysToken(answer) : saysToken(answer);
+
+/** By its status, or by the code seen for a token that has expired. */
+const saysToken = ({ response: { status }, json }: Answer): boolean =>
+  status === 401 || (status >= 400 && status < 500 && isFields(json) && `${json['code']}` === '1003');
 
 const isTemporary = ({ response: { status } }: Answer): boolean => status === 429 || status >= 500;
 

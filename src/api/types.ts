@@ -1,6 +1,8 @@
-// The objects of the wire, as the service sends and takes them. Names are those of the specification; amounts are JSON
-// numbers in whole units of the currency (BTC, never satoshis), times are epoch ms unless they say otherwise.
+// The objects of the wire, as the service sends and takes them. Names are those of the specification; amounts are numbers
+// in whole units of the currency (BTC, never satoshis), times are epoch ms unless they say otherwise. Services leave out
+// more than the specification does: what may be missing is optional here, and only what the reading insists on is not.
 import type Big from 'big.js';
+import type { WireNumber } from '../formats/amount.js';
 import type { FurtherDeductions } from './unspecified.js';
 
 /** Fields that are not known here are kept as they came. */
@@ -8,20 +10,27 @@ interface Open {
   [field: string]: unknown;
 }
 
-/** What both sides of a transaction can carry (specification: Request side object). */
-interface SideFields extends Open {
+/** Under it an answer keeps, in words, which of its fields were not understood; those are null. */
+export const misread: unique symbol = Symbol('misread');
+
+/** One side of a transaction as the service answers it (specification: Request side object). */
+export interface RequestSide extends Open {
+  /** Such as `BTC`, `USDT`, `VND`. */
+  ccy?: string | null | undefined;
+  /** Such as `servicepay`, `lightning`, `on-chain` (specification: Payment methods). */
+  method?: string | null | undefined;
   /** Whole units of `ccy`. */
-  amtRequested?: number | null | undefined;
+  amtRequested?: WireNumber | null | undefined;
   /** Whole units of `ccy`; filled after completion. */
-  amtSettled?: number | null | undefined;
+  amtSettled?: WireNumber | null | undefined;
   /** By method and role: an invoice, an address, a bank account (specification: reqDetails). */
   reqDetails?: Record<string, unknown> | null | undefined;
   /** Identity of the party; only for fiat payouts. */
   kyc?: Record<string, unknown> | null | undefined;
   /** Fee of the service, in whole units of the source; in answers, on `sourceReq`. */
-  servicepayFees?: number | null | undefined;
+  servicepayFees?: WireNumber | null | undefined;
   /** Network or mining fee, in whole units of the source; in answers, on `sourceReq`. */
-  networkFees?: number | null | undefined;
+  networkFees?: WireNumber | null | undefined;
   /** `0` pending, `2` completed; other values are not specified. */
   reqStatus?: string | number | null | undefined;
   /** Epoch ms: until when the quote, later the invoice, holds. */
@@ -32,24 +41,14 @@ interface SideFields extends Open {
   updatedAt?: number | null | undefined;
 }
 
-/** One side of a transaction as the service answers it (specification: Request side object). */
-export interface RequestSide extends SideFields {
-  /** Such as `BTC`, `USDT`, `VND`. */
-  ccy: string;
-  /** Such as `servicepay`, `lightning`, `on-chain` (specification: Payment methods). */
-  method: string;
-}
-
-/** A side of an item of the list, which is reduced: even its currency may be missing. */
-export interface ListedSide extends SideFields {
-  ccy?: string | null | undefined;
-  method?: string | null | undefined;
-}
-
-interface TransactionFields extends Open {
+/** A transaction (specification: Transaction). A side that is missing is an empty one. */
+export interface Transaction extends Open {
+  /** Empty in a row of the list that was not understood, as is `txnState`. */
   txnId: string;
   /** Such as `quoted`, `srccreated`, `completed` (specification: States and transitions). */
   txnState: string;
+  sourceReq: RequestSide;
+  destReq: RequestSide;
   accountId?: string | null | undefined;
   accountDisplayName?: string | null | undefined;
   /** The caller's reference, where one was given. */
@@ -58,34 +57,27 @@ interface TransactionFields extends Open {
   note?: string | null | undefined;
   sourceOfFunds?: Record<string, unknown> | null | undefined;
   /** Units of the destination for one of the source; 1 for same-currency transactions. */
-  fxRate?: number | null | undefined;
+  fxRate?: WireNumber | null | undefined;
   /** Epoch ms. */
   createdAt?: number | null | undefined;
+  /** Such as `sourceReq.amtRequested is "abc", a number was expected`. */
+  [misread]?: readonly string[] | undefined;
 }
 
-/** A transaction in full, as create, confirm and get answer it (specification: Transaction). */
-export interface Transaction extends TransactionFields {
-  sourceReq: RequestSide;
-  destReq: RequestSide;
-}
-
-/** An item of the list (endpoint 10). A whole {@link Transaction} is one too. */
-export interface ListedTransaction extends TransactionFields {
-  sourceReq: ListedSide;
-  destReq: ListedSide;
-}
+/** An item of the list (endpoint 10), which may be abbreviated. */
+export type ListedTransaction = Transaction;
 
 /** A page of the list (endpoint 10). */
 export interface TransactionPage extends Open {
   data: ListedTransaction[];
-  pagination: Pagination;
+  pagination?: Pagination | undefined;
 }
 
-/** Where a page stands: counted from 1, with `total` transactions on all pages. */
+/** Where a page stands by the service's own word: counted from 1, with `total` transactions on all pages. */
 export interface Pagination extends Open {
-  page: number;
-  limit: number;
-  total: number;
+  page?: number | null | undefined;
+  limit?: number | null | undefined;
+  total?: number | null | undefined;
 }
 
 /** One currency of an account (endpoint 2). */
@@ -93,9 +85,9 @@ export interface Wallet extends Open {
   id?: string | null | undefined;
   ccy: string;
   /** Total in whole units, including what pending transactions have reserved. */
-  amount: number;
+  amount?: WireNumber | null | undefined;
   /** Spendable now, in whole units. */
-  availableBalance: number;
+  availableBalance?: WireNumber | null | undefined;
   accountId?: string | null | undefined;
   /** ISO 8601. */
   createdAt?: string | null | undefined;
@@ -114,8 +106,8 @@ export interface BitcoinAddress extends Open {
 /** A permanent USDT deposit address (endpoint 5). */
 export interface UsdtAddress extends Open {
   staticOnchainAddress: string;
-  walletCcy: string;
-  chainId: string;
+  walletCcy?: string | null | undefined;
+  chainId?: string | null | undefined;
   accountId?: string | null | undefined;
 }
 
@@ -132,12 +124,12 @@ export interface Webhook extends Open {
 export interface Institution extends Open {
   institutionCode: string;
   /** `bank` or `mobile`. */
-  institutionType: string;
-  institutionName: string;
+  institutionType?: string | null | undefined;
+  institutionName?: string | null | undefined;
 }
 
 /** Price of one unit of the first currency in the second, by pair: `{ BTCUSD: 70796.845 }`. */
-export type Rates = Readonly<Record<string, number>>;
+export type Rates = Readonly<Record<string, WireNumber>>;
 
 /** Chains of the static USDT address (endpoint 5). */
 export type UsdtChain = 'TRON' | 'ETH';

@@ -1,12 +1,10 @@
 // Every guess of the client where the specification says "not shown", in this one place.
-import * as v from 'valibot';
 
 /** Endpoint 8. The answer is not shown either; 404 and 405 mean that the service has no such operation. */
 export const cancelPath = (txnId: string): string => `/api/v2/transaction/${txnId}/cancel`;
 
 /** Endpoint 16. */
 export const ratesPath = '/api/v2/rate';
-export const ratesSchema = v.looseObject({ data: v.record(v.string(), v.pipe(v.number(), v.finite())) });
 
 /** Endpoint 10: an array goes out as a repeated parameter, `txnStatuses=quoted&txnStatuses=expired`. */
 export const arrayParameter = (name: string, values: readonly string[]): [string, string][] =>

@@ -8,6 +8,14 @@ export interface Money {
   readonly value: Big;
 }
 
+declare const decimal: unique symbol;
+
+/** A decimal as text, of more digits than a JSON number can hold. */
+export type DecimalText = string & { readonly [decimal]: true };
+
+/** A number of the service: a JSON number wherever that holds every digit. */
+export type WireNumber = number | DecimalText;
+
 const withoutDecimals = new Set(
   'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
 );
@@ -92,14 +100,30 @@ export function fixed(value: Big): string {
   return value.eq(0) ? '0' : value.toFixed();
 }
 
-/** The exact decimal of a number that came out of JSON. */
-export function fromWire(n: number): Big {
+const isDecimalText = (text: string): text is DecimalText =>
+  text.length <= 64 && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$/i.test(text);
+
+/** A decimal that came as text: a number where that says the same to the last digit. Undefined for other texts. */
+export function readDecimal(text: string): WireNumber | undefined {
+  if (!isDecimalText(text)) return undefined;
+  const number = Number(text);
+  return new Big(String(number)).eq(text) ? number : text;
+}
+
+/** The exact decimal of a number that the service sent. */
+export function fromWire(n: WireNumber): Big {
+  if (typeof n === 'string') return new Big(n);
   if (!Number.isFinite(n)) throw new Failure('unexpected', 'The service sent an amount that is not a finite number.');
   return new Big(String(n));
 }
 
+/** The amount that the service names; undefined where it leaves out the number or the currency. */
+export const moneyFromWire = (ccy: string | null | undefined, n: WireNumber | null | undefined): Money | undefined =>
+  n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
+
 /** A finite number as text in fixed notation, exact: without a decimal in between, since an export writes a million. */
-export function plainNumber(n: number): string {
+export function plainNumber(n: WireNumber): string {
+  if (typeof n === 'string') return fixed(new Big(n));
   const text = String(n);
   if (!text.includes('e')) return text;
   const [, digits, zeros] = /^(\d(?:\.\d+)?)e-(\d+)$/.exec(text) ?? [];

@@ -1,38 +1,39 @@
 // The exchange rate of a quote, as units of the destination currency for one of the source. The specification does not
 // say which way round `fxRate` is, so this is told from the amounts, or from bitcoin being worth more than any unit of fiat.
 import Big from 'big.js';
-import { fromWire } from './amount.js';
+import { fromWire, type WireNumber } from './amount.js';
 
 interface Side {
   readonly ccy?: string | null | undefined;
-  readonly amtRequested?: number | null | undefined;
-  readonly amtSettled?: number | null | undefined;
+  readonly amtRequested?: WireNumber | null | undefined;
+  readonly amtSettled?: WireNumber | null | undefined;
 }
 
 /** What of a transaction tells its rate. */
 interface Exchange {
-  readonly fxRate?: number | null | undefined;
+  readonly fxRate?: WireNumber | null | undefined;
   readonly sourceReq: Side;
   readonly destReq: Side;
 }
 
 /** Undefined within one currency, and when the service names no rate. */
 export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | undefined {
-  if (sourceReq.ccy === destReq.ccy || fxRate === null || fxRate === undefined || fxRate <= 0) return undefined;
+  if (sourceReq.ccy === destReq.ccy || fxRate === null || fxRate === undefined) return undefined;
   const given = fromWire(fxRate);
+  if (given.lte(0)) return undefined;
   return isInverse(given, sourceReq, destReq) ? new Big(1).div(given) : given;
 }
 
 function isInverse(given: Big, source: Side, dest: Side): boolean {
   const [sent, gets] = [amountOf(source), amountOf(dest)];
-  if (sent > 0 && gets > 0) {
-    const real = fromWire(gets).div(fromWire(sent));
+  if (sent.gt(0) && gets.gt(0)) {
+    const real = gets.div(sent);
     return distance(new Big(1).div(given), real).lt(distance(given, real));
   }
   return (source.ccy === 'BTC' && given.lt(1)) || (dest.ccy === 'BTC' && given.gt(1));
 }
 
-const amountOf = ({ amtRequested, amtSettled }: Side): number => amtRequested ?? amtSettled ?? 0;
+const amountOf = ({ amtRequested, amtSettled }: Side): Big => fromWire(amtRequested ?? amtSettled ?? 0);
 
 /** How many times one is the other: 1 when they are equal. */
 const distance = (a: Big, b: Big): Big => (a.gt(b) ? a.div(b) : b.div(a));

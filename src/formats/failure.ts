@@ -48,6 +48,8 @@ export interface FailureDetails {
   /** Error code of the service's answer, such as `2005`. */
   code?: string | undefined;
   txnId?: string | undefined;
+  /** The service's name for the request, which its makers can look up. */
+  requestId?: string | undefined;
   cause?: unknown;
 }
 
@@ -60,6 +62,7 @@ export class Failure extends Error {
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly txnId: string | undefined;
+  readonly requestId: string | undefined;
 
   constructor(kind: FailureKind, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -69,6 +72,7 @@ export class Failure extends Error {
     this.status = details.status;
     this.code = details.code;
     this.txnId = details.txnId;
+    this.requestId = details.requestId ?? (details.cause instanceof Failure ? details.cause.requestId : undefined);
   }
 
   get exitCode(): number {

@@ -29,7 +29,8 @@ export interface FailureViewOptions {
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
   const paragraph = sanitize(money ? withFate(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : wrap(paragraph, canvas.columns);
-  // A command is never wrapped: it is there to be copied.
+  // A command or an id is never wrapped: it is there to be copied.
+  if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
   const advice = adviceOf(failure);
   return advice === undefined ? lines : [...lines, `  ${sanitize(advice)}`];
 }
@@ -42,6 +43,6 @@ function withFate({ kind, message }: Failure): string {
 
 /** The last line of stderr under `--json`. */
 export function failureJson(failure: Failure): string {
-  const { kind, message, status, code, txnId, exitCode } = failure;
-  return toJson({ error: { kind, message, status, code, txnId, hint: adviceOf(failure), exitCode } });
+  const { kind, message, status, code, txnId, requestId, exitCode } = failure;
+  return toJson({ error: { kind, message, status, code, txnId, requestId, hint: adviceOf(failure), exitCode } });
 }

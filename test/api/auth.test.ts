@@ -55,6 +55,12 @@ describe('the token request', () => {
     ['expiresAt', { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' }],
     ['data around expiredAt', { data: { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' } }],
     ['data around expiresAt', { data: { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' } }],
+    ['ISO 8601', { accessToken: 'a.b.c', expiredAt: '2025-01-15T13:00:00Z', accountId: 'ne01-1' }],
+    ['ISO 8601 without a zone', { accessToken: 'a.b.c', expiredAt: '2025-01-15 13:00:00', accountId: 'ne01-1' }],
+    ['epoch seconds', { accessToken: 'a.b.c', expiredAt: 1_736_946_000, accountId: 'ne01-1' }],
+    ['a numeric text', { accessToken: 'a.b.c', expiredAt: '1736946000000', accountId: 'ne01-1' }],
+    ['no expiry at all, which is an hour', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
+    ['an expiry that makes no sense', { accessToken: 'a.b.c', expiredAt: 'soon', accountId: 'ne01-1' }],
   ] as const;
   test.for(shapes)('understands an answer with %s', async ([, body]) => {
     const { client, service, tokens } = world({ token: null });
@@ -64,8 +70,14 @@ describe('the token request', () => {
     expect(tokens.token).toEqual(token);
   });
 
+  test('takes the expiry from the token itself where the answer has none', async () => {
+    const { client, service } = world({ token: null });
+    const claims = Buffer.from(JSON.stringify({ exp: 1_736_942_460 })).toString('base64url');
+    service.on('POST', tokenPath, answer(200, { accessToken: `a.${claims}.c`, accountId: 'ne01-1' }));
+    expect(await client.authenticate()).toMatchObject({ expiresAt: 1_736_942_460_000 });
+  });
+
   test.for([
-    ['no expiry', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
     ['no account', { accessToken: 'a.b.c', expiredAt: 1 }],
     ['a token that no header can carry', { accessToken: 'a\r\nb', expiredAt: 1, accountId: 'ne01-1' }],
   ] as const)('refuses an answer with %s, without showing the token', async ([, body]) => {

@@ -211,6 +211,7 @@ describe('the list', () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['c', 'b'], 1, 3));
     service.on('GET', listPath(2), pageOf(['b', 'a'], 2, 4));
+    service.on('GET', listPath(3), pageOf([], 3, 4));
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual(['c', 'b', 'a']);
   });
 

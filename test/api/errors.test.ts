@@ -114,13 +114,12 @@ describe('the kind of a failure', () => {
     });
   });
 
-  test('an answer of another shape names the field and not its value', async () => {
+  test('an answer of another shape names the field, what came and what was expected', async () => {
     const { client, service } = world();
-    const odd = { data: [{ ccy: 'BTC', amount: '1.5', availableBalance: 1 }] };
-    service.on('GET', '/api/v2/account/ne01-7f3a/wallet/', answer(200, odd));
+    service.on('GET', '/api/v2/account/ne01-7f3a/wallet/', answer(200, { data: 'abc' }));
     await expect(client.wallets()).rejects.toMatchObject({
       kind: 'unexpected',
-      message: 'The service did not answer as specified: data.0.amount should be number.',
+      message: `The service's answer was not understood: the list is "abc", a list was expected.`,
     });
   });
 });
@@ -140,7 +139,7 @@ describe('the fate of a creation and of a confirmation', () => {
     ['HTML with 200', html, unknown],
     ['JSON that breaks off', answer(200, '{"txnId":"t1","txnState":"srccr'), unknown],
     ['nothing with 200', answer(200, ''), unknown],
-    ['JSON of another shape', answer(200, { resultStatus: 'success' }), unknown],
+    ['JSON of another shape', answer(200, { txnId: 't1', txnState: 7e400 }), unknown],
     ['429', answer(429, ''), { name: 'ServiceError', kind: 'temporary', status: 429, exitCode: 75 }],
     ['400', answer(400, { error: 'bad request' }), { name: 'ServiceError', kind: 'refused', status: 400 }],
     ['403', answer(403, { error: 'Permission denied' }), { name: 'ServiceError', kind: 'authentication', status: 403 }],

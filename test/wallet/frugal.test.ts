@@ -31,7 +31,7 @@ const wallet = (availableBalance: number) => ({
   createdAt: '',
   updatedAt: '',
 });
-const balance = async (service: PaymentService): Promise<number | undefined> => (await service.wallets())[0]?.availableBalance;
+const balance = async (service: PaymentService): Promise<number> => Number((await service.wallets())[0]?.availableBalance);
 
 test('payments that begin together share one read', async () => {
   const { shared, calls } = counting([1]);

@@ -1,7 +1,7 @@
 // A batch from its file to its outcome: copied, checked whole, shown, agreed to once, paid row by row.
 import { createReadStream } from 'node:fs';
 import type { Wallet } from '../../api/types.js';
-import { formatAmount, fromWire, money, type Money } from '../../formats/amount.js';
+import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
 import { batchCard, batchView, type BatchSummary } from '../../terminal/cards/batch-view.js';
@@ -107,7 +107,7 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failu
 
 function balanceOf(ccy: string, wallets: readonly Wallet[]): Money | undefined {
   const wallet = wallets.find((each) => each.ccy === ccy);
-  return wallet === undefined ? undefined : money(ccy, fromWire(wallet.availableBalance));
+  return moneyFromWire(ccy, wallet?.availableBalance);
 }
 
 function summaryOf(

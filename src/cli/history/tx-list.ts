@@ -90,9 +90,10 @@ async function collect(
     const shown = data.filter(isWanted);
     rows.push(...shown);
     hidden += data.length - shown.length;
-    const hasMore = data.length > 0 && pagination.page * pagination.limit < pagination.total;
+    const total = pagination?.total ?? (at - 1) * limit + data.length;
+    const hasMore = data.length > 0 && at * (pagination?.limit || limit) < total;
     const isEnough = page !== undefined || shown.length === data.length || rows.length > limit / 2 || at >= mostPages;
-    if (!hasMore || isEnough) return { rows, total: pagination.total, hidden, next: hasMore ? at + 1 : undefined };
+    if (!hasMore || isEnough) return { rows, total, hidden, next: hasMore ? at + 1 : undefined };
   }
 }
 

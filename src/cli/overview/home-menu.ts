@@ -1,6 +1,6 @@
 // What to do next, as a menu over the same commands: each entry asks for what its command line needs.
 import type { Wallet } from '../../api/types.js';
-import { fixed, formatAmount, fromWire, money, parseAmount, type Money } from '../../formats/amount.js';
+import { fixed, formatAmount, money, moneyFromWire, parseAmount, type Money } from '../../formats/amount.js';
 import { detectDestination, type Destination } from '../../formats/destination.js';
 import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
@@ -119,9 +119,10 @@ function missingAmount(destination: Destination | undefined): string | undefined
 
 function swap(deps: MenuDeps): Promise<Words | Back> {
   const { ask, wallets } = deps;
-  const full = wallets.filter(({ availableBalance }) => availableBalance > 0);
+  const held = ({ ccy, availableBalance }: Wallet): Money => moneyFromWire(ccy, availableBalance) ?? money(ccy, 0);
+  const full = wallets.filter((wallet) => held(wallet).value.gt(0));
   const choicesOf = (some: readonly Wallet[]) =>
-    some.map(({ ccy, availableBalance }) => ({ value: ccy, name: formatAmount(money(ccy, fromWire(availableBalance))) }));
+    some.map((wallet) => ({ value: wallet.ccy, name: formatAmount(held(wallet)) }));
   const pick = (message: string, flag: string, some: readonly Wallet[]) => ask.select({ message, flag, choices: choicesOf(some) });
   return collect(
     [

@@ -40,7 +40,7 @@ export const txConfirm = defineCommand({
       return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
     }
     if (!globals.yes) ask.demand(['--yes']);
-    const given = { terms: { maxFee: maxFee?.(txn.sourceReq.ccy) }, consent: globals.yes ? ('standing' as const) : ('none' as const) };
+    const given = { terms: { maxFee: maxFee?.(txn.sourceReq.ccy ?? '') }, consent: globals.yes ? ('standing' as const) : ('none' as const) };
     const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
     const isSwap = txn.destReq.method === 'servicepay';
     await showPayment(

@@ -1,6 +1,6 @@
 // The home screen above its menu: where one is, what there is to spend, and what is not over yet.
 import type { ListedTransaction, Wallet } from '../../api/types.js';
-import { formatAmount, fromWire, money } from '../../formats/amount.js';
+import { formatAmount, moneyFromWire } from '../../formats/amount.js';
 import { factLines, type Fact } from './card.js';
 import type { RecordView } from '../output.js';
 import { sanitize } from '../sanitize.js';
@@ -61,8 +61,9 @@ const widestGap = 8;
 /** What can be spent, the empty wallets left out. */
 const balances = ({ wallets }: Home): string[] =>
   wallets
-    .filter(({ availableBalance }) => availableBalance > 0)
-    .map(({ ccy, availableBalance }) => formatAmount(money(ccy, fromWire(availableBalance))));
+    .map(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance))
+    .filter((held) => held?.value.gt(0) === true)
+    .map((held) => (held === undefined ? '' : formatAmount(held)));
 
 function pendingFacts({ pending, unfinished }: Home, now: number): Fact[] {
   const shown = pending.slice(0, mostShown).map((txn) => pendingFact(txn, now));

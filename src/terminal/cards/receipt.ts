@@ -1,5 +1,5 @@
 // One transaction as a readable receipt: how far it is and when, what moved, both sides, fees, notes.
-import { fixed, fromWire, money, type Money } from '../../formats/amount.js';
+import { fixed, fromWire, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import type { Transaction } from '../../api/types.js';
@@ -80,16 +80,17 @@ function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): { sta
 function amounts(transaction: Transaction): MoneyLine[] {
   const { sourceReq, destReq } = transaction;
   const rate = exchangeRate(transaction);
-  const fee = (amount: number | null | undefined): Money => money(sourceReq.ccy, fromWire(amount ?? 0));
+  const fee = (amount: WireNumber | null | undefined): Money | undefined => moneyFromWire(sourceReq.ccy, amount);
   const line = (label: string, amount: Money | undefined): MoneyLine[] =>
     amount === undefined ? [] : [{ label, amount }];
-  const feeLine = (label: string, amount: Money): MoneyLine[] => (amount.value.eq(0) ? [] : [{ label, amount }]);
+  const feeLine = (label: string, amount: Money | undefined): MoneyLine[] =>
+    amount?.value.eq(0) === true ? [] : line(label, amount);
   const source = amountOf(sourceReq);
   const dest = amountOf(destReq);
   const isSame = source?.ccy === dest?.ccy && dest !== undefined && source?.value.eq(dest.value) === true;
   return [
     ...(isSame ? line('Amount', dest) : [...line('Source', source), ...line('Destination', dest)]),
-    ...(rate === undefined ? [] : [{ label: 'Rate', amount: rateText({ base: sourceReq.ccy, quote: destReq.ccy, value: rate }) }]),
+    ...(rate === undefined ? [] : [{ label: 'Rate', amount: rateText({ base: sourceReq.ccy ?? '?', quote: destReq.ccy ?? '?', value: rate }) }]),
     ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
     ...feeLine('Network fee', fee(sourceReq.networkFees)),
   ];
@@ -110,7 +111,7 @@ const detailLabels: Readonly<Record<string, string>> = {
 
 function sides({ sourceReq, destReq }: Transaction): Fact[] {
   const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']): Fact[] => [
-    { label, value: method === 'servicepay' ? `${ccy} wallet` : `${ccy} over ${method}` },
+    { label, value: method === 'servicepay' ? `${ccy ?? '?'} wallet` : `${ccy ?? '?'} over ${method ?? '?'}` },
     ...Object.entries(reqDetails ?? {}).flatMap(([key, value]) => detail(key, value)),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];

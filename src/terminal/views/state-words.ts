@@ -49,7 +49,7 @@ export function stateWord(txn: Stated): string {
   const { txnState } = txn;
   const counted = confirmationsText(txn);
   if (counted !== undefined) return counted;
-  return own[kindOf(txn)][txnState] ?? common[txnState] ?? sanitize(txnState);
+  return own[kindOf(txn)][txnState] ?? common[txnState] ?? (sanitize(txnState) || 'not understood');
 }
 
 /** `2 of 6` while a blockchain confirms it, where the service tells how far that is. */

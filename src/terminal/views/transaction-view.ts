@@ -1,6 +1,6 @@
 // Transactions in words and as a table: what kind it is, what moved, with whom, how far it is.
 import type { Big } from 'big.js';
-import { formatAmount, formatSats, fromWire, money, type Money } from '../../formats/amount.js';
+import { formatAmount, formatSats, fromWire, money, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
 import { shortTime } from '../time.js';
@@ -34,8 +34,7 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
 
 /** What settled on a side, else what was asked for; undefined while the service tells neither. */
 export function amountOf(side: Side): Money | undefined {
-  const amount = side.amtSettled ?? side.amtRequested;
-  return amount === undefined || amount === null || !side.ccy ? undefined : money(side.ccy, fromWire(amount));
+  return moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 }
 
 /** `0.00100000 BTC → 70.79 USDT` where both sides are known, else the amount that arrives, else the one that leaves. */
@@ -62,7 +61,7 @@ const rowsOnly = (name: string, value: Column<ListedTransaction>['value']): Colu
   only: 'rows',
 });
 
-const wireAmount = (amount: number | null | undefined): Big | undefined =>
+const wireAmount = (amount: WireNumber | null | undefined): Big | undefined =>
   amount === undefined || amount === null ? undefined : fromWire(amount);
 
 /** As short as a line of a list wants it: bitcoin in satoshis. */

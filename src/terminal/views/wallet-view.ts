@@ -1,20 +1,27 @@
 // The wallets of an account as a table: available, reserved and total per currency.
-import { fixed, formatNumber, fromWire, money } from '../../formats/amount.js';
+import { formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import type { Wallet } from '../../api/types.js';
 import type { Column, ListView } from '../rows/view.js';
 
-type Part = (wallet: Wallet) => ReturnType<typeof fromWire>;
+/** Undefined where the service does not say it. */
+type Part = (wallet: Wallet) => Money['value'] | undefined;
 
-const available: Part = (wallet) => fromWire(wallet.availableBalance);
-const total: Part = (wallet) => fromWire(wallet.amount);
-const reserved: Part = (wallet) => total(wallet).minus(available(wallet));
+const available: Part = ({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance)?.value;
+const total: Part = ({ ccy, amount }) => moneyFromWire(ccy, amount)?.value;
+const reserved: Part = (wallet) => {
+  const free = available(wallet);
+  return free === undefined ? undefined : total(wallet)?.minus(free);
+};
 
 const amountColumn = (title: string, part: Part): Column<Wallet> => ({
   title,
   value: part,
-  text: (wallet) => formatNumber(money(wallet.ccy, part(wallet))),
+  text: (wallet) => shown(wallet.ccy, part(wallet)),
   align: 'right',
 });
+
+const shown = (ccy: string, value: Money['value'] | undefined): string =>
+  value === undefined ? '?' : formatNumber(money(ccy, value));
 
 /** `footer` says whose wallets these are, see `placeLine`. */
 export function walletList(footer?: string): ListView<Wallet> {
@@ -25,14 +32,14 @@ export function walletList(footer?: string): ListView<Wallet> {
       { ...amountColumn('Reserved', reserved), priority: 2, style: dimZero(reserved) },
       { ...amountColumn('Total', total), priority: 1 },
     ],
-    quiet: (wallet) => fixed(available(wallet)),
+    quiet: (wallet) => available(wallet)?.toFixed() ?? '',
     empty: 'This account has no wallets yet.',
     footer,
   };
 }
 
 function dimZero(part: Part): NonNullable<Column<Wallet>['style']> {
-  return (cell, style, wallet) => (part(wallet).eq(0) ? style.dim(cell) : cell);
+  return (cell, style, wallet) => (part(wallet)?.eq(0) === true ? style.dim(cell) : cell);
 }
 
 /** Who and where. */

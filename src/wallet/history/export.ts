@@ -1,6 +1,6 @@
 // The history as text for other programs: CSV and JSONL with every transaction, journals with those that moved money.
 import type { ListedTransaction } from '../../api/types.js';
-import { plainNumber } from '../../formats/amount.js';
+import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
 import { entryOf, type Entry } from './ledger-entry.js';
@@ -71,7 +71,7 @@ function journal({ head, write }: { readonly head: string; readonly write: (entr
 
 type CsvColumn = readonly [title: string, cell: (txn: ListedTransaction) => string];
 
-const number = (value: number | null | undefined): string =>
+const number = (value: WireNumber | null | undefined): string =>
   value === null || value === undefined ? '' : plainNumber(value);
 
 /** Both fees are in the source currency. */

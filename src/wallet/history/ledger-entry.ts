@@ -2,7 +2,7 @@
 // price.
 import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fixed, fromWire, money, type Money } from '../../formats/amount.js';
+import { fixed, fromWire, money, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 
 export interface Posting {
@@ -76,9 +76,9 @@ function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged
 
 /** Fees that were taken out of what arrived: less settled than was asked for. */
 const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
-  amtRequested != null && amtSettled != null && amtSettled < amtRequested;
+  amtRequested != null && amtSettled != null && fromWire(amtSettled).lt(fromWire(amtRequested));
 
-function fee(amount: number | null | undefined, ccy: string, whose: string): Posting {
+function fee(amount: WireNumber | null | undefined, ccy: string, whose: string): Posting {
   return { account: `Expenses:Svcpay:Fees:${whose}`, amount: money(ccy, fromWire(amount ?? 0)) };
 }
 
@@ -86,7 +86,7 @@ function fee(amount: number | null | undefined, ccy: string, whose: string): Pos
 function amountOf(side: Side, other: Side): Money | undefined {
   const own = side.amtSettled ?? side.amtRequested;
   const amount = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
-  return side.ccy == null || amount == null ? undefined : money(side.ccy, fromWire(amount));
+  return moneyFromWire(side.ccy, amount);
 }
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */

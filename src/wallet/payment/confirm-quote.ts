@@ -8,6 +8,7 @@ import { encodeOrder, fingerprint } from './order-record.js';
 import type { Order } from './orders.js';
 import { payAnew } from './payment.js';
 import { payoutDestination } from '../payout/order.js';
+import { notObeyed } from './quote.js';
 import { alreadyPaid, differentPayment } from './references.js';
 
 export interface QuoteConsent {
@@ -57,10 +58,11 @@ async function adopt(txn: Transaction, order: Order, given: QuoteConsent, deps: 
 
 /** The order that a quote answers. Answers name both amounts: only the one that its method asks for is taken over. */
 function orderOf(txn: Transaction): Order {
-  const { sourceReq, destReq, note } = txn;
+  const { note } = txn;
+  const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
   const invoice = invoiceOf(destReq.reqDetails);
   const [source, dest] = amountSides[destReq.method] ?? [false, true];
-  const side = ({ ccy, method, reqDetails, amtRequested }: Transaction['sourceReq'], withAmount: boolean) => ({
+  const side = ({ ccy, method, reqDetails, amtRequested }: typeof sourceReq, withAmount: boolean) => ({
     ccy,
     method,
     reqDetails: reqDetails ?? {},
@@ -75,9 +77,15 @@ function orderOf(txn: Transaction): Order {
       ...(typeof note === 'string' && { note }),
     },
     onceKey: invoice === undefined ? null : `bolt11:${invoice.paymentHash}`,
-    destination: invoice?.payee ?? destinationOf(txn),
+    destination: invoice?.payee ?? destinationOf(destReq),
     receives: dest && amount != null ? money(destReq.ccy, fromWire(amount)) : undefined,
   };
+}
+
+/** A side that says its currency and method. Throws Failure `refused`: what is not known whole is not confirmed. */
+function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
+  if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
+  throw notObeyed('a side of it has no currency or no method', txnId);
 }
 
 /** By destination method, whether the source and the destination carry the amount (endpoint 6, rules 2 to 8). */
@@ -92,7 +100,7 @@ function invoiceOf(details: Transaction['destReq']['reqDetails']): Invoice | und
   return typeof text === 'string' ? decodeInvoice(text) : undefined;
 }
 
-function destinationOf({ destReq }: Transaction): string {
+function destinationOf(destReq: ReturnType<typeof named>): string {
   const { address, institutionCode } = destReq.reqDetails ?? {};
   if (typeof address === 'string') return address;
   return typeof institutionCode === 'string' ? payoutDestination(destReq) : destReq.ccy;

@@ -1,7 +1,7 @@
 // What a quote costs, and whether it is what was asked for. Pure: an order and the service's answer in, figures out.
 import Big from 'big.js';
 import type { RequestSide, Transaction } from '../../api/types.js';
-import { decimalsOf, fixed, formatAmount, fromWire, money, type Money } from '../../formats/amount.js';
+import { decimalsOf, fixed, formatAmount, fromWire, money, type Money, type WireNumber } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
@@ -25,22 +25,25 @@ export interface Quote {
 
 /** Total = amount + both fees, unless the fees are taken out of what the recipient gets (endpoint 6). */
 export function readQuote(order: Order, txn: Transaction): Quote {
-  const { sourceReq, destReq } = txn;
+  // What the service echoes was compared with the order already.
+  const { ccy } = order.body.sourceReq;
+  const toCcy = order.body.destReq.ccy;
+  const { sourceReq } = txn;
   const serviceFee = wire(sourceReq.servicepayFees) ?? new Big(0);
   const networkFee = wire(sourceReq.networkFees) ?? new Big(0);
   const fees = serviceFee.plus(networkFee);
   const rate = exchangeRate(txn);
   const { sent, gets, derived } = bothSides(order, txn, rate);
   const deducted = order.body.deductNetworkFeesFromDest === true;
-  const deduction = deducted ? atRate(fees, destReq.ccy, rate) : new Big(0);
+  const deduction = deducted ? atRate(fees, toCcy, rate) : new Big(0);
   const arrives = gets?.minus(deduction);
-  if (arrives?.lte(0)) throw allFees(money(sourceReq.ccy, fees), txn.txnId);
+  if (arrives?.lte(0)) throw allFees(money(ccy, fees), txn.txnId);
   return {
     txnId: txn.txnId,
-    total: money(sourceReq.ccy, deducted ? sent : sent.plus(fees)),
-    serviceFee: money(sourceReq.ccy, serviceFee),
-    networkFee: money(sourceReq.ccy, networkFee),
-    receives: arrives === undefined ? undefined : money(destReq.ccy, arrives),
+    total: money(ccy, deducted ? sent : sent.plus(fees)),
+    serviceFee: money(ccy, serviceFee),
+    networkFee: money(ccy, networkFee),
+    receives: arrives === undefined ? undefined : money(toCcy, arrives),
     rate,
     derived: derived || (rate !== undefined && deduction.gt(0)),
     expiresAt: sourceReq.expiresAt ?? undefined,
@@ -65,24 +68,25 @@ interface Sides {
 }
 
 function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big | undefined): Sides {
-  const sameCcy = sourceReq.ccy === destReq.ccy;
-  const asked = order.body.sourceReq.amtRequested;
+  const { ccy, amtRequested: asked } = order.body.sourceReq;
+  const toCcy = order.body.destReq.ccy;
+  const sameCcy = ccy === toCcy;
   if (asked !== undefined) {
     const sent = new Big(asked);
     const named = wire(destReq.amtRequested) ?? (sameCcy ? sent : undefined);
-    const gets = named ?? (rate === undefined ? undefined : roundDown(sent.times(rate), destReq.ccy));
+    const gets = named ?? (rate === undefined ? undefined : roundDown(sent.times(rate), toCcy));
     return { sent, gets, derived: named === undefined };
   }
   const gets = order.receives?.value ?? wire(destReq.amtRequested);
   const named = sameCcy ? gets : wire(sourceReq.amtRequested);
-  const sent = named ?? (rate?.gt(0) ? gets?.div(rate).round(decimalsOf(sourceReq.ccy), Big.roundUp) : undefined);
+  const sent = named ?? (rate?.gt(0) ? gets?.div(rate).round(decimalsOf(ccy), Big.roundUp) : undefined);
   if (sent === undefined) throw notObeyed('the quote does not say what leaves the wallet');
   return { sent, gets, derived: named === undefined };
 }
 
 const roundDown = (value: Big, ccy: string): Big => value.round(decimalsOf(ccy), Big.roundDown);
 
-const wire = (value: number | null | undefined): Big | undefined =>
+const wire = (value: WireNumber | null | undefined): Big | undefined =>
   value === null || value === undefined ? undefined : fromWire(value);
 
 /**

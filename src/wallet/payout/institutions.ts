@@ -37,12 +37,12 @@ export function findInstitution(code: string, method: PayoutMethod, all: readonl
   if (all.length === 0) return { code, name: undefined };
   const matching = all.filter(({ institutionCode }) => institutionCode.toLowerCase() === code.toLowerCase());
   const found = institutionsFor(method, matching)[0];
-  if (found !== undefined) return { code: found.institutionCode, name: found.institutionName };
+  if (found !== undefined) return { code: found.institutionCode, name: found.institutionName ?? undefined };
   const { country } = method;
   const other = matching[0];
   const why =
     other === undefined
       ? `There is no institution "${code.slice(0, 40)}" in ${country.name}.`
-      : `${other.institutionName} (${code}) is of the type ${other.institutionType}: ${method.code} does not pay to it.`;
+      : `${other.institutionName ?? 'The institution'} (${code}) is of the type ${other.institutionType ?? '?'}: ${method.code} does not pay to it.`;
   throw new Failure('usage', why, { next: { do: 'see-institutions', country: country.code } });
 }

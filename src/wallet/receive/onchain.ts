@@ -49,7 +49,10 @@ export const checkedBitcoinDeposit = ({ staticOnchainAddress }: DepositAddress, 
 /** The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` when it is not one of that chain. */
 export function checkedUsdtDeposit(answer: UsdtAddress, chain: UsdtChain): string {
   const { staticOnchainAddress: given, walletCcy, chainId } = answer;
-  if (walletCcy !== 'USDT' || chainId.toUpperCase() !== chain) throw notUsable(`it is for ${walletCcy} on ${chainId}`);
+  // Where the service does not say what it is for, the form of the address tells.
+  if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
+    throw notUsable(`it is for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}`);
+  }
   const parse = chain === 'TRON' ? parseTronAddress : parseEvmAddress;
   const { address } = attempt(() => parse(given));
   if (address === tronUsdtContract) throw notUsable('it is the contract of USDT itself');

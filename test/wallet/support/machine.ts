@@ -47,7 +47,7 @@ interface PayOptions extends PaymentOptions {
 export const lost = (): NoAnswer => new NoAnswer('pending', 'No answer.', { mayHaveArrived: true });
 export const notSent = (): NoAnswer => new NoAnswer('temporary', 'No answer.', { mayHaveArrived: false });
 export const refusal = (status: number, reason: string, code?: string): ServiceError =>
-  new ServiceError(status === 404 ? 'not-found' : status === 401 ? 'authentication' : 'refused', reason, { status, reason, code });
+  new ServiceError(status === 404 ? 'not-found' : status === 401 ? 'authentication' : 'refused', reason, { status, reason, code, isOwnRefusal: true });
 export const limited = (retryAfterMs?: number): ServiceError =>
   new ServiceError('temporary', 'too many', { status: 429, reason: 'too many', retryAfterMs });
 

@@ -1,0 +1,70 @@
+// Every row of a list that comes in pages, whatever the service says of their size and number.
+import { Failure } from '../formats/failure.js';
+
+export interface Page<T> {
+  readonly rows: readonly T[];
+  /** How many rows all pages have, by the service's word. */
+  readonly total: number | null | undefined;
+}
+
+/** Most deployments can be expected to serve this many at once; the largest page is not specified. */
+export const pageSize = 100;
+
+/** The specification's page. One with fewer rows was not cut short by a service that gives less than was asked for. */
+const usualPageSize = 20;
+
+/** Enough that neither the service nor the reader waits for the other. */
+const pagesAhead = 2;
+
+/**
+ * Yields each row once: what is created meanwhile pushes others onto the next page, where they are passed over. The rows
+ * are counted, and the next page is asked for until one is empty, or until count, total and a short page agree that this
+ * was the last. While a page is used, the next ones are on their way; one that was read before something was created that
+ * an earlier page shows already is read again, or it would miss what was pushed on.
+ * Throws Failure `unexpected` when the service gives the same page again and more rows are to come.
+ */
+export async function* eachRow<T>(
+  fetch: (page: number) => Promise<Page<T>>,
+  idOf: (row: T) => string,
+  from: { readonly page: number; readonly size: number } = { page: 1, size: pageSize },
+): AsyncGenerator<T, void, void> {
+  const fetchPage = (page: number): Promise<Page<T>> => {
+    const fetched = fetch(page);
+    // Its failure counts only when it is its turn, which never comes if the caller stops before.
+    fetched.catch(() => undefined);
+    return fetched;
+  };
+  let { page } = from;
+  let received = (page - 1) * from.size;
+  let counted = received;
+  let total: number | undefined;
+  let repeated = 0;
+  let first: ReadonlySet<string> | undefined;
+  let earlier: ReadonlySet<string> = new Set();
+  const coming = [fetchPage(page)];
+  for (let next = coming.shift(); next !== undefined; next = coming.shift()) {
+    let current = await next;
+    if (total !== undefined && (current.total ?? total) < total) current = await fetchPage(page);
+    const { rows } = current;
+    total = current.total ?? undefined;
+    if (rows.length === 0) return;
+    const ids = rows.map(idOf);
+    const seen = (id: string): boolean => earlier.has(id) || first?.has(id) === true;
+    const fresh = rows.filter((_, index) => !seen(ids[index] ?? ''));
+    received += rows.length;
+    counted += fresh.length;
+    repeated = fresh.length === 0 ? repeated + 1 : 0;
+    if (repeated > 0 && (total === undefined || counted >= total)) return;
+    if (repeated > 1) throw goingRound(counted, total);
+    const isLast = received === total && repeated === 0 && rows.length < Math.min(from.size, usualPageSize);
+    const left = isLast ? 0 : Math.max(1, Math.ceil(((total ?? 0) - received) / rows.length));
+    while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
+    yield* fresh;
+    earlier = new Set(ids);
+    first ??= earlier;
+    page += 1;
+  }
+}
+
+const goingRound = (counted: number, total: number | undefined): Failure =>
+  new Failure('unexpected', `The list is not whole: the service gives the same page again after ${counted} of ${total} rows.`);

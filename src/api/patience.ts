@@ -1,0 +1,65 @@
+// How fast the service wants to be asked: what its headers say of waiting, and of the requests that are left.
+import { decimal, instant } from './reading/readers.js';
+import type { HttpResponse } from './transport.js';
+
+type Headers = HttpResponse['headers'];
+
+/** How long an answer asks to wait, in ms: `Retry-After`, or for a 429 the time until the count starts anew. */
+export function waitAskedFor({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): number | undefined {
+  return retryAfterMs(headers['retry-after'], now) ?? (status === 429 ? resetMs(headers, now) : undefined);
+}
+
+/** `Retry-After` in ms: seconds, or a date against the service's clock. Undefined when it is neither. */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+(?:\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header) * 1000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Seconds up to here are a span of time, above they are an instant. */
+const longestSpan = 1e8;
+
+/** `X-RateLimit-Reset` in ms from now: seconds, or an instant in any form. */
+function resetMs(headers: Headers, now: number): number | undefined {
+  const header = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'];
+  if (header === undefined) return undefined;
+  const seconds = decimal.read(header);
+  if (typeof seconds === 'number' && seconds >= 0 && seconds < longestSpan) return Math.ceil(seconds * 1000);
+  const at = instant.read(header) ?? Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+export interface Patience {
+  /** Ms to let pass before the next request, so that it is not one too many. */
+  before(now: number): number;
+  /** A request leaves. */
+  sent(): void;
+  /** Takes in what an answer says. */
+  observe(response: Pick<HttpResponse, 'headers'>, now: number): void;
+}
+
+/** Holds requests back only while the service says that none is left; what it says holds for those on their way, too. */
+export function createPatience(): Patience {
+  let left = Infinity;
+  let resetAt = 0;
+  let underway = 0;
+  return {
+    before: (now) => (left > 0 || now >= resetAt ? 0 : resetAt - now),
+    sent() {
+      left -= 1;
+      underway += 1;
+    },
+    observe({ headers }, now) {
+      underway = Math.max(0, underway - 1);
+      const remaining = decimal.read(headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining']);
+      const reset = resetMs(headers, now);
+      if (typeof remaining !== 'number' || reset === undefined) {
+        left = Infinity;
+        return;
+      }
+      left = remaining - underway;
+      resetAt = now + reset;
+    },
+  };
+}

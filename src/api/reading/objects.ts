@@ -1,0 +1,120 @@
+// Reads everything of the service but transactions: token, wallets, addresses, webhooks, institutions, rates.
+import type { WireNumber } from '../../formats/amount.js';
+import type * as types from '../types.js';
+import {
+  decimal, instant, isFields, mend, Misread, misreading, name, readRows, required, rowsOf, text, unwrapped,
+  type Doubt, type Fields,
+} from './readers.js';
+
+const hourMs = 3_600_000;
+
+/** What a header can carry. What came is never shown: it may be a secret. */
+const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
+
+/** The token answer: both spellings of the expiry, else what the token says of itself, else an hour. */
+export const readToken = (now: number) => (answer: unknown): types.Token => {
+  const row = unwrapped(answer, 'accessToken');
+  const { accessToken, expiredAt, expiresAt } = row;
+  if (!isToken(accessToken)) throw new Misread('accessToken is not a text that a header can carry');
+  const accountId = required(row, 'accountId', name);
+  const expiry = [expiredAt, expiresAt, claimedExpiry(accessToken)].map(instant.read).find((each) => each !== undefined);
+  return { accessToken, accountId, expiresAt: expiry ?? now + hourMs };
+};
+
+/** `exp` of a JWT, epoch seconds. */
+function claimedExpiry(token: string): unknown {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    return isFields(claims) ? claims['exp'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const walletTable = [
+  ['id', text],
+  ['amount', decimal],
+  ['availableBalance', decimal],
+  ['accountId', text],
+  ['createdAt', text],
+  ['updatedAt', text],
+] as const;
+
+export const readWallets = (answer: unknown, doubt: Doubt): types.Wallet[] =>
+  readRows(rowsOf(answer), 'wallet', (row) => {
+    const ccy = required(row, 'ccy', name);
+    mend(row, walletTable, doubt, `${ccy} wallet: `);
+    return Object.assign(row, { ccy });
+  }, doubt);
+
+/** The record as it came, with or without its wrapper. */
+export function readAccount(answer: unknown): types.Account {
+  if (!isFields(answer)) throw new Misread(misreading('the answer', answer, 'an object'));
+  const inner = answer['data'];
+  const isWrapped = isFields(inner) && Object.keys(answer).every((field) => around.has(field));
+  return isWrapped ? inner : answer;
+}
+
+const around: ReadonlySet<string> = new Set(['data', 'resultStatus', 'message', 'code']);
+
+const addressFields = ['staticOnchainAddress', 'staticStablecoinOnchainAddress'] as const;
+
+function readAddress(answer: unknown): Fields & types.BitcoinAddress {
+  const row = unwrapped(answer, ...addressFields);
+  const [usual, other] = addressFields;
+  const staticOnchainAddress = required(row, row[usual] === undefined || row[usual] === null ? other : usual, name);
+  return Object.assign(row, { staticOnchainAddress });
+}
+
+export const readBitcoinAddress = (answer: unknown): types.BitcoinAddress => readAddress(answer);
+
+export function readUsdtAddress(answer: unknown, doubt: Doubt): types.UsdtAddress {
+  const row = readAddress(answer);
+  mend(row, [['walletCcy', text], ['chainId', text], ['accountId', text]], doubt);
+  return row;
+}
+
+function webhookOf(row: Fields, doubt: Doubt): types.Webhook {
+  const [id, callback] = [required(row, 'id', name), required(row, 'callback', name)];
+  mend(row, [['createdAt', instant]], doubt);
+  return Object.assign(row, { id, callback });
+}
+
+export const readWebhook = (answer: unknown, doubt: Doubt): types.Webhook =>
+  webhookOf(unwrapped(answer, 'id', 'callback'), doubt);
+
+export const readWebhooks = (answer: unknown, doubt: Doubt): types.Webhook[] =>
+  readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, doubt), doubt);
+
+/** Banks, then mobile wallets; or one list of both. Nothing at all means that there are none. */
+export function readInstitutions(answer: unknown, doubt: Doubt): types.Institution[] {
+  let outer = answer;
+  while (isFields(outer) && !('banks' in outer) && !('mobiles' in outer) && 'data' in outer) outer = outer['data'];
+  if (outer === undefined || (isFields(outer) && Object.keys(outer).every((field) => around.has(field)))) return [];
+  if (!isFields(outer)) return institutionRows(outer, undefined, doubt);
+  const { banks, mobiles } = outer;
+  if (banks === undefined && mobiles === undefined) throw new Misread('banks and mobiles are missing');
+  return [...institutionRows(banks ?? null, 'bank', doubt), ...institutionRows(mobiles ?? null, 'mobile', doubt)];
+}
+
+const institutionRows = (list: unknown, type: string | undefined, doubt: Doubt): types.Institution[] =>
+  readRows(rowsOf(list), 'institution', (row) => {
+    const institutionCode = required(row, 'institutionCode', name);
+    mend(row, [['institutionType', text], ['institutionName', text]], doubt);
+    return Object.assign(row, { institutionCode, institutionType: text.read(row['institutionType']) ?? type });
+  }, doubt);
+
+/** The rates by pair, bare or wrapped; a pair without a rate is left out. */
+export function readRates(answer: unknown, doubt: Doubt): types.Rates {
+  const inner = isFields(answer) && 'data' in answer ? answer['data'] : answer;
+  if (!isFields(inner)) throw new Misread(misreading('the rates', inner, 'an object'));
+  const pairs = Object.entries(inner).filter(([pair]) => /^[A-Z]{6,10}$/.test(pair));
+  const rates: Record<string, WireNumber> = {};
+  for (const [pair, value] of pairs) {
+    const read = decimal.read(value);
+    if (read !== undefined) rates[pair] = read;
+    else if (value !== null) doubt(misreading(pair, value, decimal.expected));
+  }
+  if (pairs.length === 0 && Object.keys(inner).length > 0) throw new Misread('the answer has no pair of currencies, such as BTCUSD');
+  return rates;
+}

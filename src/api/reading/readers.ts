@@ -1,0 +1,168 @@
+// Reads what services really send: numbers, instants, texts, wrappers and lists, each in every form that was seen. What is
+// read becomes the form of the specification, in place; what is not understood is said in words.
+import { readDecimal, type WireNumber } from '../../formats/amount.js';
+
+export type Fields = Record<string, unknown>;
+
+/** Takes the words for a field that was not understood and that nothing rests on. */
+export type Doubt = (words: string) => void;
+
+/** Reads a whole answer. Throws {@link Misread} where something is missing that has to be there. */
+export type AnswerReader<T> = (answer: unknown, doubt: Doubt) => T;
+
+/** What had to be there was missing, or not what it has to be. */
+export class Misread extends Error {
+  override readonly name = 'Misread';
+}
+
+/** Reads one value. Undefined where it is not understood; a value that is as specified comes back as it is. */
+export interface Reader<T> {
+  readonly expected: string;
+  readonly read: (value: unknown) => T | undefined;
+}
+
+export const text: Reader<string> = {
+  expected: 'a text',
+  read: (value) => (typeof value === 'string' ? value : Number.isFinite(value) ? String(value) : undefined),
+};
+
+/** A text that names something. */
+export const name: Reader<string> = {
+  expected: 'a text',
+  read: (value) => text.read(value) || undefined,
+};
+
+export const decimal: Reader<WireNumber> = {
+  expected: 'a number',
+  read: (value) =>
+    typeof value === 'number' ? (Number.isFinite(value) ? value : undefined)
+    : typeof value === 'string' ? readDecimal(value.trim())
+    : undefined,
+};
+
+export const count: Reader<number> = {
+  expected: 'a whole number',
+  read(value) {
+    const number = decimal.read(value);
+    return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+  },
+};
+
+/** A status that is a number to some and a text to others. */
+export const textOrNumber: Reader<string | number> = {
+  expected: 'a text',
+  read: (value) => (typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)) ? value : undefined),
+};
+
+export const fields: Reader<Fields> = {
+  expected: 'an object',
+  read: (value) => (isFields(value) ? value : undefined),
+};
+
+/** Seconds from here on are an instant of this century; milliseconds up to here were before 1973. */
+const earliestSeconds = 1e8;
+const earliestMs = 1e11;
+/** The last instant of ECMAScript's calendar. */
+const latestMs = 8.64e15;
+
+/** Epoch ms, from epoch ms or seconds as number or text, or from ISO 8601, where UTC is meant if no zone is named. */
+export const instant: Reader<number> = {
+  expected: 'a time',
+  read(value) {
+    if (typeof value === 'string' && !/^\s*-?[\d.]+\s*$/.test(value)) return isoInstant(value);
+    const number = decimal.read(value);
+    if (typeof number !== 'number' || number < 0 || number > latestMs) return undefined;
+    return number >= earliestSeconds && number < earliestMs ? Math.round(number * 1000) : number;
+  },
+};
+
+const iso = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?) ?(Z|UTC|[+-]\d\d(?::?\d\d)?)?)?$/i;
+
+function isoInstant(value: string): number | undefined {
+  const [, day, time = '00:00', zone = 'Z'] = iso.exec(value.trim()) ?? [];
+  if (day === undefined) return undefined;
+  const offset = /^[+-]/.test(zone) ? `${zone.slice(0, 3)}:${zone.replace(':', '').slice(3) || '00'}` : 'Z';
+  const at = Date.parse(`${day}T${time.replace(',', '.')}${offset}`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** Reads fields in place. One that is not understood becomes null, and a doubt. */
+export function mend(of: Fields, readers: readonly (readonly [string, Reader<unknown>])[], doubt: Doubt, where = ''): void {
+  for (const [field, reader] of readers) {
+    const value = of[field];
+    if (value === undefined || value === null) continue;
+    const read = reader.read(value);
+    if (read === value) continue;
+    of[field] = read ?? null;
+    if (read === undefined) doubt(misreading(where + field, value, reader.expected));
+  }
+}
+
+/** A field that has to be there. */
+export function required<T>(of: Fields, field: string, reader: Reader<T>): T {
+  const value = of[field];
+  const read = value === undefined || value === null ? undefined : reader.read(value);
+  if (read === undefined) throw new Misread(misreading(field, value, reader.expected));
+  return read;
+}
+
+/** `amount is missing`, or `amount is "abc", a number was expected`. */
+export function misreading(field: string, value: unknown, expected: string): string {
+  if (value === undefined || value === null || value === '') return `${field} is missing`;
+  return `${field} is ${shown(value)}, ${expected} was expected`;
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  const words = JSON.stringify(value) ?? String(value);
+  return words.length <= 40 ? words : `${words.slice(0, 39)}…`;
+}
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const wrappers = 3;
+
+/** The object that an answer is or wraps in `data`: the outermost one that has any of the fields. */
+export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
+  let outer = answer;
+  for (let depth = 0; depth < wrappers && isFields(outer); depth += 1) {
+    const here = outer;
+    if (anyOf.some((field) => here[field] !== undefined && here[field] !== null)) return here;
+    outer = here['data'];
+  }
+  if (isFields(answer)) throw new Misread(`${anyOf[0]} is missing`);
+  throw new Misread(misreading('the answer', answer, 'an object'));
+}
+
+/** The rows of a list, which may be bare or wrapped in `data`; null is an empty one. */
+export function rowsOf(answer: unknown): unknown[] {
+  let outer = answer;
+  for (let depth = 0; depth < wrappers; depth += 1) {
+    if (outer === null) return [];
+    if (Array.isArray(outer)) return outer;
+    if (!isFields(outer) || outer['data'] === undefined) break;
+    outer = outer['data'];
+  }
+  throw new Misread(outer === answer && isFields(answer) ? 'data is missing' : misreading('the list', outer, 'a list'));
+}
+
+/** The rows that could be read. One that could not is a doubt, unless none could: then the list was not understood. */
+export function readRows<T>(rows: readonly unknown[], what: string, read: (row: Fields) => T, doubt: Doubt): T[] {
+  const understood: T[] = [];
+  const others: string[] = [];
+  rows.forEach((row, index) => {
+    try {
+      if (!isFields(row)) throw new Misread(misreading('it', row, 'an object'));
+      understood.push(read(row));
+    } catch (error) {
+      if (!(error instanceof Misread)) throw error;
+      others.push(`${what} ${index + 1} of the list: ${error.message}`);
+    }
+  });
+  const [first] = others;
+  if (understood.length === 0 && first !== undefined) throw new Misread(first);
+  others.forEach(doubt);
+  return understood;
+}

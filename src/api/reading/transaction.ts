@@ -1,0 +1,90 @@
+// Reads transactions, whole or abbreviated, one or a page of them.
+import { misread, type ListedTransaction, type RequestSide, type Transaction, type TransactionPage } from '../types.js';
+import {
+  count, decimal, fields, instant, isFields, mend, misreading, name, required, rowsOf, text, textOrNumber, unwrapped,
+  type Doubt, type Fields, type Reader,
+} from './readers.js';
+
+type Table = readonly (readonly [string, Reader<unknown>])[];
+
+const sideTable: Table = [
+  ['ccy', text],
+  ['method', text],
+  ['amtRequested', decimal],
+  ['amtSettled', decimal],
+  ['reqDetails', fields],
+  ['kyc', fields],
+  ['servicepayFees', decimal],
+  ['networkFees', decimal],
+  ['reqStatus', textOrNumber],
+  ['expiresAt', instant],
+  ['createAt', instant],
+  ['updatedAt', instant],
+];
+
+const transactionTable: Table = [
+  ['accountId', text],
+  ['accountDisplayName', text],
+  ['extRefId', text],
+  ['note', text],
+  ['sourceOfFunds', fields],
+  ['fxRate', decimal],
+  ['createdAt', instant],
+];
+
+/** A transaction: its id and its state have to be there, all else is told by what rests on it. */
+export function readTransaction(answer: unknown, doubt: Doubt): Transaction {
+  const row = unwrapped(answer, 'txnId');
+  return withSides(row, required(row, 'txnId', name), required(row, 'txnState', name), doubt);
+}
+
+/** The answer to a confirmation or a cancellation, which need not show the transaction. */
+export function readTransactionIfThere(answer: unknown, doubt: Doubt): Transaction | undefined {
+  const inner = isFields(answer) && !('txnId' in answer) && 'data' in answer ? answer['data'] : answer;
+  if (isFields(answer) && !(isFields(inner) && 'txnId' in inner)) return undefined;
+  return readTransaction(answer, doubt);
+}
+
+/** A page of the list. A row that was not understood stays in its place, without id and state. */
+export function readTransactionPage(answer: unknown, doubt: Doubt): TransactionPage {
+  const data = rowsOf(answer).map((row, index) => readRow(row, index, doubt));
+  const around = isFields(answer) ? answer : {};
+  const pagination = isFields(around['pagination']) ? around['pagination'] : undefined;
+  if (pagination !== undefined) mend(pagination, paginationTable, doubt, 'pagination.');
+  return { ...around, data, pagination };
+}
+
+const paginationTable: Table = [['page', count], ['limit', count], ['total', count]];
+
+function readRow(row: unknown, index: number, doubt: Doubt): ListedTransaction {
+  const it = isFields(row) ? row : {};
+  const [txnId, txnState] = [name.read(it['txnId']), name.read(it['txnState'])];
+  const where = (words: string): void => doubt(`transaction ${txnId ?? index + 1} of the list: ${words}`);
+  if (!isFields(row)) where(misreading('it', row, 'an object'));
+  else if (txnId === undefined) where(misreading('txnId', row['txnId'], 'a text'));
+  else if (txnState === undefined) where(misreading('txnState', row['txnState'], 'a text'));
+  return withSides(it, txnId ?? '', txnState ?? '', where);
+}
+
+function withSides(row: Fields, txnId: string, txnState: string, doubt: Doubt): Transaction {
+  let doubts: string[] | undefined;
+  const note = (words: string): void => {
+    (doubts ??= []).push(words);
+    doubt(words);
+  };
+  mend(row, transactionTable, note);
+  const sourceReq = side(row, 'sourceReq', note);
+  const destReq = side(row, 'destReq', note);
+  const txn = Object.assign(row, { txnId, txnState, sourceReq, destReq });
+  return doubts === undefined ? txn : Object.assign(txn, { [misread]: doubts });
+}
+
+function side(row: Fields, which: string, doubt: Doubt): RequestSide {
+  const value = row[which];
+  if (!isFields(value)) {
+    if (value !== undefined && value !== null) doubt(misreading(which, value, 'an object'));
+    return {};
+  }
+  mend(value, sideTable, doubt, `${which}.`);
+  return value;
+}

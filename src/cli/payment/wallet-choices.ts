@@ -1,5 +1,5 @@
 // The own wallets as a list to choose from.
-import { formatAmount, fromWire, money } from '../../formats/amount.js';
+import { formatAmount, moneyFromWire } from '../../formats/amount.js';
 import type { Choice } from '../../terminal/ask/ask.js';
 import type { Context } from '../context.js';
 
@@ -9,9 +9,8 @@ export interface WalletChoice extends Choice<string> {
 
 export async function walletChoices({ ownClient }: Context): Promise<WalletChoice[]> {
   const wallets = await (await ownClient()).wallets();
-  return wallets.map(({ ccy, availableBalance }) => ({
-    value: ccy,
-    name: formatAmount(money(ccy, fromWire(availableBalance))),
-    isEmpty: availableBalance <= 0,
-  }));
+  return wallets.map(({ ccy, availableBalance }) => {
+    const held = moneyFromWire(ccy, availableBalance);
+    return { value: ccy, name: held === undefined ? ccy : formatAmount(held), isEmpty: held?.value.lte(0) === true };
+  });
 }

@@ -139,7 +139,7 @@ describe('the fate of a creation and of a confirmation', () => {
     ['HTML with 200', html, unknown],
     ['JSON that breaks off', answer(200, '{"txnId":"t1","txnState":"srccr'), unknown],
     ['nothing with 200', answer(200, ''), unknown],
-    ['JSON of another shape', answer(200, { txnId: 't1', txnState: 7e400 }), unknown],
+    ['JSON of another shape', answer(200, { txnId: 't1', txnState: [] }), unknown],
     ['429', answer(429, ''), { name: 'ServiceError', kind: 'temporary', status: 429, exitCode: 75 }],
     ['400', answer(400, { error: 'bad request' }), { name: 'ServiceError', kind: 'refused', status: 400 }],
     ['403', answer(403, { error: 'Permission denied' }), { name: 'ServiceError', kind: 'authentication', status: 403 }],

@@ -2,34 +2,15 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // A file costs its own tests and no second loading of what others have loaded: no test changes a module.
+    pool: 'threads',
+    isolate: false,
     // Most of the time a test waits for the program that it runs.
     maxWorkers: 3,
+    // Generous: a test on a busy machine is slow, not wrong.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    include: ['test/**/*.test.ts'],
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
-    projects: [
-      {
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/examples/**', 'test/faults/**', 'test/conformance/client.test.ts'],
-          pool: 'threads',
-          // Generous: a property test on a busy machine is slow, not wrong.
-          testTimeout: 30_000,
-        },
-      },
-      {
-        test: {
-          name: 'process',
-          include: [
-            'test/e2e/**/*.test.ts',
-            'test/examples/**/*.test.ts',
-            'test/faults/**/*.test.ts',
-            'test/conformance/client.test.ts',
-          ],
-          pool: 'forks',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-    ],
   },
 });

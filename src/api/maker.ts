@@ -27,13 +27,17 @@ function onWire(identifier: string, maker: string): string {
   return identifier.replace('service', maker).replace('Service', capital);
 }
 
-function rename(value: unknown, names: Renames): unknown {
-  if (Array.isArray(value)) return value.map((item) => rename(item, names));
+/** No identifier of the interface lies deeper; what does, however deep it goes, stays as it is. */
+const deepest = 20;
+
+function rename(value: unknown, names: Renames, level = 0): unknown {
+  if (level > deepest) return value;
+  if (Array.isArray(value)) return value.map((item) => rename(item, names, level + 1));
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       names.get(name) ?? name,
-      name === 'method' && typeof member === 'string' ? (names.get(member) ?? member) : rename(member, names),
+      name === 'method' && typeof member === 'string' ? (names.get(member) ?? member) : rename(member, names, level + 1),
     ]),
   );
 }

@@ -3,7 +3,7 @@ import { Failure } from '../formats/failure.js';
 import type { Process, RunLine } from './context.js';
 import { Ended } from './exit-with.js';
 import { runProgram } from './program.js';
-import { tree } from './tree.js';
+import { movesMoney, tree } from './tree.js';
 
 /** Runs a command line and resolves with its exit code. */
 export async function runCli(argv: readonly string[], proc: Process): Promise<number> {
@@ -24,11 +24,30 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
     return 0;
   } catch (error) {
     if (error instanceof Ended) return error.exitCode;
-    const failure = error instanceof Failure ? error : unexpected(error);
-    const { showFailure } = await import('./show-failure.js');
-    showFailure(failure, argv, proc);
-    return failure.exitCode;
+    return show(error instanceof Failure ? error : unexpected(error), argv, proc);
   }
+}
+
+/** For what was thrown where nobody could catch it. */
+export async function showUnexpected(error: unknown, argv: readonly string[], proc: Process): Promise<void> {
+  await show(unexpected(error), argv, proc);
+}
+
+/**
+ * For output that could not be written; resolves with the exit code. What a payment has come to stays true without its
+ * receipt, everything else is done only when it can be read.
+ */
+export async function showLost(reason: string, argv: readonly string[], proc: Process): Promise<number> {
+  const message = `stdout cannot be written (${reason}): what belongs there is lost.`;
+  if (!movesMoney(argv)) return show(new Failure('unexpected', message), argv, proc);
+  proc.stderr.write(`Warning: ${message}\n`);
+  return 0;
+}
+
+async function show(failure: Failure, argv: readonly string[], proc: Process): Promise<number> {
+  const { showFailure } = await import('./show-failure.js');
+  showFailure(failure, argv, proc);
+  return failure.exitCode;
 }
 
 function unexpected(error: unknown): Failure {

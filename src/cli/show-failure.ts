@@ -4,7 +4,7 @@ import { failureJson, failureLines } from '../terminal/failure-view.js';
 import { sanitize } from '../terminal/sanitize.js';
 import { openTerminal } from '../terminal/terminal.js';
 import type { Process } from './context.js';
-import { chosenPath, tree } from './tree.js';
+import { movesMoney } from './tree.js';
 
 export function showFailure(failure: Failure, argv: readonly string[], proc: Process): void {
   const { stderr } = proc;
@@ -15,7 +15,7 @@ export function showFailure(failure: Failure, argv: readonly string[], proc: Pro
     return;
   }
   const terminal = openTerminal({ ...proc, flags: { noColor: words.includes('--no-color') } });
-  const money = chosenPath(tree, argv).at(-1)?.money === true;
+  const money = movesMoney(argv);
   const canvas = terminal.stderrIsTty ? terminal.stderrCanvas : undefined;
   stderr.write(`${failureLines(failure, { money, canvas }).join('\n')}\n`);
   if (words.includes('--debug')) stderr.write(causesOf(failure));

@@ -60,6 +60,9 @@ export function plainWords(argv: readonly string[]): readonly string[] {
 const isGlobal = (word: string): boolean =>
   globalFlags.has(word.split('=', 1)[0] ?? '') || (!word.startsWith('--') && globalFlags.has(word.slice(0, 2)));
 
+/** Whether a command line is to move money: then its fate is told first, and decides the exit code. */
+export const movesMoney = (argv: readonly string[]): boolean => chosenPath(tree, argv).at(-1)?.money === true;
+
 /** The branches that a command line names, outermost first; global options may stand in between. */
 export function chosenPath(root: Branch, argv: readonly string[]): readonly Branch[] {
   const path: Branch[] = [];

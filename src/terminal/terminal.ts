@@ -38,7 +38,7 @@ export interface Terminal extends Canvas {
   readonly whyNoPrompt: string | undefined;
   /** Whether a line on stderr may be redrawn in place. */
   readonly canAnimate: boolean;
-  /** True once the reader of stdout has gone (`| head`): nobody reads what is written from then on. */
+  /** True once the reader of stdout has gone (`| head`) or it cannot be written: nobody reads what is written from then on. */
   readonly stdoutClosed: boolean;
 }
 
@@ -150,12 +150,9 @@ function speaksUnicode(env: Env): boolean {
   return locale === undefined || /utf-?8/i.test(locale);
 }
 
-/** `| head` closes the pipe: that ends the output, it is no error. Anything else is one. */
+/** `| head` closes the pipe, or a disk is full: that ends the output, not what the command does. */
 function watchForClosedReader(stream: OutputStream): () => boolean {
   let closed = false;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
-    closed = true;
-  });
+  stream.on('error', () => (closed = true));
   return () => closed;
 }

@@ -22,6 +22,8 @@ export type Fault =
   | 'silence after'
   /** The token is not valid any more when the request arrives. */
   | 'token expired'
+  /** A field of it is nested deeper than functions can call each other. */
+  | 'deep after'
   /** Another answer than the service's: about something else. */
   | 'another transaction';
 
@@ -173,11 +175,14 @@ function answerAfter(fault: Fault, answer: Answer): Broken {
     return { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><h1>Gateway</h1>' };
   }
   if (fault === 'truncated after') return { ...answer, body: answer.body.slice(0, answer.body.length / 2) };
+  if (fault === 'deep after') return { ...answer, body: answer.body.replace(/^\{/, `{"deep":${nested(20_000)},`) };
   if (fault === 'another transaction') {
     return { ...answer, body: answer.body.replace(/"txnId":"[^"]*"/, '"txnId":"00000000-0000-4000-8000-000000000000"') };
   }
   return answer;
 }
+
+const nested = (levels: number): string => '{"a":['.repeat(levels) + ']}'.repeat(levels);
 
 function reply(response: ServerResponse, answer: Broken): void {
   if (answer === 'none') return;

@@ -1,7 +1,7 @@
 // Drives the built program through its front door: as a process in a pipe, and in a pseudo-terminal.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnPty } from '@lydell/node-pty';
@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly sandbox?: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Where a shell sends its output, as in `2>/dev/full`. */
+  readonly redirect?: string;
 }
 
 export interface Run {
@@ -45,18 +47,30 @@ function environment({ home, sandbox, env }: Surroundings): Record<string, strin
   };
 }
 
+/** Before a test runs out of time, so that it can say what there was. */
+const deadlineMs = 50_000;
+
 /** A running program in a pipe, for tests that kill or interrupt it. */
 export function startSvcpay(args: readonly string[], around: Surroundings) {
-  const child = spawn(process.execPath, [program, ...args], { env: environment(around), stdio: 'pipe' });
+  const env = environment(around);
+  const child =
+    around.redirect === undefined
+      ? spawn(process.execPath, [program, ...args], { env, stdio: 'pipe' })
+      : spawn('sh', ['-c', `exec "$0" "$@" ${around.redirect}`, process.execPath, program, ...args], { env, stdio: 'pipe' });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   child.stdin.on('error', () => undefined).end(around.input ?? '');
   const ended = new Promise<Run>((done, fail) => {
+    const deadline = setTimeout(() => {
+      child.kill('SIGKILL');
+      fail(new Error(`svcpay ${args.join(' ')} did not end within ${deadlineMs} ms:\n${stdout}\n${stderr}`));
+    }, deadlineMs);
     child.on('error', fail);
     child.on('close', (code, signal) => {
-      const exitCode = code ?? (signal === 'SIGKILL' ? 137 : 1);
+      clearTimeout(deadline);
+      const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
       done({ exitCode, stdout, stderr, error: () => errorOf(stderr), json: () => JSON.parse(stdout) });
     });
   });
@@ -76,7 +90,7 @@ export interface TtyRun {
   readonly text: () => string;
   /** Everything printed so far, as it came. */
   readonly raw: () => string;
-  /** Resolves once the text after the last match has this in it; rejects when the program ends without. */
+  /** Resolves once the text after the last match has this in it; rejects when the program ends or hangs without. */
   readonly waitFor: (pattern: RegExp | string) => Promise<void>;
   readonly type: (keys: string) => void;
   readonly resize: (columns: number, rows: number) => void;
@@ -85,6 +99,7 @@ export interface TtyRun {
 }
 
 const settleMs = 80;
+const waitMs = 30_000;
 
 /** Runs the program in a pseudo-terminal. */
 export function svcpayTty(
@@ -123,18 +138,24 @@ export function svcpayTty(
     ended,
     waitFor: (pattern) =>
       new Promise((found, missing) => {
+        const giveUp = (why: string): void => {
+          clearTimeout(deadline);
+          watchers.delete(look);
+          missing(new Error(`${why} without ${String(pattern)}:\n${text()}`));
+        };
+        const deadline = setTimeout(() => giveUp(`${waitMs} ms have passed`), waitMs);
         const look = (): void => {
           const fresh = text().slice(seen);
           const at = typeof pattern === 'string' ? fresh.indexOf(pattern) : fresh.search(pattern);
           if (at >= 0) {
             const length = typeof pattern === 'string' ? pattern.length : (pattern.exec(fresh)?.[0].length ?? 0);
             seen += at + length;
+            clearTimeout(deadline);
             watchers.delete(look);
             // A prompt is drawn a moment before it listens: a person is never that fast.
             setTimeout(found, settleMs);
           } else if (exitCode !== undefined) {
-            watchers.delete(look);
-            missing(new Error(`The program ended (${exitCode}) without ${String(pattern)}:\n${text()}`));
+            giveUp(`The program ended (${exitCode})`);
           }
         };
         watchers.add(look);

@@ -2,6 +2,7 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fromMaker } from '../../src/api/maker.js';
 import { fieldAt, pickFields } from '../../src/terminal/rows/fields.js';
 import { toJson } from '../../src/terminal/rows/json.js';
 
@@ -27,6 +28,11 @@ test.each([
 test('the layout with an indent is that of JSON.stringify', () => {
   const value = { txnId: 'a', sourceReq: { ccy: 'BTC', tags: [1, { deep: true }] }, none: [] };
   expect(toJson(value, { indent: 2 })).toBe(JSON.stringify(value, null, 2));
+});
+
+test('what is nested deeper than functions can call each other is written all the same', () => {
+  const json = '{"a":['.repeat(50_000) + ']}'.repeat(50_000);
+  expect(toJson(fromMaker(JSON.parse(json), 'acme'))).toBe(json);
 });
 
 test('a document reads back as the same data, whatever the indent', () => {

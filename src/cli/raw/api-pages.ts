@@ -1,6 +1,7 @@
 // All items of a list endpoint, page by page as the answers themselves count them.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { toJson } from '../../terminal/rows/json.js';
 
 const pageSchema = v.object({
   data: v.array(v.looseObject({})),
@@ -27,7 +28,7 @@ export async function* eachItem(
   for (let page = Number(query.get('page') ?? 1); ; page += 1) {
     query.set('page', String(page));
     const { data, pagination } = readPage(await get(`${pathname}?${query}`));
-    const items = data.map((item) => ({ item, text: JSON.stringify(item) }));
+    const items = data.map((item) => ({ item, text: toJson(item) }));
     for (const { item, text } of items) if (!earlier.has(text)) yield item;
     if (pagination === undefined || data.length === 0 || page * pagination.limit >= pagination.total) return;
     if (pagination.page !== page) {

@@ -92,6 +92,7 @@ export function openStore(options: StoreOptions): Store {
     async close() {
       await group.settled();
       disk.close();
+      leaveOneFile(db);
       db.close();
     },
   };
@@ -119,6 +120,16 @@ export function openStore(options: StoreOptions): Store {
   // The disk is waited for beside the work, as strictly as SQLite would in the middle of it.
   if (disk.isOpen) db.exec('PRAGMA synchronous = NORMAL');
   return store;
+}
+
+/** By itself the log goes into the file only when the last statement has been collected, which no program's end waits for. */
+function leaveOneFile(db: Database.Database): void {
+  try {
+    db.exec('PRAGMA busy_timeout = 0');
+    db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+  } catch {
+    // The log beside the file holds it as well.
+  }
 }
 
 function prepareFile(db: Database.Database, file: string, initialise: () => void): void {

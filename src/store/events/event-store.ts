@@ -3,7 +3,7 @@ import { fdatasync, openSync, closeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type Database from 'libsql';
 import * as v from 'valibot';
-import { inTransaction, openSqlite } from '../files/sqlite.js';
+import { closeSqlite, inTransaction, openSqlite } from '../files/sqlite.js';
 
 /** What came over the wire, and what its payload says (specification: Events). */
 export interface ReceivedEvent {
@@ -199,7 +199,7 @@ export function openEventStore(path: string): EventStore {
     },
     close: () => {
       log.close();
-      db.close();
+      closeSqlite(db);
     },
   };
 }

@@ -58,6 +58,20 @@ function prepareSchema(db: Database.Database, { name, path, schema }: SqliteFile
 const versionOf = (db: Database.Database): number =>
   v.parse(versionSchema, db.prepare('PRAGMA user_version').get()).user_version;
 
+/**
+ * Leaves the whole of it in the one file, unless somebody else is at work on it: by itself that happens only when the
+ * last statement has been collected, which a program that ends does not wait for.
+ */
+export function closeSqlite(db: Pick<Connection, 'pragma' | 'close'>): void {
+  try {
+    db.pragma('busy_timeout = 0');
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  } catch {
+    // The log beside the file holds it as well.
+  }
+  db.close();
+}
+
 /** Runs the action as one transaction: all of it holds when this returns, or nothing of it. */
 export function inTransaction<T>(db: Pick<Connection, 'exec' | 'inTransaction'>, action: () => T): T {
   db.exec('BEGIN IMMEDIATE');

@@ -15,7 +15,7 @@ import { mayHavePaid, neverCreated, wasLetGo } from './rules.js';
 import { referenceIndex } from './sqlite-references.js';
 import { changed, checkIntent } from './steps.js';
 import { journalFailure, openJournalFile } from './sqlite-file.js';
-import { inTransaction, synced, withStatementsKept, type Connection } from '../files/sqlite.js';
+import { closeSqlite, inTransaction, synced, withStatementsKept, type Connection } from '../files/sqlite.js';
 import { accountColumn, columns, letGo, rowSchema, spendSchema, type Row } from './sqlite-rows.js';
 
 export interface SqliteJournalOptions {
@@ -95,7 +95,7 @@ export function openJournal({ path, isAlive, now }: SqliteJournalOptions): Journ
     open: (scope) =>
       guard(() => all(db, `scope = ? AND step <> 'final' AND closed = 0 ORDER BY opened_at`, scope).map(intentOf)),
     references: referenceIndex(db, guard),
-    close: () => guard(() => void db.close()),
+    close: () => guard(() => closeSqlite(db)),
   };
 }
 

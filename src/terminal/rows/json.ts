@@ -10,40 +10,73 @@ export interface JsonOptions {
 
 /** Like JSON.stringify, with decimals and bigints as plain numbers. Null for what JSON has no word for. */
 export function toJson(value: unknown, { indent = 0 }: JsonOptions = {}): string {
-  return sanitizeJson(write(value, indent, '\n') ?? 'null');
+  return sanitizeJson(write(value, indent) ?? 'null');
 }
 
-/** Undefined for what JSON leaves out; `newline` carries the indentation of the level. */
-function write(value: unknown, indent: number, newline: string): string | undefined {
-  switch (typeof value) {
-    case 'number':
-      return Number.isFinite(value) ? plainNumber(value) : 'null';
-    case 'bigint':
-      return String(value);
-    case 'object':
-      if (value === null) return 'null';
-      if (value instanceof Big) return fixed(value);
-      return 'toJSON' in value && typeof value.toJSON === 'function'
-        ? write(value.toJSON(), indent, newline)
-        : writeObject(value, indent, newline);
-    default:
-      return JSON.stringify(value);
-  }
+/** An object or an array, of which a part is written. */
+interface Open {
+  readonly isArray: boolean;
+  readonly entries: readonly (readonly [key: string, value: unknown])[];
+  /** What stands before each entry: nothing, or a line break with the indentation of the level. */
+  readonly before: string;
+  next: number;
+  text: string;
 }
 
-/** Built by appending, not by joining lists: an export writes a hundred thousand of these. */
-function writeObject(value: object, indent: number, newline: string): string {
-  const isArray = Array.isArray(value);
-  const deeper = newline + ' '.repeat(indent);
-  const before = indent > 0 ? deeper : '';
+/**
+ * Built by appending, not by joining lists: an export writes a hundred thousand of these. With a stack of its own,
+ * because what a service answers may be nested deeper than functions can. Undefined for what JSON leaves out.
+ */
+function write(root: unknown, indent: number): string | undefined {
+  const whole = asData(root);
+  if (!isNested(whole)) return scalar(whole);
   const colon = indent > 0 ? ': ' : ':';
-  let text = '';
-  for (const [key, item] of Object.entries(value)) {
-    const written = write(item, indent, deeper) ?? (isArray ? 'null' : undefined);
-    if (written === undefined) continue;
-    if (text !== '') text += ',';
-    text += isArray ? before + written : before + JSON.stringify(key) + colon + written;
+  const stack = [open(whole, indent, 1)];
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const entry = top.entries[top.next];
+    const value = asData(entry?.[1]);
+    if (entry !== undefined && isNested(value)) stack.push(open(value, indent, stack.length + 1));
+    else if (entry !== undefined) append(top, scalar(value), colon);
+    else {
+      stack.pop();
+      const outer = stack.at(-1);
+      const text = close(top, indent);
+      if (outer === undefined) return text;
+      append(outer, text, colon);
+    }
   }
-  if (text !== '' && indent > 0) text += newline;
-  return isArray ? `[${text}]` : `{${text}}`;
+  return undefined;
+}
+
+function asData(value: unknown): unknown {
+  let data = value;
+  while (isNested(data) && 'toJSON' in data && typeof data.toJSON === 'function') data = data.toJSON();
+  return data;
+}
+
+const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null && !(value instanceof Big);
+
+function scalar(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? plainNumber(value) : 'null';
+  if (value instanceof Big) return fixed(value);
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+}
+
+function open(value: object, indent: number, level: number): Open {
+  const before = indent > 0 ? `\n${' '.repeat(indent * level)}` : '';
+  return { isArray: Array.isArray(value), entries: Object.entries(value), before, next: 0, text: '' };
+}
+
+/** Writes the entry that is next, or passes over one that JSON leaves out. */
+function append(to: Open, written: string | undefined, colon: string): void {
+  const key = to.entries[to.next]?.[0];
+  to.next += 1;
+  if (written === undefined && !to.isArray) return;
+  if (to.text !== '') to.text += ',';
+  to.text += to.before + (to.isArray ? '' : JSON.stringify(key) + colon) + (written ?? 'null');
+}
+
+function close({ isArray, before, text }: Open, indent: number): string {
+  const end = text === '' ? '' : before.slice(0, before.length - indent);
+  return isArray ? `[${text}${end}]` : `{${text}${end}}`;
 }

@@ -1,0 +1,61 @@
+// Output that cannot be written, and output that is hard to write: neither changes what becomes of the money.
+import { describe, expect } from 'vitest';
+import { startSvcpay, svcpay } from '../support/svcpay.js';
+import { test } from '../support/faults.js';
+
+const lost = 'stdout cannot be written (ENOSPC): what belongs there is lost.';
+
+describe.concurrent('a payment', () => {
+  const outputs = [
+    { redirect: '>/dev/full', stdout: '', stderr: expect.stringMatching(/Paid[^]*\nWarning: .*lost\.\n$/) },
+    { redirect: '2>/dev/full', stdout: expect.stringContaining('"completed"'), stderr: '' },
+    { redirect: '>/dev/full 2>/dev/full', stdout: '', stderr: '' },
+    { redirect: '>&- 2>&-', stdout: '', stderr: '' },
+  ];
+  test.for(outputs)('is made and ends with 0 with $redirect', async ({ redirect, ...written }, { payment }) => {
+    const run = await svcpay(payment.command, { ...payment.around, redirect });
+    expect(run).toMatchObject({ exitCode: 0, ...written });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('goes on when nobody reads what it prints', async ({ payment }) => {
+    const running = startSvcpay([...payment.command.filter((word) => word !== '--json'), '-o', 'jsonl'], payment.around);
+    running.child.stdout.destroy();
+    running.child.stderr.destroy();
+    expect(await running.ended).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('that goes on without its terminal is still told apart from one that did not move', async ({ payment }) => {
+    const held = payment.proxy.hold('confirmation', 'after');
+    const running = startSvcpay(payment.command, { ...payment.around, redirect: '>/dev/full 2>/dev/full' });
+    await held;
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ exitCode: 8 });
+  });
+
+  test('is not stopped by an answer that is nested 40,000 levels deep, which is printed whole', async ({ payment }) => {
+    payment.proxy.break('creation', 'deep after');
+    payment.proxy.break('confirmation', 'deep after');
+    payment.proxy.break('read', 'deep after', Infinity);
+    const run = await payment.send();
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.stdout).toContain('{"a":['.repeat(20_000));
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});
+
+describe.concurrent('a command that only reads', () => {
+  test('fails when its result is lost, in the form that was asked for', async ({ around }) => {
+    const run = await svcpay(['wallets', '--json'], { ...around, redirect: '>/dev/full' });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(run.error()).toMatchObject({ kind: 'unexpected', message: lost, exitCode: 1 });
+  });
+
+  const lines = [['--version'], ['--help'], ['send', '--help'], ['wallets'], ['help', 'exit-codes'], ['completion', 'zsh']];
+  test.for(lines)('svcpay %s %s %s ends quietly when nobody reads it', async (line, { around }) => {
+    const running = startSvcpay(line, around);
+    running.child.stdout.destroy();
+    expect(await running.ended).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+});

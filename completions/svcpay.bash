@@ -11,11 +11,15 @@ _svcpay() {
     --recipient-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
     --sender-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
     --time) COMPREPLY=($(compgen -W '1d 7d 30d 3m 6m 1y' -- "$current")); return ;;
+    --src-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
+    --dest-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
+    --exclude-src-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
+    --exclude-dest-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
     --format) COMPREPLY=($(compgen -W 'csv jsonl hledger beancount' -- "$current")); return ;;
     --seed) COMPREPLY=($(compgen -W 'demo empty history' -- "$current")); return ;;
     --status) COMPREPLY=($(compgen -W 'scheduled sending delivered failed canceled' -- "$current")); return ;;
     --outcome) COMPREPLY=($(compgen -W 'no-route rejected error' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--spend|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--src-method|--dest-method|--exclude-src-method|--exclude-dest-method|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--spend|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
@@ -32,10 +36,10 @@ _svcpay() {
     'account') words='' flags='' ;;
     'rates') words='' flags='' ;;
     'decode') words='' flags='' ;;
-    'receive') words='lightning onchain address' flags='' ;;
+    'receive') words='lightning onchain address' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
     'receive lightning') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
     'receive onchain') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
-    'receive address') words='btc usdt' flags='--chain --qr-file' ;;
+    'receive address') words='btc usdt lightning' flags='--chain --qr-file' ;;
     'send') words='lightning lnurl onchain usdt' flags='--from --spend --via --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send lightning') words='' flags='--from --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send lnurl') words='' flags='--from --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
@@ -57,7 +61,7 @@ _svcpay() {
     'limits disallow') words='' flags='' ;;
     'limits clear') words='' flags='' ;;
     'tx') words='list get watch confirm cancel pending resume export' flags='' ;;
-    'tx list') words='' flags='--time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method --limit --page --all' ;;
+    'tx list') words='' flags='--time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method --quotes --limit --page --all' ;;
     'tx get') words='' flags='' ;;
     'tx watch') words='' flags='--wait-timeout' ;;
     'tx confirm') words='' flags='--max-fee --wait --no-wait --wait-timeout' ;;

@@ -29,3 +29,7 @@ export function dateTime(at: number, timeZone?: string): string {
 
 /** `14:02:31`, for a timeline whose date stands above it. */
 export const clockTime = (at: number, timeZone?: string): string => dateTime(at, timeZone).slice(11);
+
+/** `11:30` where it is less than a day away, else with its date. */
+export const nearTime = (at: number, now: number, timeZone?: string): string =>
+  Math.abs(at - now) < day ? clockTime(at, timeZone).slice(0, 5) : dateTime(at, timeZone).slice(0, 16);

@@ -5,6 +5,7 @@ export const receiveBranches: readonly Branch[] = [
   {
     name: 'receive',
     summary: 'ask for money',
+    load: async () => (await import('../receive/receive.js')).receive,
     branches: [
       {
         name: 'lightning',

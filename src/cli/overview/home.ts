@@ -3,7 +3,6 @@ import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
 import { homeView, type Home } from '../../terminal/cards/home-view.js';
-import { shellWord } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
@@ -23,7 +22,7 @@ export const home = defineCommand({
     await context.out.record(overview, homeView(overview, client.serviceNow()));
     if (!context.terminal.canPrompt || !context.out.forPeople) return;
     const isPending = overview.unfinished.length > 0 || overview.pending.some(({ sourceReq }) => sourceReq.method === 'servicepay');
-    const words = await askWhatNext({ ask: context.ask.steps, wallets, isPending });
+    const words = await askWhatNext({ ask: context.ask.steps, isPending });
     if (words !== back) await follow(words, context);
   },
 });
@@ -49,7 +48,7 @@ async function welcome(context: Context): Promise<void> {
 
 /** The same command that a person would type, with the global options of this one. */
 async function follow(words: Words, { argv, runLine, out }: Context): Promise<void> {
-  out.say(`  svcpay ${words.map(shellWord).join(' ')}`);
+  out.say(`  svcpay ${words.join(' ')}`);
   throw new Ended(await runLine([...argv, ...words]));
 }
 

@@ -17,6 +17,8 @@ export interface Flow<A> {
   readonly changes: readonly Change<A>[];
   /** A no is followed by the question what to change, because there were many answers. */
   readonly changesAfterNo: boolean;
+  /** A refusal says first what became of the money. */
+  readonly pays: boolean;
 }
 
 /** Nothing has moved, and other answers may do better. */
@@ -44,13 +46,13 @@ export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefi
 }
 
 /** Undefined when the person leaves it. */
-async function askChange<A>(answers: A, error: Failure, { ask, changes }: Flow<A>, context: Context): Promise<A | undefined> {
+async function askChange<A>(answers: A, error: Failure, { ask, changes, pays }: Flow<A>, context: Context): Promise<A | undefined> {
   const { out } = context;
-  if (error.kind !== 'declined') out.card((canvas) => ['', ...failureLines(error, { money: true, canvas }), '']);
+  if (error.kind !== 'declined') out.card((canvas) => ['', ...failureLines(error, { money: pays, canvas }), '']);
   const again = error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const choices = [...again, ...changes.map(({ name, forget }) => ({ name, value: forget }))];
   for (;;) {
-    const question = { message: 'Not sent. What now?', flag: '--yes', choices, backName: 'Leave it' };
+    const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
     const forget = await context.ask.steps.select(question);
     if (forget === back) return undefined;
     const changed = await ask(forget(answers));

@@ -31,6 +31,7 @@ export async function runSend(
     ask: (answers: SendWords) => askSend(answers, around, context),
     run: (answers: SendWords) => paySend(planSendNow(answers, around), flags, context),
     changesAfterNo: false,
+    pays: true,
     changes: [
       ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
       ...(missing === 'destination' ? [{ name: 'Pay somebody else', forget: withoutDestination }] : []),

@@ -37,6 +37,7 @@ export const swap = defineCommand({
       ask: (answers: SwapWords) => askSwap(answers, receive, wallets, context.ask.steps),
       run,
       changesAfterNo: false,
+      pays: true,
       changes: [
         { name: 'Change the amount', forget: (answers: SwapWords) => ({ ...answers, amount: undefined }) },
         { name: 'Change the wallets', forget: () => ({ amount: undefined, from: undefined, to: undefined }) },

@@ -1,7 +1,9 @@
-// Shows a permanent deposit address, checked, with its QR code. Specification: endpoints 4 and 5.
+// Shows a permanent deposit address, checked, with its QR code. Specification: endpoints 3, 4 and 5.
 import { formatBip21 } from '../../formats/bip21.js';
 import { Failure } from '../../formats/failure.js';
+import { encodeLnurl } from '../../formats/lnurl.js';
 import { depositView, type Deposit } from '../../terminal/cards/deposit-view.js';
+import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -11,8 +13,16 @@ import { choice } from '../values.js';
 const chains = { tron: 'TRON', eth: 'ETH' } as const;
 type Chain = keyof typeof chains;
 
+const kinds = ['btc', 'usdt', 'lightning'] as const;
+
+/** An address for any number of payments. */
+export interface Permanent {
+  readonly ccy: (typeof kinds)[number];
+  readonly chain?: Chain | undefined;
+}
+
 export const receiveAddress = defineCommand({
-  arguments: { ccy: choice(['btc', 'usdt']).describe('btc or usdt') },
+  arguments: { ccy: choice(kinds).describe('btc, usdt or lightning (the Lightning Address, where the account has one)') },
   options: {
     chain: choice(['tron', 'eth'], 'CHAIN').optional().describe('for usdt: tron or eth'),
     qrFile: qrFile(),
@@ -20,20 +30,27 @@ export const receiveAddress = defineCommand({
   examples: [
     ['svcpay receive address btc', 'the permanent Bitcoin address with a QR code'],
     ['svcpay receive address usdt --chain tron -q', 'the address alone, for a script'],
+    ['svcpay receive address lightning', 'the Lightning Address, where the account record names one'],
   ],
   async run({ ccy, chain, qrFile }, context) {
-    if (ccy === 'btc' && chain !== undefined) throw new Failure('usage', '--chain is for usdt. Leave it out.');
-    const { answer, deposit } = ccy === 'btc' ? await bitcoinDeposit(context) : await usdtDeposit(chain, context);
-    if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
-    await context.out.record(answer, depositView(deposit));
+    if (ccy !== 'usdt' && chain !== undefined) throw new Failure('usage', '--chain is for usdt. Leave it out.');
+    await showAddress({ ccy, chain }, qrFile, context);
   },
 });
+
+export async function showAddress({ ccy, chain }: Permanent, qrFile: string | undefined, context: Context): Promise<void> {
+  const { answer, deposit } = await (ccy === 'usdt' ? usdtDeposit(chain, context) : deposits[ccy](context));
+  if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
+  await context.out.record(answer, depositView(deposit));
+}
 
 interface CheckedDeposit {
   /** As the service gives it. */
   readonly answer: object;
   readonly deposit: Deposit;
 }
+
+const deposits = { btc: bitcoinDeposit, lightning: lightningDeposit };
 
 /** No default: what is sent over the wrong chain is lost. */
 async function askChain({ ask }: Context): Promise<Chain> {
@@ -58,4 +75,12 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
   const answer = await (await context.ownClient()).usdtAddress(chain);
   const address = checkedUsdtDeposit(answer, chain);
   return { answer, deposit: { ccy: 'USDT', chain: chain === 'TRON' ? 'TRON' : 'Ethereum', address, code: address } };
+}
+
+/** The QR code carries what a Lightning Address stands for (LUD-16), since more wallets read that. */
+async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
+  const service = await client();
+  const { address, user, domain } = lightningAddressOf(await service.account(await service.accountId()));
+  const code = `lightning:${encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`)}`;
+  return { answer: { lightningAddress: address }, deposit: { ccy: 'BTC', chain: 'Lightning', address, code } };
 }

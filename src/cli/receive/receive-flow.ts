@@ -2,21 +2,27 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Transaction } from '../../api/types.js';
-import type { Money } from '../../formats/amount.js';
+import { currencyOf, formatAmount, moneyFromWire, parseAmount, type Money } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
+import { isFinal } from '../../formats/states.js';
+import type { Back } from '../../terminal/ask/ask.js';
 import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
 import { invoiceCard } from '../../terminal/cards/invoice-card.js';
-import { qrPng, qrSvg } from '../../terminal/qr/qr.js';
+import { rateText } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
-import { sanitize } from '../../terminal/sanitize.js';
+import { qrPng, qrSvg } from '../../terminal/qr/qr.js';
+import { nearTime, relativeTime } from '../../terminal/time.js';
 import { stateWord } from '../../terminal/views/state-words.js';
-import { relativeTime } from '../../terminal/time.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import { isFinal } from '../../formats/states.js';
+import { receiveBody } from '../../wallet/payment/orders.js';
 import { waitUntilFinal } from '../../wallet/payment/wait.js';
+import { readAsked, type Asked } from '../../wallet/receive/asked.js';
+import { checkedInvoice, invoiceText, requestMoney } from '../../wallet/receive/lightning.js';
+import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import type { ValuesOf } from '../define.js';
+import { runGuided } from '../payment/guided.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, word } from '../values.js';
 
@@ -30,7 +36,7 @@ export const qrFile = () =>
     .describe('write the QR code to FILE.svg or FILE.png');
 
 export const receiveOptions = {
-  note: text().optional().describe('a note for yourself; the payer does not see it'),
+  note: text().optional().describe('a note for yourself; the payer does not see it: the service takes no description for an invoice'),
   ref: reference().optional().describe('your reference: run again with the same one, it asks for the same payment'),
   wait: onOff().describe('wait until it is paid (the default on a terminal)'),
   waitTimeout: duration().optional().describe('longest wait for the payment'),
@@ -43,6 +49,8 @@ export type ReceiveFlags = ValuesOf<typeof receiveOptions>;
 export interface PaymentRequest {
   /** `over Lightning`, `on-chain`. */
   readonly how: string;
+  /** `invoice`, `address`. */
+  readonly noun: string;
   readonly amount: Money;
   /** What the QR code carries. */
   readonly code: string;
@@ -53,7 +61,64 @@ export interface PaymentRequest {
   readonly expiresAt: number | undefined;
 }
 
+export type ReceiveMethod = 'lightning' | 'on-chain';
+
+/** Asks for a payment, for the amount where it is missing too, shows what a payer needs, and waits for the money. */
 export async function runReceive(
+  method: ReceiveMethod,
+  amount: string | undefined,
+  flags: ReceiveFlags,
+  context: Context,
+): Promise<void> {
+  const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
+  if (amount !== undefined) return run(amount);
+  if (!context.terminal.canPrompt) throw new Failure('usage', 'The amount is missing. Add it, such as 50000sat.');
+  const parse = (text: string): string => {
+    parseAmount(text, method === 'lightning' ? currencyOf(text) : 'BTC');
+    return text;
+  };
+  const examples = method === 'lightning' ? '50000sat or 10usd' : '0.01btc';
+  const question = { message: `Amount to ask for, as in ${examples}`, flag: 'AMOUNT', parse };
+  const flow = {
+    ask: async (text: string): Promise<string | Back> => (text === '' ? context.ask.steps.parsed(question) : text),
+    run,
+    changes: [{ name: 'Change the amount', forget: () => '' }],
+    changesAfterNo: false,
+    pays: false,
+  };
+  await runGuided('', flow, flags.ref, context);
+}
+
+async function receiveAmount(method: ReceiveMethod, text: string, flags: ReceiveFlags, context: Context): Promise<void> {
+  const service = await context.ownClient();
+  const asked: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
+  const body = { ...receiveBody(method, asked.amount), note: flags.note };
+  const txn = await requestMoney(body, flags.ref, { ...context, service });
+  await showRequest(txn, requestOf(method, txn, asked, service.serviceNow(), context), flags, context);
+}
+
+/** Only what was checked is shown; an invoice of an earlier run that is paid is not shown again. */
+function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: number, context: Context): PaymentRequest {
+  const { network } = context.settings;
+  const { amount } = asked;
+  const facts = [...worthFacts(asked), ...pageFact(txn, context.settings)];
+  if (method === 'on-chain') {
+    const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
+    const uriFact = { label: 'URI', value: uri, whole: true };
+    return { how: 'on-chain', noun: 'address', amount, code: uri, text: address, facts: [uriFact, ...facts], expiresAt };
+  }
+  const invoice = isFinal(txn.txnState) ? undefined : checkedInvoice(txn, amount, network, now);
+  const code = invoice?.invoice ?? invoiceText(txn);
+  return { how: 'over Lightning', noun: 'invoice', amount, code, text: code, facts, expiresAt: invoice?.expiresAt };
+}
+
+function worthFacts({ worth }: Asked): Fact[] {
+  if (worth === undefined) return [];
+  const { given, rate } = worth;
+  return [{ label: 'Worth', value: formatAmount(given), note: `at ${rateText({ base: 'BTC', quote: given.ccy, value: rate })}` }];
+}
+
+async function showRequest(
   txn: Transaction,
   request: PaymentRequest,
   flags: ReceiveFlags,
@@ -87,7 +152,7 @@ function showCard(request: PaymentRequest, wait: boolean, { out, now }: Context)
 export function pageFact({ sourceReq }: Transaction, { embedded }: Context['settings']): Fact[] {
   if (embedded) return [];
   const page = sourceReq.reqDetails?.['invoicePageUrl'];
-  return typeof page === 'string' ? [{ label: 'Page', value: sanitize(page), whole: true }] : [];
+  return typeof page === 'string' ? [{ label: 'Page', value: page, whole: true }] : [];
 }
 
 async function follow(
@@ -116,12 +181,32 @@ async function follow(
     );
     if (final.txnState !== 'completed') throw notReceived(final);
     const after = describeDuration(Math.max(now() - started, 0));
-    const text = `Received ${amountWithSats(request.amount)}, ${after} after it was asked for`;
+    const text = `Received ${amountWithSats(receivedBy(final, request))}, ${after} after it was asked for`;
     live.succeed(recordLine(text, final.txnId, context.terminal.stderrCanvas));
     return final;
+  } catch (error) {
+    throw stopped(error, txn, request, service, context);
   } finally {
     live.stop();
   }
+}
+
+/** What arrived, where the service says it: an address can be paid another amount. */
+const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money =>
+  moneyFromWire(amount.ccy, destReq.amtSettled) ?? amount;
+
+type ServiceClock = Pick<Awaited<ReturnType<Context['ownClient']>>, 'serviceNow'>;
+
+/** That nobody waits any more ends nothing: it can be paid as long as it is valid. */
+function stopped(error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Context): unknown {
+  if (!(error instanceof Failure) || error.kind !== 'pending') return error;
+  const left = expiresAt === undefined ? undefined : expiresAt - service.serviceNow();
+  const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;
+  return new Failure('pending', `Stopped waiting. The ${noun} can be paid${until}.`, {
+    next: { do: 'watch', id: txn.txnId },
+    txnId: txn.txnId,
+    cause: error,
+  });
 }
 
 function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {

@@ -11,8 +11,9 @@ export interface Deposit {
   readonly code: string;
 }
 
-/** How long a deposit takes (specification: endpoints 4 and 5). */
+/** How long a deposit takes (specification: endpoints 4 and 5, and Confirm transaction). */
 const arrivals: Readonly<Record<string, string>> = {
+  Lightning: 'in seconds',
   Bitcoin: 'after confirmations, 10 to 60 minutes',
   TRON: 'in seconds',
   Ethereum: 'in about 15 minutes',
@@ -20,7 +21,7 @@ const arrivals: Readonly<Record<string, string>> = {
 
 export function depositView({ ccy, chain, address, code }: Deposit): RecordView<object> {
   const facts = [
-    { label: 'Only', value: `${ccy === 'BTC' ? 'bitcoin' : `${ccy} on ${chain}`}: anything else sent here is lost` },
+    { label: 'Only', value: chain === 'Lightning' ? 'bitcoin over Lightning' : `${ccy === 'BTC' ? 'bitcoin' : `${ccy} on ${chain}`}: anything else sent here is lost` },
     { label: 'Arrives', value: arrivals[chain] ?? 'after confirmations' },
     { label: 'Valid', value: 'for ever, for any amount' },
   ];
@@ -32,7 +33,7 @@ export function depositView({ ccy, chain, address, code }: Deposit): RecordView<
     ],
     quiet: () => address,
     screen: (canvas) => {
-      const title = `Your ${ccy === 'BTC' ? 'Bitcoin' : ccy} address${ccy === 'BTC' ? '' : ` on ${chain}`}`;
+      const title = ccy === 'BTC' ? `Your ${chain === 'Lightning' ? 'Lightning Address' : 'Bitcoin address'}` : `Your ${ccy} address on ${chain}`;
       return ['', ...invoiceCard({ title, code, text: address, facts }, canvas), ''];
     },
   };

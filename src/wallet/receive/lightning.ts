@@ -8,12 +8,14 @@ import { confirmOnce, type ConfirmDeps } from '../payment/confirm.js';
 import { createOnce, explainRefusal, type CreateDeps } from '../payment/create.js';
 import { isOnNetwork } from '../plan/network.js';
 import { latestAttempt, type ListService } from '../payment/references.js';
+import { waitUntilFinal } from '../payment/wait.js';
 import { isQuoted } from '../../formats/states.js';
 
 export interface ReceiveDeps {
   readonly service: CreateDeps['service'] & ConfirmDeps['service'] & ListService;
   readonly sleep: ConfirmDeps['sleep'];
   readonly newId: () => string;
+  readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +36,17 @@ export async function requestMoney(
   const known = ref === undefined ? undefined : await find();
   const quoted = known ?? (await createQuote({ ...body, extRefId }, ref === undefined, find, deps));
   checkSameRequest(body, quoted, extRefId);
-  return isQuoted(quoted.txnState) ? confirmOnce(quoted.txnId, false, deps) : quoted;
+  const confirmed = isQuoted(quoted.txnState) ? await confirmOnce(quoted.txnId, false, deps) : quoted;
+  return waitUntilFinal(confirmed, { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable }, deps);
+}
+
+/** A confirmation may be answered before there is something to pay to; it is read again until there is. */
+const longestMakingMs = 60_000;
+
+/** An invoice or an address is there. */
+function isPayable({ sourceReq }: Transaction): boolean {
+  const { paymentRequest, address } = sourceReq.reqDetails ?? {};
+  return [paymentRequest, address].some((each) => typeof each === 'string' && each !== '');
 }
 
 async function createQuote(

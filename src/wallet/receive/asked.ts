@@ -1,0 +1,22 @@
+// What a payer is asked for, in bitcoin; an amount in another currency is converted at the service's rate.
+import Big from 'big.js';
+import type { Rates } from '../../api/types.js';
+import { currencyOf, decimalsOf, parseAmount, type Money } from '../../formats/amount.js';
+import { findRate } from '../history/rates.js';
+
+export interface Asked {
+  /** In BTC: what the service is asked for. */
+  readonly amount: Money;
+  /** What it was converted from, and the price of one bitcoin in that currency. */
+  readonly worth?: { readonly given: Money; readonly rate: Big };
+}
+
+/** Throws Failure: `usage` for what is no amount, `not-found` for a currency without a rate. */
+export async function readAsked(text: string, rates: () => Promise<Rates>): Promise<Asked> {
+  const named = currencyOf(text);
+  if (named === undefined || named === 'BTC') return { amount: parseAmount(text, 'BTC') };
+  const given = parseAmount(text);
+  const { rate } = findRate(await rates(), `BTC${named}`);
+  // Rounded up: the amount asked for is worth no less than what was said.
+  return { amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) }, worth: { given, rate } };
+}

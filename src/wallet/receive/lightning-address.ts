@@ -1,0 +1,16 @@
+// The Lightning Address of an account. The specification does not show the fields of an account record, so it is looked
+// for by what its name says and its value is.
+import type { Account } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { parseLightningAddress, type LightningAddress } from '../../formats/lnurl.js';
+
+const names = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
+
+/** Throws Failure `not-found` where the record names none. */
+export function lightningAddressOf(account: Account): LightningAddress {
+  const found = Object.entries(account).find(([name, value]) => names.test(name) && typeof value === 'string' && value !== '');
+  if (typeof found?.[1] === 'string') return parseLightningAddress(found[1]);
+  throw new Failure('not-found', 'The account record names no Lightning Address.', {
+    hint: 'The specification shows no way to ask for one: ask the service.',
+  });
+}

@@ -1,0 +1,86 @@
+// Flows that ask: what is missing is asked for, what is wrong is said and asked again, Esc goes back, nobody is left in
+// the shell with a refusal.
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const down = '\u001B[B';
+const enter = '\r';
+const escape = '\u001B';
+const interrupt = '\u0003';
+const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
+
+describe('a guided flow', { timeout: 20_000 }, () => {
+  test('of send asks for what is missing, says what is wrong, and asks again', async ({ around }) => {
+    const tty = svcpayTty(['send'], { ...around, rows: 24 });
+    await tty.waitFor('Pay to');
+    tty.type(`${tron.slice(0, -1)}X${enter}`);
+    await tty.waitFor('checksum');
+    tty.type('\u0015');
+    tty.type(`${tron}${enter}`);
+    await tty.waitFor('Amount in USDT');
+    tty.type(escape);
+    await tty.waitFor('Pay to');
+    tty.type(`${tron}${enter}`);
+    await tty.waitFor('Amount in USDT');
+    tty.type(`99 999 USDT${enter}`);
+    await tty.waitFor(/you have .*10 000\.00 USDT/is);
+    await tty.waitFor('What now?');
+    tty.type(`${down}${enter}`);
+    await tty.waitFor('Amount in USDT');
+    tty.type(`25${enter}`);
+    await tty.waitFor(/You pay\s+26\.05 USDT/);
+    await tty.waitFor(/Pay .*\? /);
+    tty.type(`n${enter}`);
+    expect(await tty.ended).toBe(9);
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('of swap asks for the wallets and the amount', async ({ around }) => {
+    const tty = svcpayTty(['swap'], { ...around, columns: 60, rows: 20 });
+    await tty.waitFor('From');
+    tty.type(enter);
+    await tty.waitFor('To');
+    tty.type(enter);
+    await tty.waitFor('Amount to give, as in 50000sat');
+    tty.type(`50 000 sat${enter}`);
+    await tty.waitFor(/Pay .*\? /);
+    tty.type(`y${enter}`);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('USDT');
+  });
+
+  test('of receive asks how and how much; leaving the wait says until when it can be paid', async ({ around }) => {
+    const tty = svcpayTty(['receive'], { ...around, columns: 140, rows: 45 });
+    await tty.waitFor('Over Lightning');
+    tty.type(enter);
+    await tty.waitFor('Amount to ask for');
+    tty.type(`10usd${enter}`);
+    await tty.waitFor('Receive 0.00010000 BTC (10 000 sat) over Lightning');
+    await tty.waitFor(/Worth\s+10\.00 USD\s+at 1 BTC = 100 000\.00 USD/);
+    await tty.waitFor('Waiting for the payment');
+    tty.type(interrupt);
+    expect(await tty.ended).toBe(8);
+    expect(tty.text()).toMatch(/Stopped waiting\. The invoice can be paid until \d\d:\d\d\.\s+svcpay tx watch [0-9a-f-]{36}/);
+  });
+
+  test('is none in a pipe: what is missing is a usage error', async ({ around }) => {
+    for (const line of ['send', 'send lightning', 'send alice@example.com', 'swap', 'swap 25usdt', 'receive', 'receive onchain']) {
+      const run = await svcpay([...line.split(' '), '--yes'], around);
+      expect([line, run.exitCode, run.stdout]).toEqual([line, 2, '']);
+    }
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+});
+
+describe('svcpay receive', () => {
+  test('converts an amount in another currency at the rate of now', async ({ around }) => {
+    const run = await svcpay(['receive', 'lightning', '10', 'usd', '--json'], around);
+    expect(run.json()).toMatchObject({ destReq: { ccy: 'BTC', amtRequested: 0.0001 } });
+  });
+
+  test('says that the account has no Lightning Address where its record names none', async ({ around }) => {
+    const run = await svcpay(['receive', 'address', 'lightning', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(run.error().message).toContain('no Lightning Address');
+  });
+});

@@ -14,6 +14,7 @@ import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
 import { openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
+import { clientReports } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
 import { isAlive, ownerOf } from './owner.js';
@@ -85,6 +86,8 @@ export interface Context extends Process, Line {
 }
 
 const defaultTimeoutMs = 30_000;
+/** Services count their requests by the minute. */
+const defaultPatienceMs = 120_000;
 
 export function openContext(proc: Process, globals: Globals, line: Line): Context {
   const { env } = proc;
@@ -101,6 +104,17 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
   });
   const settings = once(() => resolveSettings(globals, env, config.read(), line.createsProfile));
+  const out = createOutput(terminal, {
+    format: globals.output,
+    json: globals.json,
+    quiet: globals.quiet,
+    fields: globals.fields?.split(',').map((field) => field.trim()),
+  });
+  const reports = once(() => {
+    const opened = clientReports(out, proc.now);
+    closers.push(opened.close);
+    return opened;
+  });
   const secrets = once(() => openSecrets(home, systemKeyring));
 
   const embedded = once(async () => {
@@ -136,6 +150,9 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       signal: proc.signal,
       log: globals.debug ? (line) => proc.stderr.write(`${line}\n`) : undefined,
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
+      patienceMs: globals.timeout ?? defaultPatienceMs,
+      onWait: reports().onWait,
+      onDoubt: reports().onDoubt,
       userAgent: `svcpay/${proc.version}`,
     });
 
@@ -174,12 +191,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     ...line,
     globals,
     terminal,
-    out: createOutput(terminal, {
-      format: globals.output,
-      json: globals.json,
-      quiet: globals.quiet,
-      fields: globals.fields?.split(',').map((field) => field.trim()),
-    }),
+    out,
     ask: createAsk(terminal, { yes: globals.yes }),
     live: createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every }),
     home,

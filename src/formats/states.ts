@@ -1,4 +1,4 @@
-// The states of a transaction as a client needs to know them (specification: States and transitions).
+// The states of a transaction as a client needs to know them (specification: States and transitions): the one place.
 
 /** All states of the specification, in the order it names them. */
 export const transactionStates = [
@@ -27,22 +27,24 @@ const seenStates = [
 /** Every word that a transaction's state is known by. */
 export const knownStates: readonly string[] = [...transactionStates, ...seenStates];
 
-const finalStates: ReadonlySet<string> = new Set([
+/** Nothing comes after these. Every other state, a new one too, is on its way. */
+export const finalStates: readonly string[] = [
   'completed',
   'failed',
   'expired',
   'rejected',
   'error',
   'usercanceled',
-]);
+  'canceled',
+];
 
 /** Final and certain to have moved nothing, without anybody having refused: a new attempt may follow by itself. */
-const lapsedStates: ReadonlySet<string> = new Set(['expired', 'usercanceled']);
+const lapsedStates: ReadonlySet<string> = new Set(['expired', 'usercanceled', 'canceled']);
 
 /** Final and reported again until a person says `--retry`. */
 const retriableStates: ReadonlySet<string> = new Set(['failed', 'rejected']);
 
-export const isFinal = (txnState: string): boolean => finalStates.has(txnState);
+export const isFinal = (txnState: string): boolean => finalStates.includes(txnState);
 export const hasLapsed = (txnState: string): boolean => lapsedStates.has(txnState);
 export const isRetriable = (txnState: string): boolean => retriableStates.has(txnState);
 

@@ -2,7 +2,7 @@
 import type { Transaction } from '../api/types.js';
 import type { EarlierTransaction, EventStore, StoredEvent } from '../store/events/event-store.js';
 import { readPayload, type WebhookPayload } from './events.js';
-import { finalStates } from './order.js';
+import { finalStates } from '../formats/states.js';
 
 export interface Enriched {
   readonly event: StoredEvent;

@@ -1,7 +1,6 @@
 // Where an event stands among the others of its transaction: said before, overtaken, or ahead of one that never came.
+import { isFinal } from '../formats/states.js';
 import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/event-store.js';
-
-export const finalStates: readonly string[] = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'];
 
 /** Direct transitions (specification: States and transitions); into a failure one gets from every state. */
 const next: Readonly<Record<string, readonly string[]>> = {
@@ -15,7 +14,7 @@ const failures: readonly string[] = ['failed', 'rejected', 'error'];
 const ranks: readonly string[] = ['quoted', 'srcintent', 'srccreated', 'destsent'];
 
 /** How far a state is; a final one is further than all others, an unknown one is nowhere. */
-const rankOf = (state: string): number => (finalStates.includes(state) ? ranks.length : ranks.indexOf(state));
+const rankOf = (state: string): number => (isFinal(state) ? ranks.length : ranks.indexOf(state));
 
 const first: EventPlace = { duplicateOf: null, outOfOrder: false, missing: [] };
 

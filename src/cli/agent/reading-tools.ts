@@ -2,7 +2,7 @@
 import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
 import { allRates, findRate } from '../../wallet/history/rates.js';
-import { transactionStates } from '../../formats/states.js';
+import { knownStates } from '../../formats/states.js';
 import type { Context } from '../context.js';
 import { choice, currency, text, whole } from '../values.js';
 import { plannedSend, plannedSwap, quoteOf, sendArguments, swapArguments } from './orders.js';
@@ -30,7 +30,7 @@ export function readingTools(context: Context): Tool[] {
       description: 'The latest transactions, a page at a time.',
       effect: 'reads',
       arguments: {
-        state: choice(transactionStates).optional().describe('only this state'),
+        state: choice(knownStates).optional().describe('only this state'),
         time: choice(periods).optional().describe('how far back (default 7d)'),
         limit: whole(1, 100).otherwise(20).describe('how many on a page (default 20)'),
         page: whole(1, 1_000_000).otherwise(1).describe('which page (default 1)'),

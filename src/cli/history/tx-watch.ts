@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { isFinal } from '../../formats/states.js';
-import { waitUntilFinal } from '../../wallet/payment/wait.js';
+import { takingTurns, waitUntilFinal } from '../../wallet/payment/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { transactionId } from './seen.js';
@@ -33,8 +33,9 @@ export const txWatch = defineCommand({
     live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
     try {
       const options = { atMostMs: waitTimeout, onChange: observe };
+      const sleep = latest.size === 1 ? context.sleep : takingTurns(context, readsApartMs);
       const ended = await Promise.all(
-        [...latest.values()].map((txn) => waitUntilFinal(txn, options, { ...context, service })),
+        [...latest.values()].map((txn) => waitUntilFinal(txn, options, { ...context, service, sleep })),
       );
       live.stop();
       // People see all of them; a script's stdout stays empty when its exit code tells of a failure.
@@ -46,6 +47,9 @@ export const txWatch = defineCommand({
     }
   },
 });
+
+/** Of several transactions together, so that all of them stay below what services allow. */
+const readsApartMs = 1_000;
 
 /** Rows kept free below: the cursor's, and one that the window may lose while it is made smaller. */
 const rowsBelow = 2;

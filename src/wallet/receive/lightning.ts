@@ -8,6 +8,7 @@ import { confirmOnce, type ConfirmDeps } from '../payment/confirm.js';
 import { createOnce, explainRefusal, type CreateDeps } from '../payment/create.js';
 import { isOnNetwork } from '../plan/network.js';
 import { latestAttempt, type ListService } from '../payment/references.js';
+import { withKnown } from '../payment/read-transaction.js';
 import { waitUntilFinal } from '../payment/wait.js';
 import { isQuoted } from '../../formats/states.js';
 
@@ -37,7 +38,7 @@ export async function requestMoney(
   const quoted = known ?? (await createQuote({ ...body, extRefId }, ref === undefined, find, deps));
   checkSameRequest(body, quoted, extRefId);
   const confirmed = isQuoted(quoted.txnState) ? await confirmOnce(quoted.txnId, false, deps) : quoted;
-  return waitUntilFinal(confirmed, { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable }, deps);
+  return waitUntilFinal(withKnown(quoted, confirmed), { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable }, deps);
 }
 
 /** A confirmation may be answered before there is something to pay to; it is read again until there is. */

@@ -1,0 +1,38 @@
+// What the client has to say beside its answers: how long the service makes it wait, and what was not understood.
+import type { ClientOptions } from '../api/options.js';
+import { describeDuration } from '../formats/duration.js';
+import type { Output } from '../terminal/output.js';
+
+/** A history of nonsense is not told line by line. */
+const mostDoubts = 5;
+
+export interface ClientReports extends Required<Pick<ClientOptions, 'onWait' | 'onDoubt'>> {
+  close(): void;
+}
+
+export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number): ClientReports {
+  const told = new Set<string>();
+  let more = 0;
+  let toldUntil = 0;
+  return {
+    onWait(ms) {
+      const until = now() + ms;
+      // Requests that go on beside each other wait for the same moment.
+      if (until < toldUntil + 1_000) return;
+      toldUntil = until;
+      out.say(`The service wants fewer requests: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
+    },
+    onDoubt(words) {
+      if (told.has(words)) return;
+      if (told.size === mostDoubts) {
+        more += 1;
+        return;
+      }
+      told.add(words);
+      out.warn(`Not understood: ${words}.`);
+    },
+    close() {
+      if (more > 0) out.warn(`Not understood: ${more} more.`);
+    },
+  };
+}

@@ -6,7 +6,10 @@ import type { Output } from '../terminal/output.js';
 /** A history of nonsense is not told line by line. */
 const mostDoubts = 5;
 
-export interface ClientReports extends Required<Pick<ClientOptions, 'onWait' | 'onDoubt'>> {
+export interface ClientReports {
+  /** For the options of a client. */
+  readonly hooks: Pick<ClientOptions, 'onWait' | 'onDoubt'>;
+  /** Says how much was left out. */
   close(): void;
 }
 
@@ -14,24 +17,28 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
   const told = new Set<string>();
   let more = 0;
   let toldUntil = 0;
+
+  function onWait(ms: number): void {
+    const until = now() + ms;
+    // Requests that go on beside each other wait for the same moment.
+    if (until < toldUntil + 1_000) return;
+    toldUntil = until;
+    out.say(`The service wants fewer requests: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
+  }
+
+  function onDoubt(words: string): void {
+    if (told.has(words)) return;
+    if (told.size === mostDoubts) {
+      more += 1;
+      return;
+    }
+    told.add(words);
+    out.warn(`Not understood: ${words}.`);
+  }
+
   return {
-    onWait(ms) {
-      const until = now() + ms;
-      // Requests that go on beside each other wait for the same moment.
-      if (until < toldUntil + 1_000) return;
-      toldUntil = until;
-      out.say(`The service wants fewer requests: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
-    },
-    onDoubt(words) {
-      if (told.has(words)) return;
-      if (told.size === mostDoubts) {
-        more += 1;
-        return;
-      }
-      told.add(words);
-      out.warn(`Not understood: ${words}.`);
-    },
-    close() {
+    hooks: { onWait, onDoubt },
+    close: () => {
       if (more > 0) out.warn(`Not understood: ${more} more.`);
     },
   };

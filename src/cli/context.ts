@@ -104,17 +104,9 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
   });
   const settings = once(() => resolveSettings(globals, env, config.read(), line.createsProfile));
-  const out = createOutput(terminal, {
-    format: globals.output,
-    json: globals.json,
-    quiet: globals.quiet,
-    fields: globals.fields?.split(',').map((field) => field.trim()),
-  });
-  const reports = once(() => {
-    const opened = clientReports(out, proc.now);
-    closers.push(opened.close);
-    return opened;
-  });
+  const out = outputOf(terminal, globals);
+  const reports = clientReports(out, proc.now);
+  closers.push(reports.close);
   const secrets = once(() => openSecrets(home, systemKeyring));
 
   const embedded = once(async () => {
@@ -151,8 +143,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       log: globals.debug ? (line) => proc.stderr.write(`${line}\n`) : undefined,
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
       patienceMs: globals.timeout ?? defaultPatienceMs,
-      onWait: reports().onWait,
-      onDoubt: reports().onDoubt,
+      ...reports.hooks,
       userAgent: `svcpay/${proc.version}`,
     });
 
@@ -218,6 +209,9 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     },
   };
 }
+
+const outputOf = (terminal: Terminal, { output, json, quiet, fields }: Globals): Output =>
+  createOutput(terminal, { format: output, json, quiet, fields: fields?.split(',').map((field) => field.trim()) });
 
 function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined;

@@ -4,7 +4,8 @@ import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
 import type { Document } from '../store/files/document.js';
-import { findHome, journalFile, type Home } from '../store/files/home.js';
+import type { EventStore } from '../store/events/event-store.js';
+import { eventsFile, findHome, journalFile, type Home } from '../store/files/home.js';
 import type { Journal } from '../store/journal/journal.js';
 import { openConfig, type Config } from '../store/profile/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
@@ -80,6 +81,8 @@ export interface Context extends Process, Line {
   /** The embedded sandbox, opened once. */
   embedded(): Promise<EmbeddedService>;
   journal(): Promise<Journal>;
+  /** The webhook events that came in. */
+  events(): Promise<EventStore>;
   /** Registers what must be closed when the command is over. */
   onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
@@ -172,7 +175,17 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
   const journal = once(async () => {
     const { openJournal } = await import('../store/journal/sqlite-journal.js');
-    const opened = openJournal({ path: journalFile(home), isAlive: (each) => isAlive(each, owner()), now: proc.now });
+    const isKnown = config.read().hasJournal === true;
+    const opened = openJournal({ path: journalFile(home), isAlive: (each) => isAlive(each, owner()), now: proc.now, isKnown });
+    closers.push(() => opened.close());
+    // Where the settings cannot be written, the journal still can.
+    if (!isKnown) await config.update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
+    return opened;
+  });
+
+  const events = once(async () => {
+    const { openEventStore } = await import('../store/events/sqlite-events.js');
+    const opened = openEventStore(eventsFile(home), proc.now);
     closers.push(() => opened.close());
     return opened;
   });
@@ -203,6 +216,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     transport: () => transportTo(settings().baseUrl),
     embedded,
     journal,
+    events,
     onClose: (close) => void closers.push(close),
     close: async () => {
       for (const close of closers.toReversed()) await close();

@@ -1,6 +1,6 @@
 // Carries events from the backlog to one consumer: in order per transaction, many transactions at once, until delivered.
 import { setMaxListeners } from 'node:events';
-import type { EventStore, StoredEvent } from '../store/events/event-store.js';
+import { laneLeaseMs, type EventStore, type StoredEvent } from '../store/events/event-store.js';
 
 /** How one delivery ended. */
 export type Verdict =
@@ -14,7 +14,9 @@ export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdi
 
 export interface DispatchOptions {
   readonly consumer: string;
-  readonly store: Pick<EventStore, 'waiting' | 'settle' | 'read'>;
+  /** Tells this one from others at work on the same backlog, here or on other machines. */
+  readonly worker: string;
+  readonly store: Pick<EventStore, 'lanes' | 'read'>;
   readonly deliver: Deliver;
   /** Transactions at once. */
   readonly concurrency: number;
@@ -45,6 +47,11 @@ const loadedAtOnce = 500;
 /** Taken off the backlog together: written once for many. */
 const settledAtOnce = 200;
 const settleMs = 50;
+/** How often a worker looks for what others stored or left behind. */
+const lookMs = 1_000;
+const renewMs = laneLeaseMs / 4;
+/** Nothing is begun that close to the end of a lease. */
+const marginMs = laneLeaseMs / 4;
 
 const firstPauseMs = 200;
 /** A consumer that is down costs one attempt in this time. */
@@ -55,11 +62,11 @@ const pauseMs = (failures: number, longest: number, random: () => number): numbe
   Math.min(longest, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 
 export function startDispatcher(options: DispatchOptions): Dispatcher {
-  const { consumer, store, now, random } = options;
+  const { consumer, worker, store, now, random } = options;
   const counts = { delivered: 0, givenUp: 0 };
-  const lanes = createLanes(consumer, store);
+  const lanes = createLanes();
   const trouble = createTrouble(options);
-  const settler = createSettler(consumer, store);
+  const settler = createSettler(options, () => wake());
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -67,6 +74,10 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
   setMaxListeners(0, stopping.signal);
   /** Nothing more can be done for now: all is delivered, or nothing gets through. */
   let whenStuck = (): void => undefined;
+  /** Something may wait that was not taken yet. */
+  let mayHaveMore = true;
+  let filling: Promise<void> | undefined;
+  let leaseUntil = 0;
 
   const later = (ms: number, action: () => void): void => {
     const timer = setTimeout(() => {
@@ -78,10 +89,10 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
 
   function pump(): void {
     if (stopping.signal.aborted) return;
-    lanes.fill(options.concurrency);
+    if (mayHaveMore && lanes.ready() < options.concurrency && lanes.held() < mostHeld) filling ??= fill();
     // While nothing gets through, one delivery tries for all.
     const most = trouble.exists() ? 1 : options.concurrency;
-    while (running.size < most && !trouble.isPausing()) {
+    while (running.size < most && !trouble.isPausing() && now() < leaseUntil - marginMs) {
       const lane = lanes.take();
       if (lane === undefined) break;
       const attempted = attempt(lane).finally(() => {
@@ -90,21 +101,67 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
       });
       running.add(attempted);
     }
-    if (running.size === 0 && lanes.isEmpty()) whenStuck();
+    if (running.size === 0 && lanes.held() === 0 && filling === undefined) whenStuck();
+  }
+
+  async function fill(): Promise<void> {
+    const startedAt = now();
+    mayHaveMore = false;
+    try {
+      const taken = await store.lanes.take(consumer, worker, loadedAtOnce);
+      // Nothing is held, so that what came now is all that the lease is for.
+      if (lanes.held() === 0) leaseUntil = startedAt + laneLeaseMs;
+      for (const { lane, eventId } of taken) lanes.put(lane, eventId);
+      if (taken.length === loadedAtOnce) mayHaveMore = true;
+    } catch {
+      // The store does not answer: looked for again a little later.
+    }
+    filling = undefined;
+    pump();
+  }
+
+  /** Keeps what is held; what was lost to another worker is forgotten, with all the rest, and taken anew. */
+  async function renew(): Promise<void> {
+    const startedAt = now();
+    const isKept = await store.lanes.renew(consumer, worker).catch(() => undefined);
+    if (isKept === undefined) return;
+    leaseUntil = startedAt + laneLeaseMs;
+    if (isKept) return pump();
+    lanes.forget();
+    await store.lanes.release(consumer, worker).catch(() => undefined);
+    wake();
+  }
+
+  function wake(): void {
+    mayHaveMore = true;
+    pump();
+  }
+
+  function every(ms: number, action: () => void): void {
+    later(ms, () => {
+      action();
+      every(ms, action);
+    });
   }
 
   async function attempt(lane: Lane): Promise<void> {
     const startedAt = now();
     const [id = 0] = lane.ids;
-    const event = store.read(id);
-    const verdict: Verdict = event === undefined ? { kind: 'delivered' } : await options.deliver(event, stopping.signal);
+    const event = await store.read(id).catch(() => 'unread' as const);
+    const verdict = await verdictOn(event);
+    if (lane.isForgotten) return;
     if (verdict.kind === 'again') return tryLater(lane, verdict, startedAt);
     trouble.end();
     if (verdict.kind === 'delivered') counts.delivered += 1;
     else counts.givenUp += 1;
-    if (verdict.kind === 'given-up' && event !== undefined) options.onGivenUp(event, verdict.reason);
+    if (verdict.kind === 'given-up' && typeof event === 'object') options.onGivenUp(event, verdict.reason);
     settler.add(id);
     lanes.advance(lane);
+  }
+
+  async function verdictOn(event: StoredEvent | 'unread' | undefined): Promise<Verdict> {
+    if (event === 'unread') return { kind: 'again', scope: 'consumer', reason: 'the event store does not answer' };
+    return event === undefined ? { kind: 'delivered' } : options.deliver(event, stopping.signal);
   }
 
   function tryLater(lane: Lane, { scope, reason }: Verdict & { kind: 'again' }, startedAt: number): void {
@@ -124,22 +181,25 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
     });
   }
 
+  every(lookMs, wake);
+  every(renewMs, () => void renew());
   pump();
   return {
     consumer,
     counts,
-    wake: pump,
+    wake,
     async drain(ms) {
       await new Promise<void>((resolve) => {
         whenStuck = resolve;
         later(ms, resolve);
         if (trouble.exists()) resolve();
-        else pump();
+        else wake();
       });
       stopping.abort();
       timers.forEach((timer) => clearTimeout(timer));
-      await Promise.all(running);
-      settler.flush();
+      await Promise.all([...running, filling]);
+      await settler.flush();
+      await store.lanes.release(consumer, worker).catch(() => undefined);
     },
   };
 }
@@ -149,42 +209,42 @@ interface Lane {
   readonly name: string;
   readonly ids: number[];
   failures: number;
+  /** Another worker has it now. */
+  isForgotten: boolean;
 }
 
 /** What of the backlog is in memory: per transaction in order, and which of them may go next. */
-function createLanes(consumer: string, store: DispatchOptions['store']) {
+function createLanes() {
   const lanes = new Map<string, Lane>();
   const ready = new Set<Lane>();
   let held = 0;
-  let lastLoaded = 0;
 
   function put(name: string, eventId: number): void {
-    const lane = lanes.get(name) ?? { name, ids: [], failures: 0 };
+    const lane = lanes.get(name) ?? { name, ids: [], failures: 0, isForgotten: false };
     if (lane.ids.length === 0) {
       lanes.set(name, lane);
       ready.add(lane);
     }
     lane.ids.push(eventId);
-    lastLoaded = eventId;
     held += 1;
   }
 
   return {
-    isEmpty: (): boolean => held === 0,
-    /** Loads more when fewer than these may go. */
-    fill(least: number): void {
-      while (ready.size < least && held < mostHeld) {
-        const rows = store.waiting(consumer, lastLoaded, loadedAtOnce);
-        for (const { lane, eventId } of rows) put(lane, eventId);
-        if (rows.length < loadedAtOnce) return;
-      }
+    put,
+    held: (): number => held,
+    ready: (): number => ready.size,
+    forget(): void {
+      for (const lane of lanes.values()) lane.isForgotten = true;
+      lanes.clear();
+      ready.clear();
+      held = 0;
     },
     take(): Lane | undefined {
       const [lane] = ready;
       if (lane !== undefined) ready.delete(lane);
       return lane;
     },
-    putBack: (lane: Lane): void => void ready.add(lane),
+    putBack: (lane: Lane): void => void (lane.isForgotten || ready.add(lane)),
     /** The first event of the lane is done. */
     advance(lane: Lane): void {
       lane.ids.shift();
@@ -226,22 +286,34 @@ function createTrouble({ now, random, onTrouble }: DispatchOptions) {
 }
 
 /** Takes delivered events off the backlog, many in one transaction: one that is lost in a crash is delivered again. */
-function createSettler(consumer: string, store: DispatchOptions['store']) {
+function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
   let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  async function settle(): Promise<void> {
     const settled = ids;
     ids = [];
-    if (settled.length > 0) store.settle(consumer, settled);
+    if (settled.length === 0) return;
+    try {
+      if (await store.lanes.settle(consumer, worker, settled)) onMore();
+    } catch {
+      // Tried again with the next ones; in the end it is delivered once more.
+      ids = [...settled, ...ids];
+    }
+  }
+
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    return (last = last.then(settle));
   };
   return {
     flush,
     add(id: number): void {
       ids.push(id);
-      if (ids.length >= settledAtOnce) flush();
-      else timer ??= setTimeout(flush, settleMs);
+      if (ids.length >= settledAtOnce) void flush();
+      else timer ??= setTimeout(() => void flush(), settleMs);
     },
   };
 }

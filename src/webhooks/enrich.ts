@@ -89,7 +89,7 @@ export async function missedSince(
   onFailed: OnFailed,
 ): Promise<Missed[]> {
   const missed: Missed[] = [];
-  for (const earlier of store.unfinished(now - lookBackMs, finalStates, askedMost)) {
+  for (const earlier of await store.unfinished(now - lookBackMs, finalStates, askedMost)) {
     const transaction = await answered(earlier.txnId, lookUp, onFailed);
     if (transaction !== undefined && transaction.txnState !== earlier.txnState) missed.push({ ...earlier, transaction });
   }

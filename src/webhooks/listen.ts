@@ -28,6 +28,8 @@ export interface ListenOptions {
   readonly secret: string;
   readonly maker: string;
   readonly store: EventStore;
+  /** Tells this listener from others on the same store. */
+  readonly worker: string;
   readonly forwardTo: readonly URL[];
   /** A command line to run for each event. */
   readonly exec: string | undefined;
@@ -65,7 +67,7 @@ const keptMs = 30 * 86_400_000;
 /** Rejects with the system's error when the port is taken. */
 export async function startListener(options: ListenOptions): Promise<Listener> {
   const { store, reports } = options;
-  store.prune(options.now() - keptMs);
+  await store.prune(options.now() - keptMs);
   const tail = createTail(store);
   const forwarders = options.forwardTo.map((target) => ({
     name: target.href,
@@ -99,10 +101,11 @@ function openDispatchers(
   options: ListenOptions,
   forwarders: readonly { name: string; forwarder: Forwarder }[],
 ): Dispatcher[] {
-  const { store, now, random, reports, exec } = options;
+  const { worker, store, now, random, reports, exec } = options;
   const open = (consumer: string, deliver: Deliver, concurrency: number): Dispatcher =>
     startDispatcher({
       consumer,
+      worker,
       store,
       deliver,
       concurrency,
@@ -146,21 +149,22 @@ async function stopAll(
   for (const forwarder of forwarders) forwarder.close();
 }
 
-function summaryOf(
+async function summaryOf(
   { counts }: Receiver,
   store: EventStore,
   dispatchers: readonly Dispatcher[],
   { duplicates, outOfOrder, gapped }: Tally,
-): ListenSummary {
-  const backlog = new Map(store.backlog().map(({ consumer, count }) => [consumer, count]));
+): Promise<ListenSummary> {
+  const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
+  // An event that was overtaken may have closed the gap since.
+  const gaps = await Promise.all(
+    [...gapped].map(async (txnId) => ({ txnId, missing: gapsOf(momentsOf(await store.ofTransaction(txnId))) })),
+  );
   return {
     ...counts,
     duplicates,
     outOfOrder,
-    // An event that was overtaken may have closed the gap since.
-    gaps: [...gapped]
-      .map((txnId) => ({ txnId, missing: gapsOf(momentsOf(store.ofTransaction(txnId))) }))
-      .filter(({ missing }) => missing.length > 0),
+    gaps: gaps.filter(({ missing }) => missing.length > 0),
     consumers: dispatchers.map(({ consumer, counts: { delivered, givenUp } }) => ({
       name: consumer,
       delivered,

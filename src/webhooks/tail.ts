@@ -10,33 +10,17 @@ export interface Tail {
   events(): AsyncGenerator<StoredEvent>;
 }
 
-/** Held in memory for the reader; beyond, it reads from the store. */
+/** Held whole for the reader; of what comes on top only the numbers, and the rest is read from the store. */
 const mostHeld = 1_000;
-const rowsAtOnce = 256;
 
-export function createTail(store: Pick<EventStore, 'after' | 'lastId'>): Tail {
-  let fresh: StoredEvent[] = [];
-  /** Whether events were pushed that are not held. */
-  let isBehind = false;
+export function createTail(store: Pick<EventStore, 'read'>): Tail {
+  let waiting: (StoredEvent | number)[] = [];
   let isClosed = false;
-  let last = store.lastId();
   let wake = (): void => undefined;
-
-  function take(): readonly StoredEvent[] {
-    // What was read from the store may be pushed only now.
-    const taken = isBehind ? store.after(last, rowsAtOnce) : fresh.filter(({ id }) => id > last);
-    if (!isBehind) fresh = [];
-    else if (taken.length < rowsAtOnce) isBehind = false;
-    last = taken.at(-1)?.id ?? last;
-    return taken;
-  }
 
   return {
     push(events) {
-      if (isBehind || fresh.length + events.length > mostHeld) {
-        isBehind = true;
-        fresh = [];
-      } else fresh.push(...events);
+      for (const event of events) waiting.push(waiting.length < mostHeld ? event : event.id);
       wake();
     },
     close() {
@@ -45,9 +29,13 @@ export function createTail(store: Pick<EventStore, 'after' | 'lastId'>): Tail {
     },
     async *events() {
       for (;;) {
-        const taken = take();
-        yield* taken;
-        if (taken.length > 0 || isBehind) continue;
+        const taken = waiting;
+        waiting = [];
+        for (const each of taken) {
+          const event = typeof each === 'number' ? await store.read(each) : each;
+          if (event !== undefined) yield event;
+        }
+        if (taken.length > 0) continue;
         if (isClosed) return;
         await new Promise<void>((resolve) => (wake = resolve));
       }

@@ -11,7 +11,7 @@ import {
   type Spend,
 } from '../../src/store/journal/journal.js';
 import { mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal/rules.js';
-import { joined } from '../../src/store/journal/sqlite-references.js';
+import { joined } from '../../src/store/journal/references.js';
 import { changed } from '../../src/store/journal/steps.js';
 import type { Coverage, ReferenceIndex, SeenTransaction, Window } from '../../src/store/journal/journal.js';
 

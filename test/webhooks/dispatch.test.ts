@@ -20,7 +20,7 @@ function seeded(seed: number): () => number {
 
 const start = (store: EventStore, deliver: Deliver, change: Partial<DispatchOptions> = {}): Dispatcher =>
   startDispatcher({
-    consumer, store, deliver, concurrency: 8, now: () => Date.now(), random: () => 0,
+    consumer, worker: 'one', store, deliver, concurrency: 8, now: () => Date.now(), random: () => 0,
     onGivenUp: () => undefined, onTrouble: () => undefined, ...change,
   });
 
@@ -38,7 +38,7 @@ describe('a dispatcher', () => {
       arrived.set(txnId ?? '', [...(arrived.get(txnId ?? '') ?? []), id]);
       return { kind: 'delivered' };
     };
-    while (store.backlog().length > 0) await start(store, deliver).drain(200);
+    while ((await store.backlog()).length > 0) await start(store, deliver).drain(200);
     expect([...arrived.values()].flat().toSorted((a, b) => a - b)).toEqual(ids.map((_, n) => n + 1));
     for (const each of arrived.values()) expect(each).toEqual(each.toSorted((a, b) => a - b));
   });
@@ -53,7 +53,7 @@ describe('a dispatcher', () => {
     });
     await dispatcher.drain(50);
     expect(arrived).toEqual(['good', 'better']);
-    expect(store.backlog()).toEqual([{ consumer, count: 2 }]);
+    expect(await store.backlog()).toEqual([{ consumer, count: 2 }]);
   });
 
   test('leaves a consumer that is down alone, says so once, and says when it is back', async ({ store }) => {
@@ -75,7 +75,7 @@ describe('a dispatcher', () => {
     await isBack;
     await dispatcher.drain(1_000);
     expect(said).toEqual(['refused', undefined]);
-    expect(store.backlog()).toEqual([]);
+    expect(await store.backlog()).toEqual([]);
     expect(attempts).toBe(50 + 9);
   });
 
@@ -86,7 +86,7 @@ describe('a dispatcher', () => {
       onGivenUp: ({ id }, reason) => told.push(`${id} ${reason}`),
     });
     await dispatcher.drain(100);
-    expect([told, dispatcher.counts, store.backlog()]).toEqual([['1 exit code 1'], { delivered: 0, givenUp: 1 }, []]);
+    expect([told, dispatcher.counts, await store.backlog()]).toEqual([['1 exit code 1'], { delivered: 0, givenUp: 1 }, []]);
   });
 
   test('goes on with what comes while it is idle', async ({ store }) => {

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from 'vitest';
-import { openEventStore, type EventStore, type ReceivedEvent } from '../../src/store/events/event-store.js';
+import type { EventStore, ReceivedEvent } from '../../src/store/events/event-store.js';
+import { openEventStore } from '../../src/store/events/sqlite-events.js';
 import { signBody } from '../../src/webhooks/sign.js';
 
 export const secret = 'whsec_test';
@@ -30,8 +31,8 @@ export const test = base.extend<{ readonly file: string; readonly store: EventSt
     rmSync(folder, { recursive: true, force: true });
   },
   store: async ({ file }, use) => {
-    const store = openEventStore(file);
+    const store = openEventStore(file, Date.now);
     await use(store);
-    store.close();
+    await store.close();
   },
 });

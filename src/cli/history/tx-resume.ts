@@ -45,7 +45,7 @@ export const txResume = defineCommand({
 
 async function setAside(context: Context): Promise<void> {
   const { setJournalAside } = await import('../../store/journal/set-aside.js');
-  const aside = setJournalAside(journalFile(context.home), context.now());
+  const aside = setJournalAside(journalFile(context.home), context.now(), context.config.read().hasJournal === true);
   context.out.say(`The damaged journal is kept as ${aside}. The next payment starts a new one.`);
   context.out.say('References are still found at the service. What is on its way: svcpay tx list --state srccreated --state destsent');
 }

@@ -1,7 +1,6 @@
 // Receives webhook deliveries on this machine: checks, stores, prints, forwards and runs a command for each.
 import { Failure } from '../../formats/failure.js';
-import { eventsFile } from '../../store/files/home.js';
-import { openEventStore, type EventStore } from '../../store/events/event-store.js';
+import type { EventStore } from '../../store/events/event-store.js';
 import { eventStream, totalLines, type EventRow } from '../../terminal/views/event-view.js';
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
 import { parseTarget } from '../../webhooks/forward.js';
@@ -46,9 +45,7 @@ export const listenWebhook = defineCommand({
         quiet: (row) => row.secret,
       });
     }
-    const store = openEventStore(eventsFile(context.home));
-    context.onClose(() => store.close());
-    await listen(secret, store, flags, context);
+    await listen(secret, await context.events(), flags, context);
   },
 });
 
@@ -62,6 +59,7 @@ async function listen(secret: string, store: EventStore, flags: Flags, context: 
     ...flags,
     secret,
     store,
+    worker: `${context.owner} ${context.newId()}`,
     lookUp,
     maker: context.settings.maker,
     reports,

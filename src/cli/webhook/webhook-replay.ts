@@ -1,7 +1,6 @@
 // Sends stored events once more, to the byte, to an address or to the listener on this machine.
 import { Failure } from '../../formats/failure.js';
-import { eventsFile } from '../../store/files/home.js';
-import { openEventStore, type EventStore, type StoredEvent } from '../../store/events/event-store.js';
+import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow } from '../../terminal/views/event-view.js';
 import { openForwarder, parseTarget } from '../../webhooks/forward.js';
 import { replay, type Replayed } from '../../webhooks/replay.js';
@@ -26,9 +25,8 @@ export const replayWebhook = defineCommand({
         hint: 'svcpay webhook replay --since 10m',
       });
     }
-    const store = openEventStore(eventsFile(context.home));
-    context.onClose(() => store.close());
-    const events = since === undefined ? eventsOf(ids, store) : [...store.since(context.now() - since)];
+    const store = await context.events();
+    const events = since === undefined ? await eventsOf(ids, store) : await all(store.since(context.now() - since));
     if (events.length === 0) throw new Failure('not-found', 'No event came within that time.');
     const forwarder = openForwarder({ target: to, maker: context.settings.maker, connections: 1 });
     context.onClose(() => forwarder.close());
@@ -39,15 +37,21 @@ export const replayWebhook = defineCommand({
 });
 
 /** Each once, in the order in which they came. Throws Failure `not-found` for a name without any. */
-function eventsOf(ids: readonly string[], store: EventStore): StoredEvent[] {
+async function eventsOf(ids: readonly string[], store: EventStore): Promise<StoredEvent[]> {
   const found = new Map<number, StoredEvent>();
   for (const id of ids) {
-    const event = /^\d{1,15}$/.test(id) ? store.read(Number(id)) : undefined;
-    const events = event === undefined ? store.ofTransaction(id) : [event];
+    const event = /^\d{1,15}$/.test(id) ? await store.read(Number(id)) : undefined;
+    const events = event === undefined ? await store.ofTransaction(id) : [event];
     if (events.length === 0) throw new Failure('not-found', `No event "${id}" is stored here, nor any of a transaction of that id.`);
     for (const each of events) found.set(each.id, each);
   }
   return [...found.values()].toSorted((a, b) => a.id - b.id);
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
 }
 
 async function* rows(replayed: AsyncIterable<Replayed>, failed: Replayed[]): AsyncGenerator<EventRow> {

@@ -1,62 +1,5 @@
-// Opens SQLite files: owner-readable, safe with many processes, and never one of a newer svcpay.
-import Database from 'libsql';
-import { chmodSync, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
-import { openFolder } from './home.js';
-
-export interface SqliteFile {
-  readonly path: string;
-  /** What it holds, in words for a message: `The event store`. */
-  readonly name: string;
-  /** Creates the tables of version 1. */
-  readonly schema: string;
-  /** Whether a commit waits for the disk, or somebody else does after it. */
-  readonly synchronous: 'full' | 'normal';
-  /** Pages that the log beside the file may grow to before they are moved into it. */
-  readonly checkpointPages: number;
-}
-
-const version = 1;
-const busyMs = 10_000;
-const versionSchema = v.object({ user_version: v.number() });
-
-/** Throws Failure `usage` for a file that is damaged, from a newer version, or cannot be written. */
-export function openSqlite(file: SqliteFile): Database.Database {
-  openFolder(dirname(file.path));
-  const existed = existsSync(file.path);
-  try {
-    const db = new Database(file.path, { timeout: busyMs });
-    db.pragma('journal_mode = WAL');
-    db.pragma(`synchronous = ${file.synchronous}`);
-    db.pragma(`wal_autocheckpoint = ${file.checkpointPages}`);
-    db.pragma(`busy_timeout = ${busyMs}`);
-    prepareSchema(db, file);
-    if (!existed) chmodSync(file.path, 0o600);
-    return db;
-  } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure('usage', `${file.name} ${file.path} cannot be used: ${reason}.`, { cause });
-  }
-}
-
-function prepareSchema(db: Database.Database, { name, path, schema }: SqliteFile): void {
-  const found = versionOf(db);
-  if (found > version) {
-    throw new Failure('usage', `${name} ${path} was written by a newer svcpay.`, {
-      hint: 'Use that version, or set SVCPAY_HOME to another folder.',
-    });
-  }
-  if (found === version) return;
-  inTransaction(db, () => {
-    if (versionOf(db) === 0) db.exec(`${schema}; PRAGMA user_version = ${version};`);
-  });
-}
-
-const versionOf = (db: Database.Database): number =>
-  v.parse(versionSchema, db.prepare('PRAGMA user_version').get()).user_version;
+// What SQLite is asked for once a file is open.
+import type Database from 'libsql';
 
 /**
  * Leaves the whole of it in the one file, unless somebody else is at work on it: by itself that happens only when the
@@ -82,16 +25,6 @@ export function inTransaction<T>(db: Pick<Connection, 'exec' | 'inTransaction'>,
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');
     throw error;
-  }
-}
-
-/** Runs a transaction that is on the disk, and all before it, when it is over; for a file opened as `normal`. */
-export function synced<T>(db: Pick<Connection, 'pragma'>, transaction: () => T): T {
-  db.pragma('synchronous = FULL');
-  try {
-    return transaction();
-  } finally {
-    db.pragma('synchronous = NORMAL');
   }
 }
 

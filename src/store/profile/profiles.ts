@@ -49,6 +49,8 @@ const configSchema = v.object({
   current: v.optional(v.string()),
   profiles: v.optional(v.record(v.string(), profileSchema), {}),
   recipients: v.optional(v.record(v.string(), recipientSchema), {}),
+  /** Payments were made here: a journal that is found empty was emptied. */
+  hasJournal: v.optional(v.boolean()),
 });
 
 export type Party = v.InferOutput<typeof partySchema>;

@@ -1,16 +1,11 @@
-// The journal's table, and its rows as intents.
+// The journal's tables, by numbered steps from one version to the next, and its rows as intents.
 import * as v from 'valibot';
 import type { Intent, IntentChange } from './journal.js';
-
-export const schemaVersion = 1;
 
 /** Tells a journal from any other SQLite file: the letters `svpj`. */
 export const applicationId = 0x7376706a;
 
-export const schema = `
-  CREATE TABLE intents (
-    id TEXT PRIMARY KEY,
-    scope TEXT NOT NULL,
+const commonColumns = `
     ref TEXT NOT NULL,
     kind TEXT NOT NULL,
     request TEXT NOT NULL,
@@ -31,27 +26,79 @@ export const schema = `
     updated_at INTEGER NOT NULL,
     owner TEXT,
     lease_until INTEGER NOT NULL DEFAULT 0,
-    fence INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (scope, ref)
-  ) STRICT;
+    fence INTEGER NOT NULL DEFAULT 0,`;
+
+const indexes = `
   CREATE INDEX intents_open ON intents (scope, opened_at) WHERE step <> 'final' AND closed = 0;
+  CREATE INDEX intents_txn ON intents (scope, txn_id) WHERE txn_id IS NOT NULL;`;
+
+const version1 = `
+  CREATE TABLE intents (
+    id TEXT PRIMARY KEY,
+    scope TEXT NOT NULL,${commonColumns}
+    UNIQUE (scope, ref)
+  ) STRICT;${indexes}
+  CREATE INDEX intents_once ON intents (scope, once_key) WHERE once_key IS NOT NULL;
+  CREATE INDEX intents_spent ON intents (scope, approved_at) WHERE approved_at IS NOT NULL;`;
+
+const newTable = `
+  CREATE TABLE intents_2 (
+    id TEXT PRIMARY KEY,
+    scope TEXT NOT NULL,
+    account TEXT NOT NULL,${commonColumns}
+    receives_ccy TEXT,
+    receives_total TEXT,
+    last_change TEXT,
+    UNIQUE (scope, ref)
+  ) STRICT;`;
+
+const kept = `id, scope, ref, kind, request, fingerprint, once_key, terms, consent, attempt, step, txn_id, txn_state, approved_total,
+  approved_receives, spend_ccy, opened_at, updated_at, owner, lease_until, fence`;
+
+/** What version 1 gave up in doubt stays open, and a new attempt forgets when the one before it was let go. */
+const moveRows = `
+  INSERT INTO intents_2 (${kept}, account, approved_at, closed, receives_ccy, receives_total)
+  SELECT ${kept}, substr(scope, instr(scope, ' ') + 1), CASE WHEN step = 'intent' THEN NULL ELSE approved_at END,
+    CASE WHEN step IN ('intent', 'created') THEN closed ELSE 0 END,
+    json_extract(request, '$.receives.ccy'), json_extract(request, '$.receives.value') FROM intents;`;
+
+const rest = `
+  DROP TABLE intents;
+  ALTER TABLE intents_2 RENAME TO intents;${indexes}
   CREATE INDEX intents_once ON intents (once_key) WHERE once_key IS NOT NULL;
-  CREATE INDEX intents_txn ON intents (scope, txn_id) WHERE txn_id IS NOT NULL;
-  CREATE INDEX intents_spent ON intents (scope, approved_at) WHERE approved_at IS NOT NULL;
-  PRAGMA application_id = ${applicationId};
-  PRAGMA user_version = ${schemaVersion};
-`;
+  CREATE INDEX intents_spent ON intents (account, approved_at) WHERE approved_at IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS seen_transactions (
+    scope TEXT NOT NULL,
+    txn_id TEXT NOT NULL,
+    ext_ref_id TEXT,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, txn_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS seen_references ON seen_transactions (scope, ext_ref_id) WHERE ext_ref_id IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS seen_created ON seen_transactions (scope, created_at);
+  CREATE TABLE IF NOT EXISTS read_spans (
+    scope TEXT PRIMARY KEY,
+    read_from INTEGER NOT NULL,
+    read_to INTEGER NOT NULL
+  ) STRICT;`;
+
+export const journalSteps: readonly string[] = [version1, `${newTable}${moveRows}${rest}`];
+
+/** The same for a database that never held rows of version 1. */
+export const emptyJournalSteps: readonly string[] = [version1, `${newTable}${rest}`];
 
 const termsSchema = v.object({
   maxFee: v.optional(
     v.union([v.object({ amount: v.string(), ccy: v.string() }), v.object({ percent: v.string() })]),
   ),
+  maxRateLoss: v.optional(v.string()),
 });
 
 export const rowSchema = v.pipe(
   v.object({
     id: v.string(),
     scope: v.string(),
+    account: v.string(),
     ref: v.string(),
     kind: v.string(),
     request: v.string(),
@@ -73,12 +120,13 @@ export const rowSchema = v.pipe(
     owner: v.nullable(v.string()),
     lease_until: v.number(),
     fence: v.number(),
+    last_change: v.nullable(v.string()),
   }),
   v.transform((row) => ({
     intent: {
       id: row.id,
       scope: row.scope,
-      account: row.scope.slice(row.scope.indexOf(' ') + 1),
+      account: row.account,
       ref: row.ref,
       kind: row.kind,
       request: row.request,
@@ -101,6 +149,7 @@ export const rowSchema = v.pipe(
     owner: row.owner,
     leaseUntil: row.lease_until,
     fence: row.fence,
+    lastChange: row.last_change,
   })),
 );
 
@@ -121,8 +170,6 @@ export const columns: Readonly<Record<keyof IntentChange, string>> = {
   closed: 'closed',
   terms: 'terms',
 };
-
-export const accountColumn = `substr(scope, instr(scope, ' ') + 1)`;
 
 /** What was let go and has not come back, as `wasLetGo` says it: lapsed after a confirmation is no proof of that. */
 export const letGo = `(step IN ('confirming','confirmed')

@@ -1,0 +1,32 @@
+// What journal and inbox ask of a database, whichever it is. The same SQL goes to all of them, with `?` for a value.
+
+export type SqlValue = string | number | Uint8Array | null;
+
+/** Statements of one transaction, or of one read. */
+export interface Sql {
+  all(sql: string, ...values: SqlValue[]): Promise<readonly unknown[]>;
+  /** Resolves with the number of rows that changed. */
+  run(sql: string, ...values: SqlValue[]): Promise<number>;
+  /** The present by the clock of this journal, epoch ms: read once the locks are held, which may have taken long. */
+  now(): Promise<number>;
+  /** Waits until no other transaction holds one of these names, and holds them to the end of this one. */
+  lock(...names: string[]): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /** Whether it must survive a loss of power, and all before it; otherwise it survives the process. */
+  readonly lasts: boolean;
+}
+
+export interface SqlDatabase {
+  readonly kind: 'sqlite' | 'postgres';
+  /** Ends a SELECT whose rows are about to be changed. */
+  readonly forUpdate: string;
+  /**
+   * Runs the action as one transaction: all of it holds when this resolves, or nothing of it. Where a connection was lost
+   * and with it the answer to the commit, the action is run again: it must find out by itself what it did before.
+   */
+  transaction<T>(action: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  read<T>(action: (sql: Sql) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,57 @@
+// A SQLite file as a database for journal and inbox: one transaction at a time in this process, and among processes.
+import * as v from 'valibot';
+import { closeSqlite, withStatementsKept, type Connection } from '../files/sqlite.js';
+import { Damage, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
+import type { Sql, SqlDatabase } from './sql.js';
+
+/** @param now the machine's clock, epoch ms */
+export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
+  const db = withStatementsKept(openSqlite(file));
+  const sql: Sql = {
+    all: async (text, ...values) => db.prepare(text).all(...values),
+    run: async (text, ...values) => db.prepare(text).run(...values).changes,
+    now: async () => now(),
+    // The transaction itself holds the lock on the whole file.
+    lock: async () => undefined,
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
+    const done = last.then(action).catch((error: unknown) => {
+      throw ofSqlite(error) ? sqliteFailure(file, error) : error;
+    });
+    last = done.catch(() => undefined);
+    return done;
+  };
+  return {
+    kind: 'sqlite',
+    forUpdate: '',
+    transaction: (action, { lasts } = { lasts: false }) =>
+      inTurn(async () => {
+        if (lasts) db.pragma('synchronous = FULL');
+        try {
+          return await atomically(db, () => action(sql));
+        } finally {
+          if (lasts) db.pragma('synchronous = NORMAL');
+        }
+      }),
+    read: (action) => inTurn(() => action(sql)),
+    close: () => inTurn(async () => closeSqlite(db)),
+  };
+}
+
+async function atomically<T>(db: Connection, action: () => Promise<T>): Promise<T> {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = await action();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+const ofSqlite = (error: unknown): boolean =>
+  error instanceof Damage ||
+  error instanceof v.ValiError ||
+  (error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(SQLITE|ENOSPC)/.test(error.code));

@@ -1,0 +1,91 @@
+// The tables of the inbox, by numbered steps from one version to the next, and its rows as events.
+import * as v from 'valibot';
+import type { StoredEvent } from './event-store.js';
+
+/** Tells an inbox from any other SQLite file: the letters `svpe`. */
+export const applicationId = 0x73767065;
+
+const version1 = `
+  CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    received_at INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    signature TEXT NOT NULL,
+    txn_id TEXT,
+    txn_state TEXT,
+    updated_at INTEGER,
+    duplicate_of INTEGER,
+    out_of_order INTEGER NOT NULL,
+    missing TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX events_txn ON events (txn_id, updated_at) WHERE txn_id IS NOT NULL;
+  CREATE TABLE backlog (
+    consumer TEXT NOT NULL,
+    event_id INTEGER NOT NULL REFERENCES events (id),
+    lane TEXT NOT NULL,
+    PRIMARY KEY (consumer, event_id)
+  ) STRICT, WITHOUT ROWID;`;
+
+/** In a file the whole backlog of a consumer is with one worker: there all of them are on one machine. */
+const workers = `
+  CREATE TABLE workers (
+    consumer TEXT PRIMARY KEY,
+    worker TEXT NOT NULL,
+    lease_until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;`;
+
+/** Lanes that something waits in, each with one worker; `taken_to` is the last event that it was handed. */
+const lanes = `
+  CREATE TABLE lanes (
+    consumer TEXT NOT NULL,
+    lane TEXT NOT NULL,
+    first_event INTEGER NOT NULL,
+    worker TEXT,
+    lease_until INTEGER NOT NULL DEFAULT 0,
+    taken_to INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (consumer, lane)
+  ) STRICT;
+  CREATE INDEX lanes_waiting ON lanes (consumer, first_event);
+  CREATE INDEX backlog_lane ON backlog (consumer, lane, event_id);
+  CREATE INDEX events_received ON events (received_at);`;
+
+export const eventSteps: readonly string[] = [version1, workers];
+export const sharedEventSteps: readonly string[] = [version1, lanes];
+
+/** One of libsql's two ways to read hands out buffers, the other their bare memory. */
+const bytes = v.pipe(
+  v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),
+  v.transform((blob) => (blob instanceof Uint8Array ? blob : new Uint8Array(blob))),
+);
+const stateList = v.pipe(v.string(), v.transform((text) => (text === '' ? [] : text.split(','))));
+
+export const eventsSchema = v.array(
+  v.pipe(
+    v.object({
+      id: v.number(),
+      received_at: v.number(),
+      body: bytes,
+      signature: v.string(),
+      txn_id: v.nullable(v.string()),
+      txn_state: v.nullable(v.string()),
+      updated_at: v.nullable(v.number()),
+      duplicate_of: v.nullable(v.number()),
+      out_of_order: v.number(),
+      missing: stateList,
+    }),
+    v.transform(
+      (row): StoredEvent => ({
+        id: row.id,
+        receivedAt: row.received_at,
+        body: row.body,
+        signature: row.signature,
+        txnId: row.txn_id,
+        txnState: row.txn_state,
+        updatedAt: row.updated_at,
+        duplicateOf: row.duplicate_of,
+        outOfOrder: row.out_of_order === 1,
+        missing: row.missing,
+      }),
+    ),
+  ),
+);

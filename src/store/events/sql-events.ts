@@ -1,0 +1,114 @@
+// The log of webhook events in a database, and beside it the backlog.
+import * as v from 'valibot';
+import type { Sql, SqlDatabase } from '../database/sql.js';
+import type { EarlierEvent, EventStore, Lanes, Placing, ReceivedEvent, StoredEvent } from './event-store.js';
+import { eventsSchema } from './schema.js';
+
+const idSchema = v.tuple([v.object({ id: v.number() })]);
+const receivedSchema = v.array(v.object({ received_at: v.number() }));
+const earlierSchema = v.array(v.object({ id: v.number(), txn_state: v.string(), updated_at: v.number() }));
+const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number() }));
+const unfinishedSchema = v.array(
+  v.pipe(
+    v.object({ txn_id: v.string(), txn_state: v.string() }),
+    v.transform((row) => ({ txnId: row.txn_id, txnState: row.txn_state })),
+  ),
+);
+
+/** No transaction of the specification has more states than this; what comes on top are repetitions. */
+const earlierLimit = 32;
+const rowsAtOnce = 200;
+
+export interface EventParts {
+  readonly database: SqlDatabase;
+  readonly lanes: Lanes;
+  /** Writes an event into the backlog of a consumer. */
+  readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
+  /** Makes what is committed outlive a loss of power, where the commit does not. */
+  readonly sync: () => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+export function openSqlEvents({ database, lanes, queue, sync, close }: EventParts): EventStore {
+  const select = async (end: string, ...values: (string | number)[]): Promise<StoredEvent[]> =>
+    v.parse(eventsSchema, await database.read((sql) => sql.all(`SELECT * FROM events ${end}`, ...values)));
+  return {
+    async append(events, consumers, placing) {
+      const stored = await database.transaction(async (sql) => {
+        // One after the other for a transaction, so that each is placed among all that came before it.
+        await sql.lock(...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`)));
+        const added: StoredEvent[] = [];
+        for (const event of events) {
+          const one = await add(sql, event, placing);
+          added.push(one);
+          if (one.duplicateOf === null) for (const consumer of consumers) await queue(sql, consumer, one);
+        }
+        return added;
+      });
+      await sync();
+      return stored;
+    },
+    read: async (id) => (await select('WHERE id = ?', id))[0],
+    ofTransaction: (txnId) => select('WHERE txn_id = ? ORDER BY id', txnId),
+    async *since(receivedAt) {
+      let last = 0;
+      for (;;) {
+        const rows = await select('WHERE received_at >= ? AND id > ? ORDER BY id LIMIT ?', receivedAt, last, rowsAtOnce);
+        yield* rows;
+        last = rows.at(-1)?.id ?? last;
+        if (rows.length < rowsAtOnce) return;
+      }
+    },
+    unfinished: async (receivedAt, finalStates, limit) => {
+      const text = `SELECT txn_id, txn_state FROM events AS latest
+        WHERE received_at >= ? AND txn_id IS NOT NULL AND id = (
+          SELECT id FROM events WHERE txn_id = latest.txn_id ORDER BY updated_at DESC NULLS LAST, id DESC LIMIT 1
+        ) AND txn_state NOT IN (${finalStates.map(() => '?').join(', ')})
+        ORDER BY id DESC LIMIT ?`;
+      return v.parse(unfinishedSchema, await database.read((sql) => sql.all(text, receivedAt, ...finalStates, limit)));
+    },
+    backlog: async () => {
+      const text = 'SELECT consumer, count(*) AS count FROM backlog GROUP BY consumer ORDER BY consumer';
+      return v.parse(backlogSchema, await database.read((sql) => sql.all(text)));
+    },
+    lanes,
+    prune: (receivedBefore) =>
+      database.transaction(async (sql) => {
+        const [oldest] = v.parse(receivedSchema, await sql.all('SELECT received_at FROM events ORDER BY id LIMIT 1'));
+        if (oldest === undefined || oldest.received_at >= receivedBefore) return;
+        // The newest event stays, so that no id is ever given twice.
+        const text = `DELETE FROM events WHERE received_at < ? AND id < (SELECT max(id) FROM events)
+          AND id NOT IN (SELECT event_id FROM backlog)`;
+        await sql.run(text, receivedBefore);
+      }),
+    close,
+  };
+}
+
+async function add(sql: Sql, event: ReceivedEvent, placing: Placing): Promise<StoredEvent> {
+  const place = placing(event, await earlierOf(sql, event));
+  const text = `INSERT INTO events
+    (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order, missing)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`;
+  const rows = await sql.all(
+    text,
+    event.receivedAt,
+    event.body,
+    event.signature,
+    event.txnId,
+    event.txnState,
+    event.updatedAt,
+    place.duplicateOf,
+    place.outOfOrder ? 1 : 0,
+    place.missing.join(','),
+  );
+  return Object.assign({ id: v.parse(idSchema, rows)[0].id }, event, place);
+}
+
+async function earlierOf(sql: Sql, { txnId }: ReceivedEvent): Promise<EarlierEvent[]> {
+  if (txnId === null) return [];
+  const text = `SELECT id, txn_state, updated_at FROM events
+    WHERE txn_id = ? AND updated_at IS NOT NULL AND duplicate_of IS NULL ORDER BY updated_at DESC, id LIMIT ${earlierLimit}`;
+  const rows = v.parse(earlierSchema, await sql.all(text, txnId));
+  return rows.map((row) => ({ id: row.id, txnState: row.txn_state, updatedAt: row.updated_at }));
+}

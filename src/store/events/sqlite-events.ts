@@ -1,0 +1,123 @@
+// The log of webhook events in a SQLite file of its own. The backlog of a consumer is with one process at a time.
+import { closeSync, fdatasync, openSync } from 'node:fs';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+import type { Sql, SqlDatabase } from '../database/sql.js';
+import { sqliteDatabase } from '../database/sqlite-database.js';
+import type { SqliteFile } from '../files/sqlite-file.js';
+import { laneLeaseMs, type EventStore, type Lanes, type WaitingEvent } from './event-store.js';
+import { applicationId, eventSteps } from './schema.js';
+import { openSqlEvents } from './sql-events.js';
+
+/** The index of transactions is written all over the file: the longer that waits, the less often. */
+const checkpointPages = 8_000;
+
+/**
+ * Throws Failure `usage` when the file is damaged, from a newer version, or cannot be written.
+ *
+ * @param now the machine's clock, epoch ms
+ */
+export function openEventStore(path: string, now: () => number): EventStore {
+  const database = sqliteDatabase(eventsIn(path), now);
+  const log = openLog(path);
+  return openSqlEvents({
+    database,
+    lanes: lanesOf(database),
+    queue: async (sql, consumer, { id, txnId }) => {
+      await sql.run('INSERT INTO backlog (consumer, event_id, lane) VALUES (?, ?, ?)', consumer, id, txnId ?? '');
+    },
+    sync: log.sync,
+    close: async () => {
+      log.close();
+      await database.close();
+    },
+  });
+}
+
+export const eventsIn = (path: string): SqliteFile => ({
+  path,
+  name: 'event store',
+  applicationId,
+  steps: eventSteps,
+  mend: { hint: 'Move it away, and a new one is started.', next: undefined },
+  checkpointPages,
+});
+
+const waitingSchema = v.array(
+  v.pipe(
+    v.object({ event_id: v.number(), lane: v.string() }),
+    v.transform((row): WaitingEvent => ({ eventId: row.event_id, lane: row.lane })),
+  ),
+);
+const holderSchema = v.array(v.object({ worker: v.string(), lease_until: v.number() }));
+
+function lanesOf(database: SqlDatabase): Lanes {
+  /** Per consumer and worker, the last event that was handed out. */
+  const handed = new Map<string, number>();
+  const holds = async (sql: Sql, consumer: string, worker: string, atLeastMs: number): Promise<boolean> => {
+    const [holder] = v.parse(holderSchema, await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer));
+    return holder?.worker === worker && holder.lease_until >= (await sql.now()) + atLeastMs;
+  };
+  const hold = (consumer: string, worker: string): Promise<boolean> =>
+    database.transaction(async (sql) => {
+      const at = await sql.now();
+      // A lease that ends later than one could have been given comes from a clock that was set back.
+      const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
+        ON CONFLICT (consumer) DO UPDATE SET worker = excluded.worker, lease_until = excluded.lease_until
+        WHERE worker = excluded.worker OR lease_until <= ? OR lease_until > ?`;
+      return (await sql.run(text, consumer, worker, at + laneLeaseMs, at, at + laneLeaseMs)) === 1;
+    });
+  return {
+    async take(consumer, worker, limit) {
+      const name = JSON.stringify([consumer, worker]);
+      const isHeld = await database.read((sql) => holds(sql, consumer, worker, laneLeaseMs * 0.9));
+      if (!isHeld && !(await hold(consumer, worker))) {
+        handed.delete(name);
+        return [];
+      }
+      const text = 'SELECT event_id, lane FROM backlog WHERE consumer = ? AND event_id > ? ORDER BY event_id LIMIT ?';
+      const rows = await database.read((sql) => sql.all(text, consumer, handed.get(name) ?? 0, limit));
+      const waiting = v.parse(waitingSchema, rows);
+      const last = waiting.at(-1)?.eventId;
+      if (last !== undefined) handed.set(name, last);
+      return waiting;
+    },
+    async renew(consumer, worker) {
+      const isFirst = !handed.has(JSON.stringify([consumer, worker]));
+      return isFirst || hold(consumer, worker);
+    },
+    settle: (consumer, _worker, eventIds) =>
+      database.transaction(async (sql) => {
+        for (const id of eventIds) await sql.run('DELETE FROM backlog WHERE consumer = ? AND event_id = ?', consumer, id);
+        return false;
+      }),
+    release: async (consumer, worker) => {
+      handed.delete(JSON.stringify([consumer, worker]));
+      await database.transaction((sql) => sql.run('DELETE FROM workers WHERE consumer = ? AND worker = ?', consumer, worker));
+    },
+  };
+}
+
+/**
+ * The write-ahead log of a database, where a commit is written before anywhere else. Syncing it here, off the main
+ * thread, makes the commit durable while the next deliveries are received already. SQLite takes no lock on this file,
+ * so opening it a second time disturbs none.
+ */
+function openLog(path: string) {
+  let file: number | undefined;
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    sync(): Promise<unknown> {
+      file ??= openSync(`${path}-wal`, 'r');
+      const both = Promise.all([before, sync(file)]);
+      // One that fails is its own caller's to hear of.
+      before = both.catch(() => undefined);
+      return both;
+    },
+    close: (): void => {
+      if (file !== undefined) closeSync(file);
+    },
+  };
+}
+
+const sync = promisify(fdatasync);

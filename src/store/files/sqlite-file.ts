@@ -1,0 +1,175 @@
+// The one opener of SQLite files: opened only when whole and ours, upgraded by numbered steps, otherwise left as they are.
+import { chmodSync, closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'libsql';
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import { createPrivate, openFolder } from './home.js';
+import { inTransaction } from './sqlite.js';
+
+export interface SqliteFile {
+  readonly path: string;
+  /** What it holds, in words for a message: `payment journal`. */
+  readonly name: string;
+  /** Tells it from any other SQLite file; none of version 1 needs to have it. */
+  readonly applicationId: number;
+  /** The SQL from each version to the next, the first from nothing to version 1. */
+  readonly steps: readonly string[];
+  /** What to do about one that is damaged. */
+  readonly mend: Pick<Failure, 'hint' | 'next'>;
+  /** Pages that the log beside the file may grow to before they are moved into it. */
+  readonly checkpointPages?: number;
+  /** Whether something else tells that there was something in it. */
+  readonly isKnown?: boolean;
+}
+
+/** How long a process waits for another one's write, in ms. */
+const patienceMs = 10_000;
+
+/** Throws Failure when the file is damaged, from a newer version, or cannot be written; nothing is changed then. */
+export function openSqlite(file: SqliteFile): Database.Database {
+  const { path, checkpointPages } = file;
+  openFolder(dirname(path));
+  let db: Database.Database | undefined;
+  try {
+    const isNew = createPrivate(path);
+    if (!isNew) checkHeader(file);
+    db = connect(path);
+    if (!isNew) checkPages(db, path);
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = NORMAL');
+    if (checkpointPages !== undefined) db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+    upgrade(db, file);
+    return db;
+  } catch (cause) {
+    closeQuietly(db);
+    throw sqliteFailure(file, cause);
+  }
+}
+
+function connect(path: string): Database.Database {
+  const db = new Database(path, { timeout: patienceMs });
+  db.pragma(`busy_timeout = ${patienceMs}`);
+  return db;
+}
+
+/** The file is not, or not wholly, what this program wrote. */
+export class Damage extends Error {}
+
+const headerLength = 100;
+const versionAt = 60;
+const applicationAt = 68;
+
+/** Reads the version without opening the database, which could change it. */
+function checkHeader(file: SqliteFile): void {
+  const header = Buffer.alloc(headerLength);
+  const handle = openSync(file.path, 'r');
+  const { size } = fstatSync(handle);
+  if (size > 0) readSync(handle, header, 0, headerLength, 0);
+  closeSync(handle);
+  if (size === 0) return checkEmpty(file);
+  if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new Damage('it is not a database');
+  // Zero while the tables are still in the write-ahead log alone.
+  const application = header.readUInt32BE(applicationAt);
+  if (application !== 0 && application !== file.applicationId) throw new Damage('it is a database of another program');
+  if (header.readUInt32BE(versionAt) > file.steps.length) throw newer(file);
+}
+
+/** An empty file is one that was just created, unless there are traces of more. */
+function checkEmpty({ path, isKnown }: SqliteFile): void {
+  const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (isKnown === true || hasLog) throw new Damage('it was emptied');
+}
+
+const checkSchema = v.object({ quick_check: v.string() });
+/** Reading all of a file that is larger takes longer than a payment may wait; SQLite still finds damage where it reads. */
+const checkedBytes = 64 * 1024 * 1024;
+
+function checkPages(db: Database.Database, path: string): void {
+  if (statSync(path).size > checkedBytes) return;
+  const { quick_check: verdict } = v.parse(checkSchema, db.prepare('PRAGMA quick_check(1)').get());
+  if (verdict !== 'ok') throw new Damage(verdict.split('\n').at(-1) ?? verdict);
+}
+
+const newer = ({ name, path }: SqliteFile): Failure =>
+  new Failure('usage', `The ${name} ${path} was written by a newer svcpay, and is left as it is.`, {
+    hint: 'Use that version, or set SVCPAY_HOME to another folder.',
+  });
+
+/** Each step is one transaction, with a copy of the file before it: whenever a process dies, the next one goes on. */
+function upgrade(db: Database.Database, file: SqliteFile): void {
+  while (versionOf(db) !== file.steps.length) inTransaction(db, () => takeStep(db, file));
+}
+
+function takeStep(db: Database.Database, file: SqliteFile): void {
+  const version = versionOf(db);
+  const step = file.steps[version];
+  if (version > file.steps.length) throw newer(file);
+  if (step === undefined) return;
+  if (version === 0 && tablesIn(db) > 0) throw new Damage('it is a database of another program');
+  // The write lock is held: nothing comes between the copy and the step.
+  if (version > 0) keepCopy(file.path, version);
+  db.exec(`${step}; PRAGMA application_id = ${file.applicationId}; PRAGMA user_version = ${version + 1};`);
+}
+
+/** Where the file of an earlier version is kept. */
+export const copyOf = (path: string, version: number): string => `${path}.version-${version}`;
+
+function keepCopy(path: string, version: number): void {
+  const unfinished = `${copyOf(path, version)}.part`;
+  rmSync(unfinished, { force: true });
+  createPrivate(unfinished);
+  const reader = connect(path);
+  try {
+    reader.prepare('VACUUM INTO ?').run(unfinished);
+  } finally {
+    reader.close();
+  }
+  chmodSync(unfinished, 0o600);
+  renameSync(unfinished, copyOf(path, version));
+}
+
+const versionSchema = v.object({ user_version: v.number() });
+const countSchema = v.object({ tables: v.number() });
+
+const versionOf = (db: Database.Database): number =>
+  v.parse(versionSchema, db.prepare('PRAGMA user_version').get()).user_version;
+const tablesIn = (db: Database.Database): number =>
+  v.parse(countSchema, db.prepare('SELECT count(*) AS tables FROM sqlite_master').get()).tables;
+
+function closeQuietly(db: Database.Database | undefined): void {
+  try {
+    db?.close();
+  } catch {
+    // What was wrong with it is already on its way to the person.
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** What SQLite or the system said about the file, in words that tell what to do. */
+export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, cause: unknown): Failure {
+  if (cause instanceof Failure) return cause;
+  const subject = `The ${file.name} ${file.path}`;
+  const code = codeOf(cause);
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  if (cause instanceof Damage || /^SQLITE_(CORRUPT|NOTADB)/.test(code) || cause instanceof v.ValiError) {
+    const damage = cause instanceof Damage ? cause : new Damage(reason);
+    return new Failure('usage', `${subject} is damaged (${damage.message}), and is left as it is.`, { ...file.mend, cause: damage });
+  }
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
+    return new Failure('temporary', `${subject} is in use by another program for too long.`, { cause });
+  }
+  const isFull = /^(SQLITE_FULL|ENOSPC)/.test(code);
+  if (isFull || code.startsWith('SQLITE_IOERR')) {
+    return new Failure('usage', `${subject} cannot be written: ${isFull ? 'the disk is full' : reason}.`, {
+      hint: 'Make room on the disk, or set SVCPAY_HOME to a folder on another one.',
+      cause,
+    });
+  }
+  return new Failure('usage', `${subject} cannot be used: ${reason}.`, {
+    hint: 'Make its folder writable, or set SVCPAY_HOME to another one.',
+    cause,
+  });
+}

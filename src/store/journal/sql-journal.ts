@@ -1,0 +1,243 @@
+// The journal in a database: durable before it answers, safe with many processes at once, on one machine or on many.
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import type { Sql, SqlDatabase, SqlValue } from '../database/sql.js';
+import {
+  leaseMs,
+  LostClaim,
+  type Claim,
+  type Intent,
+  type IntentChange,
+  type IntentDraft,
+  type Journal,
+  type Spend,
+  type SpentBefore,
+  type Window,
+} from './journal.js';
+import { referenceIndex } from './references.js';
+import { mayHavePaid, neverCreated, wasLetGo } from './rules.js';
+import { columns, letGo, rowSchema, spendSchema, type Row } from './schema.js';
+import { changed, checkIntent } from './steps.js';
+
+/** @param isAlive whether the process that a claim's owner names still runs. */
+export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) => boolean): Journal {
+  const { forUpdate } = database;
+  const isHeld = ({ owner, leaseUntil }: Row, at: number): boolean =>
+    owner !== null && leaseUntil > at && leaseUntil <= at + leaseMs && isAlive(owner);
+  const mine = (sql: Sql, { intent: { id } }: Claim): Promise<Row | undefined> => one(sql, `id = ?`, [id], forUpdate);
+
+  return {
+    begin: (draft) =>
+      database.transaction(async (sql) => {
+        await sql.lock(`ref ${draft.scope} ${draft.ref}`, ...onceLock(draft));
+        const same = await one(sql, 'scope = ? AND ref = ?', [draft.scope, draft.ref], forUpdate);
+        const rival = (await rivals(sql, draft, same?.intent.id)).find(mayHavePaid);
+        // Its own row: the answer to a commit was lost, and this is the second try.
+        if (same?.intent.id === draft.id) return { intent: same.intent, found: 'new' as const };
+        if (rival !== undefined && (same === undefined || !mayHavePaid(same.intent))) {
+          return { intent: rival, found: 'once' as const };
+        }
+        const at = await sql.now();
+        if (same === undefined) return { intent: await insert(sql, draft, at), found: 'new' as const };
+        const isUnused = neverCreated(same.intent) && !isHeld(same, at);
+        if (same.intent.fingerprint === draft.fingerprint || !isUnused) return { intent: same.intent, found: 'ref' as const };
+        return { intent: await replace(sql, same.intent.id, draft), found: 'ref' as const };
+      }),
+    claim: (id, owner) =>
+      database.transaction(async (sql) => {
+        const row = await one(sql, 'id = ?', [id], forUpdate);
+        const at = await sql.now();
+        if (row === undefined || (row.owner !== owner && isHeld(row, at))) return undefined;
+        const fence = row.fence + 1;
+        await sql.run('UPDATE intents SET owner = ?, lease_until = ?, fence = ? WHERE id = ?', owner, at + leaseMs, fence, id);
+        return { intent: row.intent, fence };
+      }),
+    renew: (claim) =>
+      database.transaction(async (sql) => {
+        if ((await mine(sql, claim))?.fence !== claim.fence) throw lost();
+        const until = (await sql.now()) + leaseMs;
+        await sql.run('UPDATE intents SET lease_until = ? WHERE id = ?', until, claim.intent.id);
+      }),
+    write: (claim, change) => {
+      const token = randomUUID();
+      return database.transaction(async (sql) => update(sql, await mine(sql, claim), claim, change, token), {
+        lasts: mustLast(change),
+      });
+    },
+    spend: (claim, change, window, allow) => {
+      const token = randomUUID();
+      const { intent } = claim;
+      return database.transaction(
+        async (sql) => {
+          await sql.lock(...onceLock(intent));
+          const row = await mine(sql, claim);
+          if (row?.fence === claim.fence && row.lastChange === token) return claimOf(row);
+          const rival = (await rivals(sql, intent, intent.id)).find(wasLetGo);
+          await allowed(allow, rival, async () => {
+            await sql.lock(`account ${intent.account}`);
+            return spentIn(sql, database, intent.account, window, intent.id);
+          });
+          const approvedAt = database.kind === 'postgres' ? await sql.now() : window.latest;
+          return update(sql, row, claim, { ...change, approvedAt }, token);
+        },
+        { lasts: true },
+      );
+    },
+    release: (claim) =>
+      database.transaction(async (sql) => {
+        const set = 'UPDATE intents SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
+        await sql.run(set, claim.intent.id, claim.fence);
+      }),
+    spent: (account, window) => database.read((sql) => spentIn(sql, database, account, window, '')),
+    read: (id) => database.read(async (sql) => (await one(sql, 'id = ?', [id]))?.intent),
+    find: (scope, name) =>
+      database.read(async (sql) => {
+        // One by one, because each has an index of its own.
+        for (const column of ['id', 'txn_id', 'ref']) {
+          const found = await one(sql, `scope = ? AND ${column} = ?`, [scope, name]);
+          if (found !== undefined) return found.intent;
+        }
+        return undefined;
+      }),
+    beginning: (scope, start) =>
+      database.read(async (sql) => {
+        const rows = await all(sql, 'scope = ? AND txn_id >= ? AND txn_id < ? LIMIT 2', [scope, start, `${start}\u{10FFFF}`]);
+        return rows.map(({ intent }) => intent);
+      }),
+    open: (scope) =>
+      database.read(async (sql) => {
+        const rows = await all(sql, `scope = ? AND step <> 'final' AND closed = 0 ORDER BY opened_at, id`, [scope]);
+        return rows.map(({ intent }) => intent);
+      }),
+    references: referenceIndex(database),
+    close: () => database.close(),
+  };
+}
+
+async function all(sql: Sql, condition: string, values: readonly SqlValue[]): Promise<Row[]> {
+  const rows = v.parse(v.array(rowSchema), await sql.all(`SELECT * FROM intents WHERE ${condition}`, ...values));
+  for (const { intent } of rows) checkIntent(intent);
+  return rows;
+}
+
+async function one(sql: Sql, condition: string, values: readonly SqlValue[], end = ''): Promise<Row | undefined> {
+  const [row] = await all(sql, `${condition} LIMIT 1${end}`, values);
+  return row;
+}
+
+/** Payments for the same thing are opened and let go one after the other, whatever they are called. */
+const onceLock = ({ onceKey }: IntentDraft): string[] => (onceKey === null ? [] : [`once ${onceKey}`]);
+
+/** Other intents that pay for the same thing. */
+async function rivals(sql: Sql, { onceKey }: IntentDraft, id: string | undefined): Promise<Intent[]> {
+  if (onceKey === null) return [];
+  const rows = await all(sql, 'once_key = ? AND id <> ?', [onceKey, id ?? '']);
+  return rows.map(({ intent }) => intent);
+}
+
+/**
+ * Asks whether the money may go. What was spent is summed up, with the account locked, only for one who looks at it: the
+ * first look breaks off, and the second sees the sum.
+ */
+async function allowed(
+  allow: (before: SpentBefore) => void,
+  rival: Intent | undefined,
+  sum: () => Promise<Spend[]>,
+): Promise<void> {
+  let isWanted = false;
+  const untold = {
+    rival,
+    get spent(): readonly Spend[] {
+      isWanted = true;
+      throw new NotSummedYet();
+    },
+  };
+  try {
+    allow(untold);
+  } catch (error) {
+    if (!(error instanceof NotSummedYet)) throw error;
+  }
+  if (isWanted) allow({ rival, spent: await sum() });
+}
+
+class NotSummedYet extends Error {}
+
+/** What left the wallet, and what arrived outside of it in another currency, of all payments but one. */
+async function spentIn(sql: Sql, { kind }: SqlDatabase, account: string, window: Window, but: string): Promise<Spend[]> {
+  const since = (kind === 'postgres' ? await sql.now() : window.earliest) - window.lengthMs;
+  const which = `account = ? AND approved_at >= ? AND id <> ? AND spend_ccy IS NOT NULL AND ${letGo}`;
+  const each = `SELECT spend_ccy AS ccy, approved_total AS total FROM intents WHERE ${which}
+    UNION ALL SELECT receives_ccy, receives_total FROM intents
+    WHERE ${which} AND receives_ccy <> spend_ccy AND kind <> 'swap'`;
+  // SQLite has no exact decimals to add.
+  const sums = `SELECT ccy, CAST(sum(CAST(total AS NUMERIC)) AS TEXT) AS total FROM (${each}) AS spends GROUP BY ccy`;
+  const values = [account, since, but];
+  return v.parse(v.array(spendSchema), await sql.all(kind === 'postgres' ? sums : each, ...values, ...values));
+}
+
+/** @param token tells this change from any other, for when the answer to its commit is lost. */
+async function update(sql: Sql, row: Row | undefined, claim: Claim, change: IntentChange, token: string): Promise<Claim> {
+  if (row?.fence !== claim.fence) throw lost();
+  if (row.lastChange === token) return claimOf(row);
+  changed(row.intent, change);
+  const entries = Object.entries(change).filter(([, value]) => value !== undefined);
+  const names = entries.map(([name]) => columns[name as keyof IntentChange]);
+  const sets = [...names, 'updated_at', 'lease_until', 'last_change'].map((name) => `${name} = ?`).join(', ');
+  const at = await sql.now();
+  const values = [...entries.map(([, value]) => toColumn(value)), at, at + leaseMs, token, row.intent.id];
+  return claimOf(writtenRow(await sql.all(`UPDATE intents SET ${sets} WHERE id = ? RETURNING *`, ...values)));
+}
+
+const claimOf = ({ intent, fence }: Row): Claim => ({ intent, fence });
+
+const lost = (): LostClaim => new LostClaim('another process took the payment over');
+
+async function insert(sql: Sql, draft: IntentDraft, at: number): Promise<Intent> {
+  const { id, scope, account, ref } = draft;
+  const fields = { id, scope, account, ref, ...draftFields(draft), opened_at: at, updated_at: at };
+  const names = Object.keys(fields);
+  const text = `INSERT INTO intents (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) RETURNING *`;
+  return writtenRow(await sql.all(text, ...Object.values(fields))).intent;
+}
+
+async function replace(sql: Sql, id: string, draft: IntentDraft): Promise<Intent> {
+  const fields = draftFields(draft);
+  const sets = Object.keys(fields).map((name) => `${name} = ?`);
+  const text = `UPDATE intents SET ${sets.join(', ')}, fence = fence + 1 WHERE id = ? RETURNING *`;
+  return writtenRow(await sql.all(text, ...Object.values(fields), id)).intent;
+}
+
+const requestSchema = v.object({ receives: v.optional(v.object({ ccy: v.string(), value: v.string() })) });
+
+function draftFields(draft: IntentDraft): Record<string, string | null> {
+  const { receives } = v.parse(requestSchema, JSON.parse(draft.request));
+  return {
+    kind: draft.kind,
+    request: draft.request,
+    fingerprint: draft.fingerprint,
+    once_key: draft.onceKey,
+    terms: JSON.stringify(draft.terms),
+    consent: draft.consent,
+    receives_ccy: receives?.ccy ?? null,
+    receives_total: receives?.value ?? null,
+  };
+}
+
+function writtenRow(rows: readonly unknown[]): Row {
+  const [row] = v.parse(v.array(rowSchema), rows);
+  if (row === undefined) throw new Failure('unexpected', 'The journal lost a row that it had just written.');
+  return row;
+}
+
+function toColumn(value: unknown): SqlValue {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
+  return JSON.stringify(value);
+}
+
+/**
+ * What the service could not tell again after the power failed: that money may have been let go, and that a payment was
+ * given up. All other steps outlive the process, which is what a crash takes; they are on the disk with the next of these.
+ */
+const mustLast = ({ step, closed }: IntentChange): boolean => step === 'confirming' || closed === true;

@@ -66,17 +66,16 @@ describe('a journal of version 1', () => {
   });
 
   test('is upgraded to the end by the next process, wherever the one before was killed', async () => {
-    const bundle = join(mkdtempSync(join(tmpdir(), 'svcpay-opener-')), 'opener.cjs');
-    onTestFinished(() => rmSync(resolve(bundle, '..'), { recursive: true }));
+    const bundle = resolve(import.meta.dirname, `../../node_modules/.cache/opener-${process.pid}.cjs`);
+    onTestFinished(() => rmSync(bundle, { force: true }));
     buildSync({
       entryPoints: [resolve(import.meta.dirname, '../../src/store/journal/sqlite-journal.ts')],
       outfile: bundle, bundle: true, platform: 'node', format: 'cjs', external: ['libsql'],
     });
-    const env = { ...process.env, NODE_PATH: resolve(import.meta.dirname, '../../node_modules') };
     let died = 0;
     for (let at = 1; ; at += 1) {
       const path = fileOf('journal-1.db');
-      const { signal, status, stderr } = spawnSync(process.execPath, [fixture('killed-opener.cjs'), bundle, path, String(at)], { env });
+      const { signal, status, stderr } = spawnSync(process.execPath, [fixture('killed-opener.cjs'), bundle, path, String(at)]);
       if (signal === null) {
         expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
         break;

@@ -5,7 +5,7 @@ import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
 import type { Document } from '../store/files/document.js';
 import type { EventStore } from '../store/events/event-store.js';
-import { eventsFile, findHome, journalFile, type Home } from '../store/files/home.js';
+import { findHome, type Home } from '../store/files/home.js';
 import type { Journal } from '../store/journal/journal.js';
 import { openConfig, type Config } from '../store/profile/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
@@ -18,7 +18,8 @@ import { openTerminal, type Input, type OutputStream, type Terminal } from '../t
 import { clientReports } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
-import { isAlive, ownerOf } from './owner.js';
+import { ownerOf } from './owner.js';
+import { lazily, openStores } from './stores.js';
 
 /** The process as seen from inside, so that tests can stand in for it. */
 export interface Process {
@@ -173,22 +174,9 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return opened;
   });
 
-  const journal = once(async () => {
-    const { openJournal } = await import('../store/journal/sqlite-journal.js');
-    const isKnown = config.read().hasJournal === true;
-    const opened = openJournal({ path: journalFile(home), isAlive: (each) => isAlive(each, owner()), now: proc.now, isKnown });
-    closers.push(() => opened.close());
-    // Where the settings cannot be written, the journal still can.
-    if (!isKnown) await config.update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
-    return opened;
-  });
-
-  const events = once(async () => {
-    const { openEventStore } = await import('../store/events/sqlite-events.js');
-    const opened = openEventStore(eventsFile(home), proc.now);
-    closers.push(() => opened.close());
-    return opened;
-  });
+  const stores = once(() =>
+    openStores({ home, config, now: proc.now, owner, onClose: (close) => void closers.push(close) }),
+  );
 
   return {
     ...proc,
@@ -215,8 +203,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     tokens,
     transport: () => transportTo(settings().baseUrl),
     embedded,
-    journal,
-    events,
+    journal: () => stores().journal(),
+    events: () => stores().events(),
     onClose: (close) => void closers.push(close),
     close: async () => {
       for (const close of closers.toReversed()) await close();
@@ -226,11 +214,6 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
 const outputOf = (terminal: Terminal, { output, json, quiet, fields }: Globals): Output =>
   createOutput(terminal, { format: output, json, quiet, fields: fields?.split(',').map((field) => field.trim()) });
-
-function lazily<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
-}
 
 async function findCredentials(
   { baseUrl, apiKey, apiSecret, profileName }: Settings,

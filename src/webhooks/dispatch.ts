@@ -62,9 +62,10 @@ const pauseMs = (failures: number, longest: number, random: () => number): numbe
   Math.min(longest, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 
 export function startDispatcher(options: DispatchOptions): Dispatcher {
-  const { consumer, worker, store, now, random } = options;
+  const { consumer, store, now, random } = options;
   const counts = { delivered: 0, givenUp: 0 };
   const lanes = createLanes();
+  const hold = createHold(options, lanes);
   const trouble = createTrouble(options);
   const settler = createSettler(options, () => wake());
   const timers = new Set<NodeJS.Timeout>();
@@ -77,7 +78,6 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
   /** Something may wait that was not taken yet. */
   let mayHaveMore = true;
   let filling: Promise<void> | undefined;
-  let leaseUntil = 0;
 
   const later = (ms: number, action: () => void): void => {
     const timer = setTimeout(() => {
@@ -92,7 +92,7 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
     if (mayHaveMore && lanes.ready() < options.concurrency && lanes.held() < mostHeld) filling ??= fill();
     // While nothing gets through, one delivery tries for all.
     const most = trouble.exists() ? 1 : options.concurrency;
-    while (running.size < most && !trouble.isPausing() && now() < leaseUntil - marginMs) {
+    while (running.size < most && !trouble.isPausing() && hold.isSure()) {
       const lane = lanes.take();
       if (lane === undefined) break;
       const attempted = attempt(lane).finally(() => {
@@ -105,31 +105,10 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
   }
 
   async function fill(): Promise<void> {
-    const startedAt = now();
     mayHaveMore = false;
-    try {
-      const taken = await store.lanes.take(consumer, worker, loadedAtOnce);
-      // Nothing is held, so that what came now is all that the lease is for.
-      if (lanes.held() === 0) leaseUntil = startedAt + laneLeaseMs;
-      for (const { lane, eventId } of taken) lanes.put(lane, eventId);
-      if (taken.length === loadedAtOnce) mayHaveMore = true;
-    } catch {
-      // The store does not answer: looked for again a little later.
-    }
+    if (await hold.take()) mayHaveMore = true;
     filling = undefined;
     pump();
-  }
-
-  /** Keeps what is held; what was lost to another worker is forgotten, with all the rest, and taken anew. */
-  async function renew(): Promise<void> {
-    const startedAt = now();
-    const isKept = await store.lanes.renew(consumer, worker).catch(() => undefined);
-    if (isKept === undefined) return;
-    leaseUntil = startedAt + laneLeaseMs;
-    if (isKept) return pump();
-    lanes.forget();
-    await store.lanes.release(consumer, worker).catch(() => undefined);
-    wake();
   }
 
   function wake(): void {
@@ -182,7 +161,7 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
   }
 
   every(lookMs, wake);
-  every(renewMs, () => void renew());
+  every(renewMs, () => void hold.renew().then(wake));
   pump();
   return {
     consumer,
@@ -199,7 +178,7 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
       timers.forEach((timer) => clearTimeout(timer));
       await Promise.all([...running, filling]);
       await settler.flush();
-      await store.lanes.release(consumer, worker).catch(() => undefined);
+      await hold.release();
     },
   };
 }
@@ -252,6 +231,35 @@ function createLanes() {
       held -= 1;
       if (lane.ids.length > 0) ready.add(lane);
       else lanes.delete(lane.name);
+    },
+  };
+}
+
+/** What this worker has of the backlog, and how long nobody else has it. */
+function createHold({ consumer, worker, store, now }: DispatchOptions, lanes: ReturnType<typeof createLanes>) {
+  let leaseUntil = 0;
+  const release = (): Promise<void> => store.lanes.release(consumer, worker).catch(() => undefined);
+  return {
+    isSure: (): boolean => now() < leaseUntil - marginMs,
+    release,
+    /** Resolves with whether there may be more. A store that does not answer is asked again a little later. */
+    async take(): Promise<boolean> {
+      const startedAt = now();
+      const taken = await store.lanes.take(consumer, worker, loadedAtOnce).catch(() => []);
+      // Nothing was held, so that what came now is all that the lease is for.
+      if (lanes.held() === 0) leaseUntil = startedAt + laneLeaseMs;
+      for (const { lane, eventId } of taken) lanes.put(lane, eventId);
+      return taken.length === loadedAtOnce;
+    },
+    /** Where something was lost to another worker, all is forgotten and taken anew. */
+    async renew(): Promise<void> {
+      const startedAt = now();
+      const isKept = await store.lanes.renew(consumer, worker).catch(() => undefined);
+      if (isKept === undefined) return;
+      leaseUntil = startedAt + laneLeaseMs;
+      if (isKept) return;
+      lanes.forget();
+      await release();
     },
   };
 }

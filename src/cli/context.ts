@@ -115,7 +115,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
   const embedded = once(async () => {
     const { openEmbedded } = await import('./sandbox/embedded.js');
-    const service = await openEmbedded(home, settings().maker);
+    const service = await openEmbedded(home, settings().maker, env);
     closers.push(() => service.close());
     return service;
   });

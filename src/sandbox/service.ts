@@ -15,6 +15,8 @@ import { endpoints } from './endpoints/endpoints.js';
 import { alwaysFault, takeAnswerFault, takeSightFaults, type Sight } from './world/faults.js';
 import { assertContentType, jsonAnswer, router, type Incoming, type Outgoing } from './http/routing.js';
 import { dueActions } from './kinds/index.js';
+import { shapedEdge } from './live-shapes/apply.js';
+import { readShapeNames } from './live-shapes/table.js';
 import { verifyBooks } from './world/ledger.js';
 import { makerNames } from './wire/maker.js';
 import { chainActions } from './kinds/mining.js';
@@ -47,12 +49,18 @@ export interface ServiceOptions {
   readonly webhookCa?: string | undefined;
   /** Takes webhook callbacks of plain http to this machine, for receivers without a certificate. Kept in the file. */
   readonly allowHttpCallbacks?: boolean | undefined;
+  /** How events go out, POST unless told. Kept in the file, as the next. */
+  readonly webhookMethod?: 'POST' | 'PUT' | undefined;
+  /** Which state changes are told, every one unless told. */
+  readonly webhookEvents?: 'every' | 'final' | undefined;
   /** Takes the same signature at the token endpoint more than once. */
   readonly allowSignatureReuse?: boolean | undefined;
   /** Takes an `extRefId` that was used before. Kept in the file as a fault, as the next. */
   readonly allowReferenceReuse?: boolean | undefined;
   /** Pays an invoice of somebody outside as often as it is asked to. */
   readonly allowDoublePayment?: boolean | undefined;
+  /** Names of live shapes, or `all`: forms in which services of this kind answer otherwise than specified. */
+  readonly liveShapes?: readonly string[] | undefined;
   /** Posts to webhooks; over the network unless given. */
   readonly post?: Poster['post'] | undefined;
   /** Told of every answer of the service's own, not of those of faults, for tests that look at them all. */
@@ -81,8 +89,11 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
   const checkedTokens: CheckedTokens = new Map();
-  const contextOn = (store: Store): Context =>
-    ({ store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), checkedTokens });
+  const shapes = new Set(readShapeNames(options.liveShapes ?? []));
+  const edge = shapedEdge(shapes, maker, machineTime);
+  const contextOn = (store: Store): Context => ({
+    store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), checkedTokens, liveShapes: shapes,
+  });
   const store = openStore({ file, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
 
   const lateRequest: DueAction = (ctx, subject) => {
@@ -121,26 +132,32 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
         return jsonAnswer(200, route.answer({ ...call, account }));
       });
     } catch (error) {
-      if (error instanceof Refusal) return jsonAnswer(error.status, error.body);
+      if (error instanceof Refusal) return { ...jsonAnswer(error.status, error.body), note: error.note };
       onError(error);
       return serverError;
     }
   }
 
-  function perform(incoming: Incoming): { readonly outgoing: Outgoing; readonly isGenuine: boolean } {
+  /** `genuine` is the service's own answer, where no fault struck. */
+  function perform(incoming: Incoming): { readonly outgoing: Outgoing; readonly genuine?: Outgoing } {
     const ctx = contextOn(store);
     carryOut(ctx, actions);
-    if (!isForClients(incoming)) return { outgoing: dated(answer(ctx, incoming), ctx.now), isGenuine: true };
+    if (!isForClients(incoming)) {
+      const genuine = dated(answer(ctx, incoming), ctx.now);
+      return { outgoing: genuine, genuine };
+    }
     const fault = takeAnswerFault(store, incoming);
     const sight = takeSightFaults(store, incoming);
-    const carried = (): Outgoing => answer(ctx, incoming, sight);
+    let genuine: Outgoing | undefined;
+    const respond = (asked: Incoming): Outgoing => edge.shape(asked, genuine = answer(ctx, asked, sight));
+    const carried = (): Outgoing => edge.refuse(incoming) ?? respond(incoming);
     const outgoing = dated(fault === undefined ? carried() : disturb(fault, {
       carryOut: carried,
       carryOutLater: (after) => schedule(ctx, lateAction, keep(incoming), ctx.now + after),
-      show: () => answer(ctx, { ...incoming, method: 'GET', target: incoming.target.replace(/\/\w+$/, '') }, sight),
+      show: () => respond({ ...incoming, method: 'GET', target: incoming.target.replace(/\/\w+$/, '') }),
     }), ctx.now);
     logRequest(ctx, incoming, outgoing, fault?.kind ?? sight?.kind);
-    return { outgoing, isGenuine: fault === undefined && sight === undefined };
+    return { outgoing, ...(genuine !== undefined && fault === undefined && sight === undefined && { genuine }) };
   }
 
   return {
@@ -148,9 +165,9 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     store,
     async handle(incoming) {
       try {
-        const { outgoing, isGenuine } = await store.write(() => perform(incoming));
+        const { outgoing, genuine } = await store.write(() => perform(incoming));
         courier.kick();
-        if (isGenuine) onAnswer?.(incoming, outgoing);
+        if (genuine !== undefined) onAnswer?.(incoming, genuine);
         return outgoing;
       } catch (error) {
         onError(error);
@@ -202,7 +219,8 @@ function initialise(ctx: Context, options: ServiceOptions): void {
   if (options.allowReferenceReuse) alwaysFault(ctx.store, 'reference-reuse');
   if (options.allowDoublePayment) alwaysFault(ctx.store, 'double-payment');
   plant(ctx, seed ?? 'demo');
-  changeWebhookOptions(ctx.store, { ca: webhookCa, allowHttpLoopback: allowHttpCallbacks });
+  const { webhookMethod: method, webhookEvents: events } = options;
+  changeWebhookOptions(ctx.store, { ca: webhookCa, allowHttpLoopback: allowHttpCallbacks, method, events });
   if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);
   if (apiKey !== undefined && apiSecret !== undefined) {
     setCredentials(ctx.store, readCredentials(ctx.store).accountId, apiKey, apiSecret);

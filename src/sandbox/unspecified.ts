@@ -165,6 +165,9 @@ export const unitsPerDollar: Readonly<Record<string, string>> = {
 /** Exchange rates operation: `GET /rate` answers `{ data: { BTCUSD: … } }`, these bases against every currency. */
 export const rateBases: readonly string[] = ['BTC', 'USDT'];
 
+/** Currencies that rates are shown for and no wallet holds, for one US dollar: pairs of four-letter codes such as BTCUSDC. */
+export const foreignUnitsPerDollar: Readonly<Record<string, string>> = { USDC: '1' };
+
 /** Cancel operation: `PUT /transaction/{txnId}/cancel`, answered like a confirmation. */
 export const cancelSuffix = 'cancel';
 
@@ -183,12 +186,15 @@ export const otherErrors: Readonly<Record<number, string>> = {
   504: 'gateway timeout',
 };
 
-/** A signature that was used before is answered as one that does not match. */
-export const reusedSignature = 'invalid api signature';
+/** A signature that was used before is answered as one that does not match, and named for whoever looks for the cause. */
+export const reusedSignature = {
+  error: 'invalid api signature',
+  message: 'this signature was used before: sign another body, or start the sandbox with --allow-signature-reuse',
+} as const;
 
-/** Names inside `errorMetadata.params` of code 2005: "holds the state and transaction id". */
+/** Names inside `errorMetadata.params` of code 2005, as seen of live services: "holds the state and transaction id". */
 export function finalStateParams(txnId: string, txnState: string): Record<string, string> {
-  return { txnId, txnState };
+  return { State: txnState, TxnID: txnId };
 }
 
 /** Fields kept in the "reduced sourceReq and destReq" of a list item. */
@@ -196,13 +202,20 @@ export const reducedSideFields: ReadonlySet<string> = new Set([
   'ccy', 'method', 'amtRequested', 'amtSettled', 'servicepayFees', 'networkFees', 'reqStatus',
 ]);
 
-/** Account record fields: those that the other answers use for accounts and wallets. */
-export interface AccountRecord {
-  readonly accountId: string;
-  readonly accountDisplayName: string;
-  readonly parentAccountId: string | null;
-  /** ISO 8601, as in a wallet. */
-  readonly createdAt: string;
+/** Account record fields: those that the other answers use for accounts and wallets, and those seen of live services. */
+export function accountRecord(account: { id: string; displayName: string; parentId: string | null; createdAt: number }) {
+  return {
+    accountId: account.id,
+    accountDisplayName: account.displayName,
+    displayName: account.displayName,
+    status: 'ACTIVE',
+    country: 'CA',
+    /** The owner's own id for it. */
+    extId: `sandbox-${account.id}`,
+    parentAccountId: account.parentId,
+    /** ISO 8601, as in a wallet. */
+    createdAt: new Date(account.createdAt).toISOString(),
+  };
 }
 
 /** Balances of a fresh sandbox's main account. */

@@ -50,7 +50,7 @@ export function sign(apiKey: string, apiSecret: string, body: string): string {
 /** Asks for a token; `changes` replaces headers, and an undefined one is left out. */
 export async function authenticate(
   send: Send, url: string, { apiKey, apiSecret }: Credentials, body = JSON.stringify({ nonce: randomUUID() }),
-  changes: Record<string, string | undefined> = {},
+  changes: Record<string, string | undefined> = {}, own?: Check,
 ): Promise<Answered> {
   const headers = {
     'content-type': 'application/json',
@@ -59,14 +59,14 @@ export async function authenticate(
     ...changes,
   };
   const given = Object.entries(headers).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
-  return exchange(send, await checkFor(url, send), `${url}${api}/authentication/token-signature`, {
+  return exchange(send, own ?? await checkFor(url, send), `${url}${api}/authentication/token-signature`, {
     method: 'POST', headers: Object.fromEntries(given), body,
   });
 }
 
 /** A client with a fresh token, whose answers are held against the description unless another check is given. */
 export async function connect(send: Send, url: string, credentials: Credentials, own?: Check): Promise<Client> {
-  const login = async (): Promise<string> => (await authenticate(send, url, credentials)).body.accessToken;
+  const login = async (): Promise<string> => (await authenticate(send, url, credentials, undefined, {}, own)).body?.accessToken;
   let token = await login();
   const check = own ?? await checkFor(url, send);
   const request = (method: string, path: string, body: unknown, headers: Record<string, string>) =>

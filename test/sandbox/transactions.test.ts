@@ -61,7 +61,7 @@ describe('a quote', () => {
       resultStatus: 'error',
       code: '2005',
       error: `transaction ${body.txnId} already in final state expired`,
-      errorMetadata: { params: JSON.stringify({ txnId: body.txnId, txnState: 'expired' }) },
+      errorMetadata: { params: JSON.stringify({ State: 'expired', TxnID: body.txnId }) },
     }]);
     expect((await sandbox.get(body.txnId)).body.txnState).toBe('expired');
   });

@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import { createServer as createSecureServer } from 'node:https';
 
 export interface Received {
+  readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** As it came. */
   readonly raw: string;
@@ -30,7 +31,7 @@ export async function startReceiver(tls?: { key: string; cert: string }): Promis
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
       const raw = Buffer.concat(chunks).toString();
-      received.push({ headers: request.headers, raw, event: JSON.parse(raw) });
+      received.push({ method: request.method ?? '', headers: request.headers, raw, event: JSON.parse(raw) });
       const status = statuses.length === 0 ? 200 : statuses.shift();
       if (status != null) response.writeHead(status).end('ok');
     });

@@ -9,6 +9,9 @@ import { test as base } from 'vitest';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from './openapi.js';
 
+/** Live shapes in which every service of these tests answers, from `npm run test:shapes`. */
+const testedShapes = process.env['SVCPAY_TEST_SHAPES'];
+
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export interface Surroundings {
@@ -38,6 +41,7 @@ function environment({ home, sandbox, env }: Surroundings): Record<string, strin
     HOME: home,
     LANG: 'C.UTF-8',
     SVCPAY_HOME: home,
+    ...(testedShapes && { SVCPAY_LIVE_SHAPES: testedShapes }),
     ...(sandbox && {
       SVCPAY_BASE_URL: sandbox.url,
       SVCPAY_API_KEY: sandbox.apiKey,
@@ -182,7 +186,8 @@ export const test = base.extend<Fixtures>({
   },
   sandboxOptions: { autoPay: 'off' },
   sandbox: async ({ sandboxOptions }, use) => {
-    const sandbox = await startCheckedSandbox(sandboxOptions);
+    const liveShapes = testedShapes?.split(',');
+    const sandbox = await startCheckedSandbox({ liveShapes, ...sandboxOptions });
     await use(sandbox);
     await sandbox.stop();
   },

@@ -50,7 +50,7 @@ async function tour(home: string, context: Context): Promise<void> {
 
 /** Somebody outside asks for money: a coffee, to be paid from the sandbox's wallet. */
 async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
-  const service = await openEmbedded({ config: home, data: home, isolated: true }, settings.maker);
+  const service = await openEmbedded({ config: home, data: home, isolated: true }, settings.maker, {});
   const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
   try {
     const target = { url: embeddedUrl, transport: service.transport };

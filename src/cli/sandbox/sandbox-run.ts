@@ -3,6 +3,7 @@ import { startServer } from '../../sandbox/server.js';
 import { runChild } from './child.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
+import { toldLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions } from './server.js';
 import { text } from '../values.js';
 
@@ -17,9 +18,10 @@ export const sandboxRun = defineCommand({
     ['svcpay sandbox run --auto-pay off -- sh -c \'svcpay wallets --json\'', 'ends with the exit code of the command'],
   ],
   async run({ command, file, ...flags }, context) {
+    if (await toldLiveShapes(flags.liveShapes, context)) return;
     const { env, out, settings } = context;
     const server = await startServer({
-      ...(await readServerOptions(flags)),
+      ...(await readServerOptions(flags, context)),
       file,
       maker: settings.maker,
       onError: (error) => out.warn(`The sandbox failed: ${String(error)}`),

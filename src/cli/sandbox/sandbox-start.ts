@@ -5,6 +5,7 @@ import { openFolder, sandboxFile } from '../../store/files/home.js';
 import { factLines } from '../../terminal/cards/card.js';
 import type { RecordView } from '../../terminal/output.js';
 import { defineCommand } from '../define.js';
+import { toldLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';
 import { text, whole } from '../values.js';
 
@@ -20,15 +21,17 @@ export const sandboxStart = defineCommand({
   examples: [
     ['svcpay sandbox start', 'then, in another terminal: svcpay login'],
     ['svcpay sandbox start --port 0 --json', 'prints one line with url, apiKey, apiSecret, accountId and pid'],
+    ['svcpay sandbox start --live-shapes all', 'to try a client against what services really answer'],
     ['svcpay sandbox start --file :memory: --seed history', 'a month of transactions to look at, kept nowhere'],
   ],
   async run({ port, file, apiKey, apiSecret, ...flags }, context) {
+    if (await toldLiveShapes(flags.liveShapes, context)) return;
     if ((apiKey === undefined) !== (apiSecret === undefined)) {
       throw new Failure('usage', 'Give both --api-key and --api-secret, or neither.');
     }
     if (file === undefined) openFolder(context.home.data);
     const server = await startServer({
-      ...(await readServerOptions(flags)),
+      ...(await readServerOptions(flags, context)),
       ...(apiKey !== undefined && { apiKey, apiSecret }),
       port,
       file: file ?? sandboxFile(context.home),

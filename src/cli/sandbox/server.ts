@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
 import type { ServerOptions } from '../../sandbox/server.js';
+import type { Context } from '../context.js';
 import type { ValuesOf } from '../define.js';
+import { chosenShapes } from './live-shapes.js';
 import { choice, flag, text, word } from '../values.js';
 
 /** A duration in milliseconds, or `off`. */
@@ -18,6 +20,11 @@ export const serverOptions = {
   seed: choice(seeds, 'SEED').optional().describe(`what a new file begins with: ${seeds.join(', ')} (default demo)`),
   webhookCa: text('FILE').optional().describe('certificate authority (PEM) that webhook callbacks may have'),
   allowHttpCallbacks: flag().describe('let webhooks be plain http to this machine'),
+  webhookMethod: choice(['POST', 'PUT'], 'METHOD').optional().describe('deliver events by POST or PUT (default POST)'),
+  webhookEvents: choice(['every', 'final'], 'WHICH').optional().describe('tell every state or final ones (default every)'),
+  liveShapes: word('NAMES', (given) => given.split(',')).optional().describe(
+    'answer as live services were seen to: names with commas, all, or help for a list',
+  ),
   allowSignatureReuse: flag().describe('accept the same signature at the token endpoint again'),
   allowReferenceReuse: flag().describe('accept an extRefId that was used before'),
   allowDoublePayment: flag().describe('pay an invoice again that was paid'),
@@ -25,10 +32,11 @@ export const serverOptions = {
 
 /** The options as the server takes them. Throws Failure `usage` when the certificate cannot be read. */
 export async function readServerOptions(
-  { webhookCa, allowHttpCallbacks, ...flags }: ValuesOf<typeof serverOptions>,
+  { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>, { env }: Pick<Context, 'env'>,
 ): Promise<ServerOptions> {
   return {
     ...flags,
+    liveShapes: chosenShapes(env, liveShapes),
     ...(webhookCa !== undefined && { webhookCa: await readCertificate(webhookCa) }),
     // The file keeps what was allowed before; the flag alone adds to it.
     ...(allowHttpCallbacks && { allowHttpCallbacks }),

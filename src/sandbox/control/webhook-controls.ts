@@ -8,7 +8,9 @@ import { badRequest, notFound } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { findTransaction } from '../service/transactions.js';
 import { states } from '../wire/states.js';
-import { changeWebhookOptions, readWebhookOptions } from '../deliveries/webhook-options.js';
+import {
+  changeWebhookOptions, readWebhookOptions, webhookEvents, webhookMethods,
+} from '../deliveries/webhook-options.js';
 
 const triggerBody = v.object({
   state: v.picklist(states),
@@ -25,6 +27,8 @@ const certificate = v.pipe(v.string(), v.includes('-----BEGIN CERTIFICATE-----',
 const optionsBody = v.object({
   allowHttpLoopback: v.optional(v.boolean()),
   ca: v.optional(v.nullable(certificate)),
+  method: v.optional(v.picklist(webhookMethods)),
+  events: v.optional(v.picklist(webhookEvents)),
 });
 
 export function webhookControls(): Route[] {
@@ -42,10 +46,10 @@ export function webhookControls(): Route[] {
       replay(call.ctx, idParam(call));
       return showDelivery(call.ctx.store, idParam(call));
     }),
-    route('GET', 'webhook-options', ({ ctx }) => readWebhookOptions(ctx.store)),
+    route('GET', 'webhook-options', ({ ctx }) => readWebhookOptions(ctx)),
     route('PUT', 'webhook-options', ({ ctx, incoming }) => {
       changeWebhookOptions(ctx.store, readBody(incoming, optionsBody));
-      return readWebhookOptions(ctx.store);
+      return readWebhookOptions(ctx);
     }),
   ];
 }

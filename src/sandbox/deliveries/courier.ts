@@ -110,10 +110,11 @@ export function createCourier(options: CourierOptions): Courier {
   async function postOnce({ id, body, dueAt }: Ready, claim: Claim): Promise<Attempt | undefined> {
     const target = read((ctx) => findTarget(ctx, id, claim));
     if (target === undefined) return undefined;
-    const { callback, secret, ca, signatureHeader } = target;
+    const { callback, secret, ca, method, signatureHeader } = target;
     const signature = createHmac('sha256', secret).update(body).digest('hex');
     const begun = performance.now();
     const result = await post({
+      method,
       url: callback,
       headers: { 'content-type': 'application/json', [signatureHeader]: signature },
       body,
@@ -166,13 +167,15 @@ function claimReady(ctx: Context, machine: number): Batch[] {
 }
 
 /** Where a delivery goes now, and signed with what. Undefined once it is not this claim's to post any more. */
-function findTarget({ store, maker }: Context, id: number, { webhookId, number }: Claim) {
-  const target = store.one(
+function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
+  const target = ctx.store.one(
     targetRow,
     `SELECT callback, secret FROM delivery JOIN webhook ON webhook.id = webhook_id
      WHERE delivery.id = ? AND delivery.status = 'sending' AND webhook.id = ? AND claim = ?`, id, webhookId, number,
   );
-  return target && { ...target, ca: readWebhookOptions(store).ca, signatureHeader: maker.signatureHeader };
+  if (target === undefined) return undefined;
+  const { ca, method, signatureHeader = ctx.maker.signatureHeader } = readWebhookOptions(ctx);
+  return { ...target, ca, method, signatureHeader };
 }
 
 function note(ctx: Context, id: number, claim: Claim, attempt: Attempt): void {

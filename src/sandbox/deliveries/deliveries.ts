@@ -5,8 +5,10 @@ import type { Store } from '../storage/database.js';
 import { takeEventFaults } from '../world/faults.js';
 import { writeJson } from '../wire/json.js';
 import { badRequest, notFound } from '../wire/refusal.js';
+import { isFinal, type State } from '../wire/states.js';
 import { schedule, unschedule, type DueAction } from '../world/schedule.js';
 import { deliveries } from '../unspecified.js';
+import { readWebhookOptions } from './webhook-options.js';
 import { webhookOf } from './webhooks.js';
 
 /** `scheduled` waits for its moment, `sending` has reached it, the others are over. */
@@ -79,13 +81,14 @@ export interface Announced {
   readonly id: string;
   readonly accountId: string;
   readonly extRefId: string | null;
-  readonly state: string;
+  readonly state: State;
   readonly updatedAt: number;
 }
 
 /** Tells the account's webhook, if it has one, that a transaction has come into its present state. */
 export function announce(ctx: Context, txn: Announced, msg: string): void {
   if (webhookOf(ctx.store, txn.accountId) === undefined) return;
+  if (readWebhookOptions(ctx).events === 'final' && !isFinal(txn.state)) return;
   const event = {
     txnId: txn.id,
     extRefId: txn.extRefId ?? undefined,
@@ -128,7 +131,7 @@ export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void 
     id, at, callback, signature, status, error, durationMs,
   );
   const { tries } = findRow(ctx.store, id);
-  const pause = deliveries.retries[tries];
+  const pause = readWebhookOptions(ctx).retries ? deliveries.retries[tries] : undefined;
   ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
   if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
   else if (pause === undefined) setStatus(ctx.store, id, 'failed');

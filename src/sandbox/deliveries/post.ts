@@ -1,9 +1,10 @@
-// One POST to a receiver outside, over http or https, with a certificate authority of one's own where that is wanted.
+// One delivery to a receiver outside, over http or https, with a certificate authority of one's own where that is wanted.
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createSecureContext, rootCertificates } from 'node:tls';
 
 export interface PostRequest {
+  readonly method: 'POST' | 'PUT';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -36,10 +37,10 @@ export function createPoster(): Poster {
   }
 
   return {
-    post({ url, headers, body, ca, signal }) {
+    post({ method, url, headers, body, ca, signal }) {
       return new Promise((resolve) => {
         const isSecure = url.startsWith('https:');
-        const options = { method: 'POST', headers: { ...headers, 'content-length': Buffer.byteLength(body) }, signal };
+        const options = { method, headers: { ...headers, 'content-length': Buffer.byteLength(body) }, signal };
         const fail = (error: Error): void =>
           resolve({ status: null, error: signal.aborted ? 'no answer in time' : error.message || String(error) });
         try {

@@ -1,30 +1,47 @@
-// How webhooks go out of this sandbox: whom they trust, and whether http is good enough on this machine.
+// How webhooks go out of this sandbox: whom they trust, by which method, what they tell, and how often they are tried.
 import * as v from 'valibot';
 import type { Store } from '../storage/database.js';
 import { readSetting, writeSetting } from '../storage/settings.js';
+import type { Context } from '../world/context.js';
 
-const options = v.object({
+export const webhookMethods = ['POST', 'PUT'] as const;
+/** `final`: only that a transaction has come to its end. */
+export const webhookEvents = ['every', 'final'] as const;
+
+const stored = v.object({
   /** Takes callbacks of http to the loopback interface, for receivers without a certificate. Off at first. */
-  allowHttpLoopback: v.boolean(),
+  allowHttpLoopback: v.optional(v.boolean(), false),
   /** Certificate authority to trust besides the well-known ones, PEM. */
-  ca: v.nullable(v.string()),
+  ca: v.optional(v.nullable(v.string()), null),
+  method: v.optional(v.picklist(webhookMethods), 'POST'),
+  events: v.optional(v.picklist(webhookEvents), 'every'),
 });
 
-export type WebhookOptions = v.InferOutput<typeof options>;
+type Stored = v.InferOutput<typeof stored>;
 
-export function readWebhookOptions(store: Store): WebhookOptions {
-  const stored = readSetting(store, 'webhookOptions');
-  return stored === undefined ? { allowHttpLoopback: false, ca: null } : v.parse(options, JSON.parse(stored));
+export interface WebhookOptions extends Stored {
+  /** A delivery that does not arrive is tried again. */
+  readonly retries: boolean;
+  /** In place of the header of the specification. */
+  readonly signatureHeader: string | undefined;
+}
+
+/** What the file keeps, unless a live shape says otherwise. */
+export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>): WebhookOptions {
+  const kept = readStored(store);
+  return {
+    ...kept,
+    method: liveShapes.has('webhook-put') ? 'PUT' : kept.method,
+    events: liveShapes.has('webhook-final-only') ? 'final' : kept.events,
+    retries: !liveShapes.has('webhook-once'),
+    signatureHeader: liveShapes.has('webhook-signature-header') ? 'X-Signature' : undefined,
+  };
 }
 
 /** Changes what is given and keeps the rest. */
-export function changeWebhookOptions(
-  store: Store, change: { [K in keyof WebhookOptions]?: WebhookOptions[K] | undefined },
-): void {
-  const { allowHttpLoopback, ca } = readWebhookOptions(store);
-  const next: WebhookOptions = {
-    allowHttpLoopback: change.allowHttpLoopback ?? allowHttpLoopback,
-    ca: change.ca === undefined ? ca : change.ca,
-  };
-  writeSetting(store, 'webhookOptions', JSON.stringify(next));
+export function changeWebhookOptions(store: Store, change: { [K in keyof Stored]?: Stored[K] | undefined }): void {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  writeSetting(store, 'webhookOptions', JSON.stringify({ ...readStored(store), ...Object.fromEntries(given) }));
 }
+
+const readStored = (store: Store): Stored => v.parse(stored, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));

@@ -43,7 +43,7 @@ export function reachWebhook(store: Store, caller: Account, id: string): Webhook
 
 /** Registers a webhook in place of the one before, whose remaining deliveries are dropped. */
 export function createWebhook(ctx: Context, accountId: string, callback: string, secret: string): Webhook {
-  assertCallback(ctx.store, callback);
+  assertCallback(ctx, callback);
   const before = webhookOf(ctx.store, accountId);
   if (before !== undefined) removeWebhook(ctx.store, before.id);
   const webhook = { id: randomId(ctx.random), accountId, callback, secret, createdAt: ctx.now };
@@ -56,11 +56,11 @@ export function createWebhook(ctx: Context, accountId: string, callback: string,
 
 /** Whatever is delivered from now on goes to the new callback and is signed with the new secret. */
 export function updateWebhook(
-  store: Store, webhook: Webhook, change: { callback?: string | undefined; secret?: string | undefined },
+  ctx: Context, webhook: Webhook, change: { callback?: string | undefined; secret?: string | undefined },
 ): Webhook {
   const { callback = webhook.callback, secret = webhook.secret } = change;
-  if (callback !== webhook.callback) assertCallback(store, callback);
-  store.run('UPDATE webhook SET callback = ?, secret = ? WHERE id = ?', callback, secret, webhook.id);
+  if (callback !== webhook.callback) assertCallback(ctx, callback);
+  ctx.store.run('UPDATE webhook SET callback = ?, secret = ? WHERE id = ?', callback, secret, webhook.id);
   return { ...webhook, callback, secret };
 }
 
@@ -73,11 +73,11 @@ export function removeWebhook(store: Store, id: string): void {
 }
 
 /** HTTPS only; http to this machine where the sandbox was told to allow it. */
-function assertCallback(store: Store, callback: string): void {
+function assertCallback(ctx: Context, callback: string): void {
   const url = URL.canParse(callback) ? new URL(callback) : undefined;
   if (url?.protocol === 'https:') return;
   if (url?.protocol === 'http:' && isLoopback(url.hostname)) {
-    if (readWebhookOptions(store).allowHttpLoopback) return;
+    if (readWebhookOptions(ctx).allowHttpLoopback) return;
     throw badRequest('callback must be an HTTPS URL; http to this machine needs sandbox start --allow-http-callbacks');
   }
   throw badRequest('callback must be an HTTPS URL');

@@ -1,5 +1,5 @@
 // The endpoints of the specification, one row each: method, path, access, answer.
-import { reachAccount, assertReach, findAccount, walletsOf } from '../world/accounts.js';
+import { reachAccount, reachWallets, assertReach, findAccount, walletsOf } from '../world/accounts.js';
 import { staticAddress } from '../world/addresses.js';
 import { issueToken } from '../http/auth.js';
 import { createTransaction, creationBody } from '../kinds/creation.js';
@@ -12,7 +12,7 @@ import { listTransactions } from '../service/listing.js';
 import { rateTable } from '../service/rates.js';
 import { alreadyFinal, badRequest, notFound } from '../wire/refusal.js';
 import { findPastTransaction, findTransaction, type Transaction } from '../service/transactions.js';
-import { cancelSuffix, type AccountRecord } from '../unspecified.js';
+import { accountRecord, cancelSuffix } from '../unspecified.js';
 import { webhookEndpoints } from './webhook-endpoints.js';
 import { showListItem, showTransaction } from './show-transaction.js';
 
@@ -62,18 +62,13 @@ function assertJson(text: string): void {
 }
 
 function getWallets({ ctx, account, params }: AccountCall): unknown {
-  const { id } = reachAccount(ctx.store, account, params['accountId'] ?? '');
+  const { id } = reachWallets(ctx.store, account, params['accountId'] ?? '');
   return { data: walletsOf(ctx.store, id) };
 }
 
-function getAccount({ ctx, account, params }: AccountCall): AccountRecord {
+function getAccount({ ctx, account, params }: AccountCall): unknown {
   const found = reachAccount(ctx.store, account, params['accountId'] ?? '');
-  return {
-    accountId: found.id,
-    accountDisplayName: found.displayName,
-    parentAccountId: found.parentId,
-    createdAt: new Date(found.createdAt).toISOString(),
-  };
+  return accountRecord(found);
 }
 
 function getBitcoinAddress({ ctx, account }: AccountCall): unknown {

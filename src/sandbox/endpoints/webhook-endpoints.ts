@@ -1,7 +1,7 @@
 // The endpoints that manage an account's webhook (specification: endpoints 11 to 14).
 import * as v from 'valibot';
 import { readBody, type AccountCall, type Route } from '../http/routing.js';
-import { badRequest } from '../wire/refusal.js';
+import { badRequest, webhookExists } from '../wire/refusal.js';
 import { maxTextLength } from '../unspecified.js';
 import { createWebhook, reachWebhook, removeWebhook, showWebhook, updateWebhook, webhookOf } from '../deliveries/webhooks.js';
 
@@ -23,6 +23,7 @@ export function webhookEndpoints(base: string): Route[] {
 
 function postWebhook({ ctx, account, incoming }: AccountCall): unknown {
   const wanted = readBody(incoming, creation);
+  if (ctx.liveShapes.has('webhook-exists') && webhookOf(ctx.store, account.id) !== undefined) throw webhookExists();
   return showWebhook(createWebhook(ctx, account.id, wanted.callback, wanted.secret));
 }
 
@@ -35,7 +36,7 @@ function putWebhook({ ctx, account, params, incoming }: AccountCall): unknown {
   const webhook = reachWebhook(ctx.store, account, params['webhookId'] ?? '');
   const wanted = readBody(incoming, change);
   if (wanted.callback === undefined && wanted.secret === undefined) throw badRequest('callback or secret is required');
-  return showWebhook(updateWebhook(ctx.store, webhook, wanted));
+  return showWebhook(updateWebhook(ctx, webhook, wanted));
 }
 
 function deleteWebhook({ ctx, account, params }: AccountCall): unknown {

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { findAccount, type Account } from '../world/accounts.js';
 import { type Context, randomHex } from '../world/context.js';
-import { unauthorized } from '../wire/refusal.js';
+import { Refusal, unauthorized } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { durations, reusedSignature } from '../unspecified.js';
 
@@ -37,7 +37,7 @@ export function issueToken(
   const expected = createHmac('sha256', known.secret).update(`${apiKey}&payload=`).update(body).digest('hex');
   if (!sameText(signature, expected)) throw unauthorized('invalid api signature');
   const fresh = ctx.store.run('INSERT INTO used_signature (signature) VALUES (?) ON CONFLICT DO NOTHING', signature);
-  if (fresh.changes === 0 && !allowReuse) throw unauthorized(reusedSignature);
+  if (fresh.changes === 0 && !allowReuse) throw new Refusal(401, reusedSignature, 'repeated signature');
   return newToken(ctx, known.accountId);
 }
 

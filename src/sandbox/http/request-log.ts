@@ -15,7 +15,10 @@ const logRow = v.object({
   status: v.number(),
   requestBody: v.string(),
   responseBody: v.string(),
-  /** Kind of the fault that struck the request; what was answered may then not be what arrived. */
+  /**
+   * Kind of the fault that struck the request; what was answered may then not be what arrived. Without one what else is
+   * worth a word: `repeated signature`.
+   */
   fault: v.nullable(v.string()),
 });
 
@@ -40,7 +43,7 @@ export function logRequest(ctx: Context, incoming: Incoming, outgoing: Outgoing,
     outgoing.status,
     Buffer.from(incoming.body ?? '').toString().slice(0, maxLoggedBody),
     outgoing.body.slice(0, maxLoggedBody),
-    fault ?? null,
+    fault ?? outgoing.note ?? null,
   );
   if (lastId % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', lastId - kept);
 }

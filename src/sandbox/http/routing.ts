@@ -23,6 +23,8 @@ export interface Outgoing {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** What the log of requests says of it. */
+  readonly note?: string | undefined;
   /** Milliseconds that the answer is held back. */
   readonly delay?: number | undefined;
   /** What becomes of the answer on its way: the connection is cut before it or within it, or nothing ever comes. */

@@ -35,7 +35,7 @@ const rows: readonly Operation[] = [
   },
   {
     method: 'get', path: '/account/{accountId}/wallet/', id: 'getWallets', summary: 'Get the wallets of an account',
-    answer: ref('Wallets'), refusals: ['403', '404'],
+    answer: ref('Wallets'),
   },
   {
     method: 'get', path: '/account/{accountId}', id: 'getAccount', summary: 'Get an account',

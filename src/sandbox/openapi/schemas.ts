@@ -25,7 +25,8 @@ const accountSchemas: Record<string, Schema> = {
   }),
   Wallets: record({ data: list(ref('Wallet')) }),
   Account: described(record({
-    accountId: text, accountDisplayName: text, parentAccountId: { type: ['string', 'null'] }, createdAt: isoTime,
+    accountId: text, accountDisplayName: text, displayName: text, status: oneOf('ACTIVE'),
+    country: { type: 'string', pattern: '^[A-Z]{2}$' }, extId: text, parentAccountId: { type: ['string', 'null'] }, createdAt: isoTime,
   }), 'The fields of an account record are not in the specification.'),
   OnchainAddress: record({ staticOnchainAddress: text }),
   StablecoinAddress: record({

@@ -1,6 +1,6 @@
 // Exchange rates between the service's currencies.
 import Big from 'big.js';
-import { rateBases, unitsPerDollar } from '../unspecified.js';
+import { foreignUnitsPerDollar, rateBases, unitsPerDollar } from '../unspecified.js';
 
 /** Digits of a rate; what is shown as `fxRate` is exactly what is applied. */
 const significantDigits = 12;
@@ -13,14 +13,14 @@ export function rateBetween(from: string, to: string): Big {
 
 /** Every pair of the exchange rates operation, such as `BTCUSD`. */
 export function rateTable(): Record<string, Big> {
-  const currencies = Object.keys(unitsPerDollar);
+  const currencies = [unitsPerDollar, foreignUnitsPerDollar].flatMap(Object.keys);
   const pairs = rateBases.flatMap((base) => currencies.map((ccy) => [base, ccy] as const));
   const changes = pairs.filter(([base, ccy]) => base !== ccy);
   return Object.fromEntries(changes.map(([base, ccy]) => [base + ccy, rateBetween(base, ccy)]));
 }
 
 function perDollar(ccy: string): Big {
-  const units = unitsPerDollar[ccy];
+  const units = unitsPerDollar[ccy] ?? foreignUnitsPerDollar[ccy];
   if (units === undefined) throw new RangeError(`${ccy} has no rate.`);
   return new Big(units);
 }

@@ -17,11 +17,14 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly body: ErrorBody;
+  /** For the log of requests. */
+  readonly note: string | undefined;
 
-  constructor(status: number, body: ErrorBody) {
+  constructor(status: number, body: ErrorBody, note?: string) {
     super(`${status} ${body.error}`);
     this.status = status;
     this.body = body;
+    this.note = note;
   }
 }
 
@@ -49,6 +52,12 @@ export function alreadyFinal(txnId: string, state: string): Refusal {
     error: `transaction ${txnId} already in final state ${state}`,
     errorMetadata: { params: JSON.stringify(finalStateParams(txnId, state)) },
   });
+}
+
+/** Code 3002, as some services answer in place of replacing the webhook. */
+export function webhookExists(): Refusal {
+  const error = 'a webhook exists already';
+  return new Refusal(400, { resultStatus: 'error', code: '3002', error, errorMetadata: { params: '{}' } });
 }
 
 export function extRefIdUsed(): Refusal {

@@ -4,6 +4,8 @@ const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'use
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
 export type State = (typeof states)[number];
 
+export const isFinal = (state: State): boolean => finalStates.some((each) => each === state);
+
 /** Kinds of transaction that go through the same states. */
 export type Flow = 'lightning-receive' | 'onchain-receive' | 'send' | 'swap';
 

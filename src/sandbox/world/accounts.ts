@@ -38,18 +38,32 @@ export function createAccount(ctx: Context, displayName: string, parentId: strin
 
 /** The account of the path, if the caller may see it: itself or one of its subaccounts. */
 export function reachAccount(store: Store, caller: Account, id: string): Account {
-  if (!/^ne01-[0-9a-z]+$/i.test(id)) throw new Refusal(400, { error: 'failed to get account' });
+  assertAccountId(id);
   const account = findAccount(store, id);
   if (account === undefined) throw notFound();
   assertReach(caller, id, account.parentId);
   return account;
 }
 
+/** The same for the wallets: whoever may not see them, and whatever does not exist, is answered alike. */
+export function reachWallets(store: Store, caller: Account, id: string): Account {
+  assertAccountId(id);
+  const account = findAccount(store, id);
+  if (account === undefined || (id !== caller.id && account.parentId !== caller.id)) throw anothersAccount();
+  return account;
+}
+
+function assertAccountId(id: string): void {
+  if (!/^ne01-[0-9a-z]+$/i.test(id)) throw new Refusal(400, { error: 'failed to get account' });
+}
+
+const anothersAccount = (): Refusal => unauthorized('you are not authorized to view this account');
+
 /** Refuses a caller that is neither the owner nor its parent: a child reaching for its parent, or a stranger. */
 export function assertReach(caller: Account, ownerId: string, ownersParent: string | null | undefined): void {
   if (ownerId === caller.id || ownersParent === caller.id) return;
   if (ownerId === caller.parentId) throw permissionDenied();
-  throw unauthorized('you are not authorized to view this account');
+  throw anothersAccount();
 }
 
 const walletRow = v.object({

@@ -18,6 +18,8 @@ export interface Context {
   /** Address of the service as its clients see it, without a trailing slash. */
   readonly baseUrl: string;
   readonly checkedTokens: CheckedTokens;
+  /** Behaviours of live services that are on, by the names of their shapes. */
+  readonly liveShapes: ReadonlySet<string>;
 }
 
 export function randomHex(random: Random, length: number): string {

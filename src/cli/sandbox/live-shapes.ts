@@ -1,0 +1,31 @@
+// In which live shapes a sandbox of this program answers: by its flag, else by the environment, embedded or not.
+import { Failure } from '../../formats/failure.js';
+import { liveShapes, readShapeNames, shapeNames, type LiveShape } from '../../sandbox/live-shapes/table.js';
+import type { Context, Process } from '../context.js';
+
+/** Whether only the list of live shapes was asked for, which is then printed. */
+export async function toldLiveShapes(names: readonly string[] | undefined, { out }: Pick<Context, 'out'>): Promise<boolean> {
+  if (names?.includes('help') !== true) return false;
+  const rows = shapeNames.map((name): { name: string } & LiveShape => ({ name, ...liveShapes[name] }));
+  await out.list(rows, {
+    columns: [
+      { title: 'Live shape', value: ({ name }) => name },
+      { title: 'In all', value: ({ alone }) => (alone === undefined ? 'yes' : 'no') },
+      { title: 'What is answered', value: ({ summary }) => summary },
+    ],
+    quiet: ({ name }) => name,
+    empty: 'There are none.',
+  });
+  return true;
+}
+
+/** The names of the flag, else of `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for one that is none. */
+export function chosenShapes(env: Process['env'], flag?: readonly string[]): readonly string[] {
+  const names = flag ?? env['SVCPAY_LIVE_SHAPES']?.split(',') ?? [];
+  try {
+    return readShapeNames(names.filter((name) => name !== ''));
+  } catch (error) {
+    if (error instanceof RangeError) throw new Failure('usage', error.message, { hint: 'svcpay sandbox start --live-shapes help' });
+    throw error;
+  }
+}

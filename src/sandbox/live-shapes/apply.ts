@@ -1,0 +1,76 @@
+// Puts live shapes on answers of the service, at its edge: what the service does stays as it is.
+import { jsonAnswer, type Incoming, type Outgoing } from '../http/routing.js';
+import { readJson } from '../wire/json.js';
+import type { Maker } from '../wire/maker.js';
+import { otherErrors } from '../unspecified.js';
+import { liveShapes, shapeNames, type LiveShape, type LiveShapeName } from './table.js';
+
+export interface ShapedEdge {
+  /** A request that is turned away before the service sees it. */
+  refuse(incoming: Incoming): Outgoing | undefined;
+  /** The answer of the service in these shapes. */
+  shape(incoming: Incoming, outgoing: Outgoing): Outgoing;
+}
+
+const version = '/api/v2';
+
+export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, machineTime: () => number): ShapedEdge {
+  const limiter = createLimiter();
+  const headers = (left: number, resetMs: number): Record<string, string> => ({
+    'x-ratelimit-limit': String(perMinute),
+    'x-ratelimit-remaining': String(left),
+    'x-ratelimit-reset': String(Math.ceil(resetMs / 1000)),
+  });
+  let last: Record<string, string> = {};
+  return {
+    refuse() {
+      last = names.has('rate-limit-headers') ? headers(perMinute - 1, aMinute) : {};
+      if (!names.has('rate-limit')) return undefined;
+      const { left, resetMs, isTaken } = limiter(machineTime());
+      last = headers(left, resetMs);
+      return isTaken ? undefined : withHeaders(jsonAnswer(429, { error: otherErrors[429] }), last);
+    },
+    shape(incoming, outgoing) {
+      if (names.size === 0 || !incoming.target.startsWith(version)) return outgoing;
+      return withHeaders(shaped(names, maker, incoming, outgoing), last);
+    },
+  };
+}
+
+const withHeaders = (outgoing: Outgoing, more: Readonly<Record<string, string>>): Outgoing =>
+  ({ ...outgoing, headers: { ...outgoing.headers, ...more } });
+
+function shaped(names: ReadonlySet<LiveShapeName>, maker: Maker, incoming: Incoming, outgoing: Outgoing): Outgoing {
+  const [path = ''] = incoming.target.slice(version.length).split('?', 1);
+  const request = `${incoming.method} ${path.replace(/^(\/transaction)\/$/, '$1')}`;
+  let { status } = outgoing;
+  let body: unknown = readJson(outgoing.body);
+  for (const name of shapeNames.filter((each) => names.has(each))) {
+    const shape: LiveShape = liveShapes[name];
+    if (shape.kind !== 'answer' || !shape.of.test(request)) continue;
+    if (!(shape.from ?? isOk)(outgoing.status)) continue;
+    body = shape.change(body, maker);
+    status = shape.status ?? status;
+  }
+  return { ...outgoing, ...jsonAnswer(status, body) };
+}
+
+const isOk = (status: number): boolean => status === 200;
+
+const perMinute = 60;
+const perSecond = 5;
+const aMinute = 60_000;
+
+/** So many requests in any minute, and so many in any second. */
+function createLimiter() {
+  let taken: number[] = [];
+  return (now: number): { isTaken: boolean; left: number; resetMs: number } => {
+    taken = taken.filter((at) => at > now - aMinute);
+    const recent = taken.filter((at) => at > now - 1000);
+    const isTaken = taken.length < perMinute && recent.length < perSecond;
+    if (isTaken) taken.push(now);
+    const crowded = recent.length >= perSecond && taken.length < perMinute;
+    const [oldest = now] = crowded ? recent : taken;
+    return { isTaken, left: perMinute - taken.length, resetMs: oldest + (crowded ? 1000 : aMinute) - now };
+  };
+}

@@ -17,9 +17,11 @@ _svcpay() {
     --exclude-dest-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
     --format) COMPREPLY=($(compgen -W 'csv jsonl hledger beancount' -- "$current")); return ;;
     --seed) COMPREPLY=($(compgen -W 'demo empty history' -- "$current")); return ;;
+    --webhook-method) COMPREPLY=($(compgen -W 'POST PUT' -- "$current")); return ;;
+    --webhook-events) COMPREPLY=($(compgen -W 'every final' -- "$current")); return ;;
     --status) COMPREPLY=($(compgen -W 'scheduled sending delivered failed canceled' -- "$current")); return ;;
     --outcome) COMPREPLY=($(compgen -W 'no-route rejected error' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--spend|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--spend|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--live-shapes|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
@@ -80,8 +82,8 @@ _svcpay() {
     'webhook replay') words='' flags='--since --to' ;;
     'webhook trigger') words='quoted srcintent srccreated destsent completed expired failed usercanceled rejected error' flags='--to --txn --ref --secret-stdin' ;;
     'sandbox') words='start run status fund pay invoice mine clock fault log deliveries snapshot reset' flags='' ;;
-    'sandbox start') words='' flags='--port --file --api-key --api-secret --auto-pay --seed --webhook-ca --allow-http-callbacks --allow-signature-reuse --allow-reference-reuse --allow-double-payment' ;;
-    'sandbox run') words='' flags='--file --auto-pay --seed --webhook-ca --allow-http-callbacks --allow-signature-reuse --allow-reference-reuse --allow-double-payment' ;;
+    'sandbox start') words='' flags='--port --file --api-key --api-secret --auto-pay --seed --webhook-ca --allow-http-callbacks --webhook-method --webhook-events --live-shapes --allow-signature-reuse --allow-reference-reuse --allow-double-payment' ;;
+    'sandbox run') words='' flags='--file --auto-pay --seed --webhook-ca --allow-http-callbacks --webhook-method --webhook-events --live-shapes --allow-signature-reuse --allow-reference-reuse --allow-double-payment' ;;
     'sandbox status') words='' flags='' ;;
     'sandbox fund') words='' flags='' ;;
     'sandbox pay') words='' flags='' ;;

@@ -4,7 +4,6 @@ import type { Credentials } from '../../api/types.js';
 import { openSandbox } from '../../sandbox/embedded.js';
 import { openFolder, sandboxFile, type Home } from '../../store/files/home.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
-import type { Process } from '../context.js';
 import { chosenShapes } from './live-shapes.js';
 import { credentialName, openTokens, type KeptTokens } from '../../store/profile/tokens.js';
 
@@ -16,7 +15,7 @@ export interface EmbeddedService {
   close(): Promise<void>;
 }
 
-export async function openEmbedded(home: Home, maker: string, env: Process['env']): Promise<EmbeddedService> {
+export async function openEmbedded(home: Home, maker: string, env: Parameters<typeof chosenShapes>[0]): Promise<EmbeddedService> {
   openFolder(home.data);
   const service = openSandbox({ file: sandboxFile(home), maker, liveShapes: chosenShapes(env) });
   const { apiKey, apiSecret, handle } = service;

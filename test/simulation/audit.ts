@@ -1,73 +1,196 @@
-// Reads the books after a schedule: paid at most once, told truly, agreed to, and nothing left open.
+// Reads the books after a schedule: paid at most once, told truly, agreed to, within limits, and nothing left open.
 import Big from 'big.js';
+import type { FailureKind } from '../../src/formats/failure.js';
 import type { Intent } from '../../src/store/journal/journal.js';
-import { isFinal } from '../../src/formats/states.js';
+import { hasLapsed, isFinal } from '../../src/formats/states.js';
+import type { RowOutcome } from '../../src/wallet/batch/run.js';
+import type { BatchEnd } from './commands.js';
+import type { Keeper } from './homes.js';
 import { inWords } from './process.js';
-import type { Books, Ended } from './schedule.js';
-import { baseRef, hasMoved, type ModelTransaction } from './service-model.js';
+import { intentsOf, type Books, type Ended } from './schedule.js';
+import { baseRef, byItself, hasMoved } from './service-model.js';
+import { totalOf, type ModelTransaction } from './service-quotes.js';
+import { askedKey, keyOf } from './wishes.js';
 
-export function audit(books: Books): string[] {
+export async function audit(books: Books): Promise<string[]> {
+  const journals = await Promise.all(books.keepers.map(async (keeper) => ({ keeper, intents: await intentsOf(keeper) })));
+  const known: Known = { books, intentOf: new Map(journals.flatMap(({ intents }) => intents.map((each) => [each.id, each] as const))) };
+  const moved = books.model.transactions.filter(hasMoved);
   return [
-    ...paidTwice(books),
-    ...books.ended.flatMap((each) => untrue(each, books)),
-    ...books.model.transactions.filter(hasMoved).flatMap((txn) => notAgreed(txn, books)),
-    ...books.machines.flatMap(({ name, store }) =>
-      [...store.rows.values()].flatMap(({ intent }) => astray(intent, books).map((why) => `journal of ${name}: ${why}`)),
+    ...twice(moved, known),
+    ...books.ended.flatMap((each) => untrue(each, known)),
+    ...moved.flatMap((txn) => notAgreed(txn, books)),
+    ...books.model.transactions.flatMap((txn) => notAsked(txn)),
+    ...overLimits(moved, books),
+    ...journals.flatMap(({ keeper, intents }) =>
+      intents.flatMap((intent) => astray(intent, keeper, known).map((why) => `journal of ${keeper.name}: ${why}`)),
     ),
   ];
 }
 
-/** The model itself watches the references; what can be paid once only is watched here, by machine. */
-function paidTwice({ model, machineOf, wishes }: Books): string[] {
-  const once = wishes.filter(({ order }) => order.onceKey !== null).map(({ order }) => order.destination);
-  const paid = model.transactions.filter(hasMoved);
-  return once.flatMap((destination) => {
-    const machines = paid
-      .filter((txn) => txn.destReq.reqDetails.address === destination)
-      .map(({ confirmedBy }) => machineOf.get(confirmedBy ?? ''));
-    return new Set(machines).size < machines.length ? [`${destination} was paid twice by one machine`] : [];
+interface Known {
+  readonly books: Books;
+  readonly intentOf: ReadonlyMap<string, Intent>;
+}
+
+/** Once per intent, which its reference names everywhere, and once per invoice. */
+function twice(moved: readonly ModelTransaction[], known: Known): string[] {
+  const pairs = moved.flatMap((txn, index) => moved.slice(0, index).map((other) => [other, txn] as const));
+  return pairs.flatMap(([one, other]) => {
+    const sameIntent = baseRef(one.extRefId) === baseRef(other.extRefId);
+    const sameInvoice = invoiceOf(one) !== undefined && invoiceOf(one) === invoiceOf(other);
+    if (!sameIntent && !(sameInvoice && isOneHouse(one, other, known.books))) return [];
+    if (isLicensed(one, other, known)) return [];
+    const what = sameIntent ? 'under one reference' : 'one invoice';
+    return [`paid twice, ${what}: ${one.extRefId} (${one.txnId}) and ${other.extRefId} (${other.txnId})`];
   });
 }
 
-/** Whether what a command reported was not so. */
-function untrue({ process, wish, verdict, options, isCalm }: Ended, { model }: Books): string[] {
-  const says = (why: string): string[] => [`${process} ended with "${inWords(verdict)}", but ${why}`];
-  if (verdict.ended === 'broken') return says('that is a defect');
-  if (verdict.ended === 'done') {
-    const { txnId, txnState } = verdict.txn;
-    const txn = model.transactions.find((each) => each.txnId === txnId);
-    if (txnState === 'completed') return txn?.state === 'completed' ? [] : says(`it is ${txn?.state}`);
-    if (options.quoteOnly) return txn === undefined || isFinal(txnState) ? says('that is no quote') : [];
-    return options.wait === false && txn?.confirmedBy !== undefined ? [] : says('that is no end');
-  }
-  const { kind, txnId } = verdict.failure;
-  if (isCalm && wish !== undefined && kind !== 'payment-failed') return says('whoever asks in good weather is told the end');
-  if (kind === 'unexpected') return says('nothing unexpected may happen');
-  if (kind === 'payment-failed') {
-    const txn = model.transactions.find((each) => each.txnId === txnId);
-    return txn === undefined || hasMoved(txn) || txn.state === 'quoted' ? says(`it is ${txn?.state}`) : [];
-  }
-  if (kind === 'pending') return [];
-  const moved = model.transactions.find((each) => each.confirmedBy === process);
-  return moved === undefined ? [] : says(`its confirmation of ${moved.txnId} took effect`);
+const invoiceOf = ({ dest }: ModelTransaction): string | undefined => dest.reqDetails?.['paymentRequest'];
+
+/** Two homes with references of their own and no common database cannot know of each other. */
+function isOneHouse(one: ModelTransaction, other: ModelTransaction, books: Books): boolean {
+  const keepers = [...one.confirmedBy].map((name) => books.keeperOf.get(name));
+  return [...other.confirmedBy].some((name) => keepers.includes(books.keeperOf.get(name)));
 }
 
-function notAgreed(txn: ModelTransaction, { standing, agreed }: Books): string[] {
-  const { address } = txn.destReq.reqDetails;
-  const total = new Big(txn.sourceReq.amtRequested).plus(txn.fee);
-  const covered = standing.has(address) || agreed.get(address)?.some((each) => total.lte(each.plus('1e-12')));
-  return covered === true ? [] : [`nobody agreed to ${txn.txnId}, which took ${total.toFixed(8)}`];
+/** A person said `--retry` to a doubt, which only a service that calls things over too early makes dangerous. */
+function isLicensed(one: ModelTransaction, other: ModelTransaction, { books, intentOf }: Known): boolean {
+  const { saysExpiredTooEarly, waitingOutlivesExpiry } = books.model.traits;
+  if (!saysExpiredTooEarly && !waitingOutlivesExpiry) return false;
+  const refs = [...books.retried].map((id) => intentOf.get(id)?.ref);
+  return [one, other].some(({ extRefId }) => refs.includes(baseRef(extRefId)));
 }
+
+/** Ends that promise that nothing moved. */
+const promises: ReadonlySet<FailureKind> = new Set(['temporary', 'interrupted', 'declined', 'refused', 'limit', 'usage', 'authentication', 'not-found']);
+/** Those of them that are said of the payment, and not of this run alone. */
+const ofThePayment: ReadonlySet<FailureKind> = new Set(['temporary', 'interrupted', 'declined', 'refused', 'limit']);
+
+/** Whether what a command reported was not so. */
+function untrue(ended: Ended, known: Known): string[] {
+  const { verdict, process, options } = ended;
+  const { transactions } = known.books.model;
+  const says = (why: string): string => `${process} ended with "${inWords(verdict)}", but ${why}`;
+  const own = transactions.filter((txn) => txn.confirmedBy.has(process));
+  const letGo = own.filter(hasMoved);
+  const wrongly = (options.quoteOnly || ended.command === 'cancel') && own.length > 0 ? ['it has confirmed'] : [];
+  if (verdict.ended === 'broken') return [says('that is a defect')];
+  if (verdict.ended === 'batch') return [...wrongly, ...untrueBatch(verdict.end, letGo, known)].map(says);
+  if (verdict.ended === 'done') return [...wrongly, ...untrueSuccess(ended, verdict.txn, known)].map(says);
+  const { kind, txnId } = verdict.failure;
+  const found: string[] = [...wrongly];
+  if (kind === 'unexpected') found.push('nothing unexpected may happen');
+  if (kind === 'payment-failed') found.push(...untrueEnd(transactions.find((txn) => txn.txnId === txnId), letGo));
+  if (promises.has(kind) && letGo[0] !== undefined) found.push(`its confirmation of ${letGo[0].txnId} took effect`);
+  if (ofThePayment.has(kind)) found.push(...movedBefore(ended, known));
+  if (ended.isCalm && ended.wishes.length > 0 && !mayEndInCalm(ended, kind, known)) found.push('whoever asks in good weather is told the end');
+  return found.map(says);
+}
+
+function untrueSuccess({ command, options, wishes }: Ended, { txnId, txnState }: { txnId: string; txnState: string }, { books }: Known): string[] {
+  const txn = books.model.transactions.find((each) => each.txnId === txnId);
+  if (txn === undefined) return ['there is no such transaction'];
+  if (command === 'cancel') return hasLapsed(txnState) && hasMoved(txn) ? [`it is ${txn.state}`] : [];
+  if (wishes.length > 0 && !wishes.some(({ order }) => keyOf(order) === askedKey(txn))) return ['that is another payment'];
+  if (txn.twist !== undefined && !toBeAsked.has(txn.twist) && !options.quoteOnly) return [`that is ${txn.twist}`];
+  if (txnState === 'completed') return txn.state === 'completed' ? [] : [`it is ${txn.state}`];
+  if (options.quoteOnly) return isFinal(txnState) ? ['that is no quote'] : [];
+  return options.wait === false && (txn.confirmedBy.size > 0 || txn.movedBy === byItself) ? [] : ['that is no end'];
+}
+
+/** Exit 6: it ended, and it did not move, nor did anything else of it that this run let go. */
+function untrueEnd(txn: ModelTransaction | undefined, letGo: readonly ModelTransaction[]): string[] {
+  const [moved] = letGo;
+  if (txn === undefined || hasMoved(txn) || stateAtLast(txn) === 'quoted') return [`it is ${txn?.state}`];
+  return moved === undefined ? [] : [`${moved.txnId} moved`];
+}
+
+/** Something of the payment had been let go, by whoever writes to the same journal, before this run last looked there. */
+function movedBefore({ tracks, keeper }: Ended, { books, intentOf }: Known): string[] {
+  const refs = [...tracks.intents].map((id) => intentOf.get(id)?.ref);
+  const moved = books.model.transactions.find(
+    (txn) => hasMoved(txn) && refs.includes(baseRef(txn.extRefId)) && (txn.confirmedAt ?? Infinity) < tracks.latest
+      && [...txn.confirmedBy].some((name) => books.keeperOf.get(name) === keeper),
+  );
+  return moved === undefined ? [] : [`${moved.txnId} of that payment had been let go, and moved`];
+}
+
+/** What may be said although nothing is lost any more: the service refuses, a limit holds, or nobody can know yet. */
+function mayEndInCalm({ wishes, keeper }: Ended, kind: FailureKind, { books }: Known): boolean {
+  const { traits, transactions } = books.model;
+  const refuses = traits.refusing > 0 || traits.making > 0;
+  const lags = traits.readLagMs > 0 || traits.listLagMs > 0 || traits.confirmationWaitsMs > 0;
+  const isLimited = Object.keys(books.limits.perDay).length > 0;
+  const isInDoubt = transactions.some((txn) => txn.confirmedAt !== undefined && hasLapsed(txn.state));
+  const sharesInvoice = wishes.some((wish) => books.wishes.some((other) => other !== wish && other.order === wish.order));
+  if (kind === 'payment-failed') return true;
+  if (kind === 'limit') return isLimited || refuses;
+  if (kind === 'refused' || kind === 'authentication') return refuses;
+  if (kind === 'usage') return (sharesInvoice && keeper.ids.size > 0) || refuses;
+  return kind === 'pending' ? isInDoubt || lags || refuses : (kind === 'temporary' || kind === 'not-found') && lags;
+}
+
+function untrueBatch({ rows, failure }: BatchEnd, letGo: readonly ModelTransaction[], { books }: Known): string[] {
+  const found = rows.flatMap((row) => untrueRow(row, letGo, books));
+  if (failure === undefined && rows.some(({ fate }) => fate === 'failed' || fate === 'unknown')) found.push('not all rows are done');
+  if (failure !== undefined && ['temporary', 'interrupted', 'declined', 'usage'].includes(failure.kind) && letGo.length > 0) {
+    found.push(`its confirmation of ${letGo[0]?.txnId} took effect`);
+  }
+  return found;
+}
+
+function untrueRow({ row, fate, txnId }: RowOutcome, letGo: readonly ModelTransaction[], { model }: Books): string[] {
+  const txn = model.transactions.find((each) => each.txnId === txnId);
+  if (fate === 'paid') return txn?.state === 'completed' && keyOf(row.order) === askedKey(txn) ? [] : [`${row.ref} is ${txn?.state}`];
+  if (fate === 'sent') return txn !== undefined && txn.confirmedBy.size > 0 ? [] : [`${row.ref} was not sent`];
+  const moved = letGo.find((each) => baseRef(each.extRefId) === row.ref);
+  return fate === 'failed' && moved !== undefined ? [`${moved.txnId} for ${row.ref} took effect`] : [];
+}
+
+/** Figures that a person may say yes to, and that nobody says yes to in advance. */
+const toBeAsked: ReadonlySet<string> = new Set(['fees above the amount', 'a bad rate']);
+
+/** Confirmed, although it was not what was asked for. */
+function notAsked({ twist, confirmedBy, txnId }: ModelTransaction): string[] {
+  if (twist === undefined || toBeAsked.has(twist) || confirmedBy.size === 0) return [];
+  return [`${txnId} was confirmed by ${[...confirmedBy].join(', ')}, and has ${twist}`];
+}
+
+function notAgreed(txn: ModelTransaction, { standing, agreed, model }: Books): string[] {
+  if (txn.confirmedBy.size === 0) return txn.movedBy === byItself ? [] : [`nobody confirmed ${txn.txnId}`];
+  const key = askedKey(txn);
+  const total = new Big(totalOf(txn));
+  const isKnown = txn.twist === undefined || !toBeAsked.has(txn.twist) || (txn.twist === 'a bad rate' && !model.traits.showsRates);
+  const covered = (isKnown && standing.has(key)) || agreed.get(key)?.some((each) => total.lte(each.plus('1e-7')));
+  return covered === true ? [] : [`nobody agreed to ${txn.txnId}, which took ${total.toFixed(8)}${txn.twist === undefined ? '' : `: ${txn.twist}`}`];
+}
+
+/** All of a schedule happens within a day. */
+function overLimits(moved: readonly ModelTransaction[], { limits, keepers, keeperOf }: Books): string[] {
+  return Object.entries(limits.perDay).flatMap(([ccy, most]) =>
+    keepers.flatMap((keeper) => {
+      const own = moved.filter(({ source, confirmedBy }) => source.ccy === ccy && [...confirmedBy].some((name) => keeperOf.get(name) === keeper));
+      const sum = own.reduce((total, txn) => total.plus(totalOf(txn)), new Big(0));
+      return sum.gt(new Big(most).plus('1e-9')) ? [`${keeper.name} let go ${sum.toFixed(8)} ${ccy} in a day, more than ${most}`] : [];
+    }),
+  );
+}
+
+/** Some services call a quote expired whenever it is read, and write it down only when it is confirmed too late. */
+const stateAtLast = ({ state, isWaiting }: ModelTransaction): string => (state === 'quoted' && !isWaiting ? 'expired' : state);
 
 /** Where the journal and the service disagree about an intent when all is over. */
-function astray(intent: Intent, { model, machineOf }: Books): string[] {
+function astray(intent: Intent, keeper: Keeper, known: Known): string[] {
   const { ref, step, closed, txnId, txnState } = intent;
+  const { transactions } = known.books.model;
+  const txn = transactions.find((each) => each.txnId === txnId);
   if (closed) {
-    const own = model.transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each));
-    const here = own.filter(({ confirmedBy }) => machineOf.get(confirmedBy ?? '')?.store.rows.has(intent.id) === true);
-    return here.map((each) => `${ref} is closed, but ${each.txnId} is ${each.state}`);
+    const isHere = ({ confirmedBy }: ModelTransaction): boolean => [...confirmedBy].some((name) => known.books.keeperOf.get(name) === keeper);
+    const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
+    return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is closed, but ${each.txnId} is ${each.state}`);
   }
-  if (step !== 'final') return [`${ref} is still at ${step}`];
-  const txn = model.transactions.find((each) => each.txnId === txnId);
-  return txn?.state === txnState ? [] : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];
+  const isDoubt = txn !== undefined && hasLapsed(txn.state) && txn.confirmedBy.size > 0;
+  if (step !== 'final') return isDoubt && (step === 'confirming' || step === 'confirmed') ? [] : [`${ref} is still at ${step}`];
+  return txn !== undefined && stateAtLast(txn) === txnState ? [] : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];
 }

@@ -1,7 +1,7 @@
 // The way to the service: requests and answers are lost, late, doubled, out of order or unreadable, as chance has it.
 import { NetworkError, type HttpResponse, type Transport } from '../../src/api/transport.js';
 import type { Model } from './service-model.js';
-import type { World } from './world.js';
+import type { Chance, World } from './world.js';
 
 /** Probabilities, for every exchange. */
 export interface Weather {
@@ -15,10 +15,12 @@ export interface Weather {
   spoilt: number;
   /** 429 or 503, before. */
   busy: number;
+  /** A gateway's own 4xx, while the service has carried the request out, will, or never hears of it. */
+  gateway: number;
 }
 
 export const calm: Readonly<Weather> = {
-  refused: 0, requestLost: 0, answerLost: 0, doubled: 0, late: 0, spoilt: 0, busy: 0,
+  refused: 0, requestLost: 0, answerLost: 0, doubled: 0, late: 0, spoilt: 0, busy: 0, gateway: 0,
 };
 
 /** Ctrl-C of one process. Its own set, because listeners of an `AbortSignal` cost more than all the rest of a schedule. */
@@ -61,7 +63,7 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
         world.after(delay, () => {
           const answer = turnedAway ?? model.answer(request, sender);
           world.note(() => `${what} -> ${answer.status} ${answer.body.slice(0, 120)}${isAnswerLost ? ' (lost)' : ''}`);
-          const seen = chance.hits(now.spoilt) ? spoilt(answer, chance.below(3)) : answer;
+          const seen = chance.hits(now.spoilt) ? spoilt(answer, chance) : answer;
           if (!isAnswerLost) world.after(chance.below(usualMs), () => finish(() => resolve(seen)));
           else if (chance.hits(0.5)) world.after(resetAfterMs, () => fail('the connection broke off', true));
         });
@@ -70,7 +72,15 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
       if (interruption.signal.aborted) return fail('interrupted', false);
       interruption.listeners.add(interrupt);
       if (chance.hits(now.refused)) return void world.after(1, () => fail('the connection was refused', false));
+      model.sent(request, sender);
       if (chance.hits(now.requestLost)) return void world.note(() => `${what} is lost`);
+      if (chance.hits(now.gateway)) {
+        const answer = gatewayAnswer(chance);
+        world.after(chance.below(usualMs), () => finish(() => resolve(answer)));
+        world.note(() => `${what} meets a gateway: ${answer.status}`);
+        if (chance.hits(0.6)) deliver(chance.below(chance.pick([50, usualMs, longestDelayMs])), true);
+        return;
+      }
       const delay = chance.below(chance.hits(now.late) ? longestDelayMs : usualMs);
       deliver(delay, chance.hits(now.answerLost));
       if (chance.hits(now.doubled)) deliver(chance.below(longestDelayMs), chance.hits(0.5));
@@ -82,10 +92,22 @@ const busy = (isLimited: boolean): HttpResponse =>
     ? { status: 429, headers: { 'retry-after': '2' }, body: '{"error":"too many requests"}' }
     : { status: 503, headers: {}, body: '<html>unavailable</html>' };
 
-function spoilt(answer: HttpResponse, how: number): HttpResponse {
+function spoilt(answer: HttpResponse, chance: Chance): HttpResponse {
+  const how = chance.below(3);
   if (how === 0) return { status: 500, headers: {}, body: '{"error":"internal"}' };
   if (how === 1) return { ...answer, body: '<!doctype html><title>Gateway</title>' };
   return { ...answer, body: answer.body.slice(0, answer.body.length / 2) };
+}
+
+const page = '<!doctype html><title>Gateway</title>';
+
+/** What says nothing of the request: no answer of the service itself has one of these. */
+function gatewayAnswer(chance: Chance): HttpResponse {
+  const [status, body] = chance.pick<readonly [number, string]>([
+    [408, page], [409, '{"error":"conflict"}'], [423, '{"error":"locked"}'], [425, '{"error":"too early"}'], [499, ''],
+    [400, page], [401, page], [403, page], [404, page], [404, ''],
+  ]);
+  return { status, headers: { 'content-type': body.startsWith('{') ? 'application/json' : 'text/html' }, body };
 }
 
 export type Network = ReturnType<typeof createNetwork>;

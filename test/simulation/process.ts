@@ -1,21 +1,15 @@
 // A wallet as a process: the real client and the real payment machine, in a world that may end it at any await.
 import { WalletClient } from '../../src/api/client.js';
 import type { Transport } from '../../src/api/transport.js';
-import type { Token, Transaction } from '../../src/api/types.js';
+import type { Transaction } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
-import type { Journal } from '../../src/store/journal/journal.js';
 import type { Approval, PaymentDeps } from '../../src/wallet/payment/contract.js';
-import { memoryJournal, type JournalStore } from './memory-journal.js';
+import type { Limits } from '../../src/store/profile/profiles.js';
+import type { BatchEnd } from './commands.js';
+import { gated, type JournalFaults, type Machine, type Tracks } from './homes.js';
 import { origin, type Network } from './network.js';
 import { accountId } from './service-model.js';
 import type { World } from './world.js';
-
-/** What stays when a process is gone: its disk. */
-export interface Machine {
-  readonly name: string;
-  readonly store: JournalStore;
-  readonly token: { kept: Token | undefined };
-}
 
 export interface ProcessOptions {
   readonly name: string;
@@ -26,8 +20,8 @@ export interface ProcessOptions {
   readonly stallAt: number | undefined;
   /** Ctrl-C at this await. */
   readonly interruptAt: number | undefined;
-  /** Probability that the journal cannot be written. */
-  readonly diskFull: () => number;
+  readonly limits: Limits;
+  readonly journalFaults: JournalFaults;
   readonly approve: (approval: Approval) => Promise<boolean>;
   readonly mutate: Mutation;
 }
@@ -35,22 +29,28 @@ export interface ProcessOptions {
 /** Puts a mistake into what the payment machine is given, to see that the simulation notices. */
 export type Mutation = (deps: PaymentDeps) => PaymentDeps;
 
+/** What a command is given: a payment's needs, and what else the program has. */
+export interface ProcessDeps extends PaymentDeps {
+  readonly cancel: (txnId: string) => Promise<Transaction>;
+}
+
 export type Verdict =
   | { readonly ended: 'done'; readonly txn: Transaction }
+  | { readonly ended: 'batch'; readonly end: BatchEnd }
   | { readonly ended: 'failed'; readonly failure: Failure }
   | { readonly ended: 'broken'; readonly error: unknown };
 
 export interface Process {
   readonly name: string;
   readonly isAlive: () => boolean;
+  readonly tracks: Tracks;
   /** Resolves with how the command ended; undefined when the process crashed before. */
-  run(command: (deps: PaymentDeps) => Promise<Transaction>): Promise<Verdict | undefined>;
+  run(command: (deps: ProcessDeps) => Promise<Transaction | BatchEnd>): Promise<Verdict | undefined>;
 }
 
 const requestTimeoutMs = 3_000;
 /** Longer than a lease: somebody else takes over meanwhile. */
 const stallMs = 40_000;
-const journalMs = 15;
 /** A new one each time: whoever waits on one that stays would stay in memory with it. */
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -119,33 +119,41 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     },
     transport,
     maker: 'service',
-    clock: world.now,
+    clock: machine.now,
     sleep,
     random: world.chance.next,
     signal: interruption.signal,
     timeoutMs: requestTimeoutMs,
     accountId,
   });
-  const journal = gated(memoryJournal(machine.store, (owner) => alive.has(owner.split(' ')[0] ?? ''), world.now), gate, world, options);
+  // Of a process on another machine nobody knows whether it lives: its lease has to run out.
+  const lives = (owner: string): boolean => {
+    const [other = ''] = owner.split(' ');
+    return alive.has(other) || (machine.keeper.isShared && !other.endsWith(machine.name));
+  };
+  const tracks: Tracks = { intents: new Set(), latest: world.now() };
+  const journal = gated(machine.keeper, machine.keeper.open(lives), gate, world, options.journalFaults, tracks);
   let ids = 0;
-  const deps = options.mutate({
+  const mutated = options.mutate({
     service: client,
     journal,
     scope: 'service',
     account: accountId,
     owner: name,
-    limits: { perPayment: {}, perDay: {}, destinations: [] },
-    now: world.now,
+    limits: options.limits,
+    now: machine.now,
     sleep,
     newId: () => `${name}-${(ids += 1)}`,
     signal: interruption.signal,
     approve: (approval) => gate(() => options.approve(approval)),
     on: () => undefined,
   });
+  const deps: ProcessDeps = { ...mutated, cancel: (txnId) => client.cancelTransaction(txnId) };
 
   return {
     name,
     isAlive,
+    tracks,
     async run(command) {
       const verdict = await Promise.race([verdictOf(command(deps)), crash]);
       alive.delete(name);
@@ -155,52 +163,21 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
   };
 }
 
-type Gate = <T>(effect: () => Promise<T>) => Promise<T>;
-
-/** The journal as over a network: each call takes effect a moment later, and its answer takes a moment too. */
-function gated(journal: Journal, gate: Gate, world: World, { diskFull }: ProcessOptions): Journal {
-  const late = <A extends unknown[], T>(call: (...args: A) => Promise<T>, writes: boolean) =>
-    (...args: A): Promise<T> =>
-      gate(async () => {
-        await world.pause(world.chance.below(journalMs));
-        if (writes && world.chance.hits(diskFull())) throw new Failure('usage', 'The disk is full.');
-        const result = await call(...args);
-        await world.pause(world.chance.below(journalMs));
-        return result;
-      });
-  return {
-    begin: late(journal.begin, true),
-    claim: late(journal.claim, true),
-    renew: late(journal.renew, true),
-    write: late(journal.write, true),
-    spend: late(journal.spend, true),
-    release: late(journal.release, true),
-    spent: late(journal.spent, false),
-    read: late(journal.read, false),
-    find: late(journal.find, false),
-    beginning: late(journal.beginning, false),
-    open: late(journal.open, false),
-    references: {
-      covered: late(journal.references.covered, false),
-      note: late(journal.references.note, true),
-      under: late(journal.references.under, false),
-      attempts: late(journal.references.attempts, false),
-      countSince: late(journal.references.countSince, false),
-    },
-    close: late(journal.close, false),
-  };
-}
-
-async function verdictOf(running: Promise<Transaction>): Promise<Verdict> {
+async function verdictOf(running: Promise<Transaction | BatchEnd>): Promise<Verdict> {
   try {
-    return { ended: 'done', txn: await running };
+    const end = await running;
+    return isBatch(end) ? { ended: 'batch', end } : { ended: 'done', txn: end };
   } catch (error) {
     return error instanceof Failure ? { ended: 'failed', failure: error } : { ended: 'broken', error };
   }
 }
 
+const isBatch = (end: Transaction | BatchEnd): end is BatchEnd => !('txnId' in end);
+const rowInWords = ({ row, fate, failure }: BatchEnd['rows'][number]): string => `${row.ref} ${failure?.kind ?? fate}`;
+
 export function inWords(verdict: Verdict): string {
   if (verdict.ended === 'done') return `${verdict.txn.txnId} ${verdict.txn.txnState}`;
+  if (verdict.ended === 'batch') return `${verdict.end.failure?.kind ?? 'all rows'}: ${verdict.end.rows.map(rowInWords).join(', ')}`;
   if (verdict.ended === 'failed') return `${verdict.failure.kind}: ${verdict.failure.message}`;
   return `broken: ${verdict.error instanceof Error ? (verdict.error.stack ?? '') : String(verdict.error)}`;
 }

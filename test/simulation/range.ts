@@ -8,14 +8,12 @@ export interface FailedSchedule {
 }
 
 /** Runs the schedules of these seeds until one fails; undefined when none does. */
-export async function firstFailure(
-  from: number,
-  to: number,
-  options: ScheduleOptions = {},
-): Promise<FailedSchedule | undefined> {
+export async function firstFailure(from: number, to: number, options: ScheduleOptions = {}): Promise<FailedSchedule | undefined> {
   for (let seed = from; seed <= to; seed += 1) {
     const violations = await runSchedule(seed, options);
-    if (violations.length > 0) return { seed, violations, replay: `npm run simulate -- --seed ${seed} --runs 1 --trace` };
+    if (violations.length === 0) continue;
+    const mode = options.manyMachines === true ? ' --machines' : '';
+    return { seed, violations, replay: `npm run simulate -- --seed ${seed} --runs 1${mode} --trace` };
   }
   return undefined;
 }

@@ -1,11 +1,13 @@
 // Bundles the simulation for plain Node and runs it: npm run simulate -- --seed N --runs N [--trace]
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const folder = mkdtempSync(join(tmpdir(), 'svcpay-simulate-'));
+// Within the project, where the bundle finds the one package that cannot be part of it.
+const cache = join(import.meta.dirname, '../../node_modules/.cache');
+mkdirSync(cache, { recursive: true });
+const folder = mkdtempSync(join(cache, 'simulate-'));
 const outfile = join(folder, 'simulate.mjs');
 await build({
   entryPoints: [join(import.meta.dirname, 'simulate.ts')],
@@ -14,6 +16,7 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  external: ['libsql'],
   logLevel: 'warning',
 });
 // Millions of small objects live for a moment each: more room for them means fewer collections.

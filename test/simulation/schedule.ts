@@ -1,27 +1,29 @@
 // One schedule: several wallets pay in bad weather, are killed, started again; then it clears up, and the books are read.
 import Big from 'big.js';
-import type { Token } from '../../src/api/types.js';
+import type { Transaction } from '../../src/api/types.js';
 import type { Approval, PaymentOptions } from '../../src/wallet/payment/contract.js';
-import { lnurlOrder, type Order } from '../../src/wallet/payment/orders.js';
-import { pay, resume } from '../../src/wallet/payment/payment.js';
+import type { Limits } from '../../src/store/profile/profiles.js';
+import type { Intent } from '../../src/store/journal/journal.js';
 import { audit } from './audit.js';
-import { emptyStore } from './memory-journal.js';
-import { calm, createNetwork, type Weather } from './network.js';
-import { startProcess, type Machine, type Mutation, type Process, type Verdict } from './process.js';
-import { accountId, createModel, satoshi, type Model } from './service-model.js';
+import { cancelOne, confirmOne, payBatch, payWish, resumeIntent, type BatchEnd } from './commands.js';
+import { openHomes, type Keeper, type Machine, type Tracks } from './homes.js';
+import { createNetwork } from './network.js';
+import { startProcess, type Mutation, type Process, type ProcessDeps, type Verdict } from './process.js';
+import type { RealJournals } from './real-journals.js';
+import { createModel, type Model } from './service-model.js';
+import { drawTraits, type Behaviour } from './service-traits.js';
+import { fair, stormy } from './sky.js';
+import { drawWishes, keyOf, type Some, type Wish } from './wishes.js';
 import { createChance, createWorld, type Chance, type World } from './world.js';
 
-/** A payment as somebody wants it: whoever runs its command means this one. */
-export interface Wish {
-  readonly order: Order;
-  readonly ref: string | undefined;
-  readonly consent: 'standing' | 'none';
-}
+export type CommandKind = 'pay' | 'resume' | 'confirm' | 'cancel' | 'batch';
 
 export interface Ended {
+  readonly command: CommandKind;
   readonly process: string;
-  readonly machine: Machine;
-  readonly wish: Wish | undefined;
+  readonly keeper: Keeper;
+  readonly tracks: Tracks;
+  readonly wishes: readonly Wish[];
   readonly options: PaymentOptions;
   readonly verdict: Verdict;
   /** Run when nothing was lost any more. */
@@ -31,103 +33,154 @@ export interface Ended {
 /** What is known of a schedule when it is over. */
 export interface Books {
   readonly model: Model;
-  readonly machines: readonly Machine[];
-  readonly ended: readonly Ended[];
-  /** Which machine each process ran on. */
-  readonly machineOf: ReadonlyMap<string, Machine>;
+  readonly keepers: readonly Keeper[];
+  readonly ended: Ended[];
+  readonly keeperOf: Map<string, Keeper>;
   readonly wishes: readonly Wish[];
-  /** Destinations with a standing yes. */
-  readonly standing: ReadonlySet<string>;
-  /** By destination, the totals that a person agreed to. */
-  readonly agreed: ReadonlyMap<string, readonly Big[]>;
+  readonly limits: Limits;
+  /** Orders with a standing yes. */
+  readonly standing: Set<string>;
+  /** By order, the totals that a person agreed to. */
+  readonly agreed: Map<string, readonly Big[]>;
+  /** Intents for which a person said `--retry`. */
+  readonly retried: Set<string>;
 }
 
 export interface ScheduleOptions {
+  /** Several machines, with clocks of their own, over one database or none; otherwise one or two homes. */
+  readonly manyMachines?: boolean;
   readonly mutate?: Mutation;
   readonly trace?: (line: string) => void;
+  readonly without?: ReadonlySet<Behaviour>;
+  /** Some schedules keep their journals in these. */
+  readonly real?: RealJournals;
 }
 
+const realShare = 0.02;
+const nothing: ReadonlySet<Behaviour> = new Set();
+
 /** Runs the schedule of a seed and returns what went wrong in it, nothing when all is well. */
-export async function runSchedule(seed: number, { mutate = (deps) => deps, trace }: ScheduleOptions = {}): Promise<string[]> {
+export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<string[]> {
+  const { mutate = (deps) => deps, trace, without = nothing, manyMachines = false } = options;
   // Traces of the many errors that are thrown on purpose would be half of the work.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
   const world = createWorld(chance, trace);
-  const model = createModel(world, {
-    tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
-    quoteLifeMs: chance.pick([2_000, 10_000, 30_000, 60_000]),
-    pageSize: chance.pick([1, 2, 100]),
-    lapsesByItself: chance.hits(0.5),
-    answersLate: chance.hits(0.5),
-    failing: chance.pick([0, 0.2]),
-  });
-  const books = await live(world, chance, model, mutate);
-  return [...model.violations, ...audit(books)];
+  const machines = manyMachines ? 2 + chance.below(3) : chance.hits(0.3) ? 2 : 1;
+  const isShared = manyMachines && chance.hits(0.6);
+  const severalJournals = machines > 1 && !isShared;
+  const model = createModel(world, drawTraits(chance, { severalJournals, without }));
+  const real = chance.hits(realShare) ? options.real : undefined;
+  real?.empty();
+  const skewed = chance.hits(manyMachines ? 0.7 : 0.2) && !without.has('clocks');
+  const homes = openHomes(world, { machines, isShared, real, skewed });
+  world.note(() => `${homes.map(({ name, keeper }) => `${name} (${keeper.name})`).join(', ')}, ${JSON.stringify(model.traits)}`);
+  const books = await live(world, homes, model, mutate, without);
+  return [...model.violations, ...(await audit(books))];
 }
 
-async function live(world: World, chance: Chance, model: Model, mutate: Mutation): Promise<Books> {
-  const sky = stormy(chance);
+async function live(world: World, machines: Some<Machine>, model: Model, mutate: Mutation, without: ReadonlySet<Behaviour>): Promise<Books> {
+  const { chance } = world;
+  const sky = stormy(chance, without);
   const network = createNetwork(world, model, (what) => sky.weatherFor(what));
-  const machines = machinesOf(chance);
-  const wishes = wishesOf(chance);
   const alive = new Set<string>();
-  const books = {
-    model, machines, wishes, ended: [] as Ended[], machineOf: new Map<string, Machine>(),
-    standing: new Set<string>(), agreed: new Map<string, Big[]>(),
+  const books: Books = {
+    model,
+    wishes: drawWishes(chance, 3),
+    keepers: [...new Set(machines.map(({ keeper }) => keeper))],
+    limits: drawLimits(chance),
+    ended: [], keeperOf: new Map(), standing: new Set(), agreed: new Map(), retried: new Set(),
   };
-  let started = 0;
+  const { wishes } = books;
   let running = 0;
 
   const approve = async ({ order, quote }: Approval): Promise<boolean> => {
     await world.pause(500 + chance.below(!sky.isCalm && chance.hits(0.3) ? 40_000 : 1_000));
     if (!sky.isCalm && chance.hits(0.3)) return false;
-    books.agreed.set(order.destination, [...(books.agreed.get(order.destination) ?? []), quote.total.value]);
+    const key = keyOf(order);
+    books.agreed.set(key, [...(books.agreed.get(key) ?? []), quote.total.value]);
     return true;
   };
   const start = (machine: Machine): Process => {
-    const name = `w${(started += 1)}`;
-    books.machineOf.set(name, machine);
+    const name = `w${books.keeperOf.size + 1}@${machine.name}`;
+    books.keeperOf.set(name, machine.keeper);
     return startProcess(world, network, alive, {
       name,
       machine,
       crashAt: sky.isCalm ? undefined : mishap(chance, 0.5),
       stallAt: sky.isCalm ? undefined : mishap(chance, 0.1),
       interruptAt: sky.isCalm ? undefined : mishap(chance, 0.1),
-      diskFull: () => sky.diskFull,
+      limits: books.limits,
+      journalFaults: { diskFull: () => sky.diskFull, silent: () => sky.databaseSilent },
       approve,
       mutate,
     });
   };
 
-  async function payOnce(machine: Machine, wish: Wish): Promise<Verdict | undefined> {
-    const options = sky.isCalm ? patient : optionsOf(chance);
-    if (wish.consent === 'standing' && !options.quoteOnly) books.standing.add(wish.order.destination);
-    const terms = !sky.isCalm && chance.hits(0.2) ? { maxFee: { amount: '0.00000015', ccy: 'BTC' } } : {};
+  interface Running {
+    readonly command: CommandKind;
+    readonly machine: Machine;
+    readonly wishes: readonly Wish[];
+    readonly options: PaymentOptions;
+  }
+
+  async function run(running: Running, what: string, action: (deps: ProcessDeps) => Promise<Transaction | BatchEnd>): Promise<Verdict | undefined> {
+    const { machine, command, options } = running;
     const process = start(machine);
-    world.note(() => `${process.name} on ${machine.name}: pay ${wish.order.destination} ref ${wish.ref} ${JSON.stringify(options)}`);
-    const verdict = await process.run((deps) => pay({ ...wish, terms }, options, deps));
-    if (verdict !== undefined) books.ended.push({ process: process.name, machine, wish, options, verdict, isCalm: sky.isCalm });
+    world.note(() => `${process.name} ${command} ${what} ${JSON.stringify(options)}`);
+    const { isCalm } = sky;
+    const verdict = await process.run(action);
+    const { name, tracks } = process;
+    if (options.retry) for (const id of tracks.intents) books.retried.add(id);
+    if (verdict !== undefined) books.ended.push({ ...running, process: name, keeper: machine.keeper, tracks, verdict, isCalm });
     return verdict;
   }
 
+  async function payOnce(machine: Machine, wish: Wish): Promise<Verdict | undefined> {
+    const options = sky.isCalm ? patient : optionsOf(chance);
+    if (wish.consent === 'standing' && !options.quoteOnly) books.standing.add(keyOf(wish.order));
+    const isThrifty = !sky.isCalm && chance.hits(0.2);
+    const terms = isThrifty ? { maxFee: { amount: '0.00000015', ccy: wish.order.body.sourceReq.ccy } } : {};
+    return run({ command: 'pay', machine, wishes: [wish], options }, wish.ref ?? wish.name, payWish(wish, terms, options));
+  }
+
   async function resumeOpen(machine: Machine): Promise<void> {
-    for (const { intent } of machine.store.rows.values()) {
+    for (const intent of await intentsOf(machine.keeper)) {
       if (intent.closed || intent.step === 'final') continue;
-      const process = start(machine);
       const options = sky.isCalm ? patient : { ...optionsOf(chance), quoteOnly: false, retry: false };
-      world.note(() => `${process.name} on ${machine.name}: resume ${intent.ref} at ${intent.step}`);
-      const verdict = await process.run((deps) => resume(intent, options, deps));
-      if (verdict !== undefined) books.ended.push({ process: process.name, machine, wish: undefined, options, verdict, isCalm: sky.isCalm });
+      await run({ command: 'resume', machine, wishes: [], options }, `${intent.ref} at ${intent.step}`, resumeIntent(intent, options));
     }
   }
 
+  /** A quote first, and then that one: confirmed, or taken back. */
+  async function quoteFirst(machine: Machine, wish: Wish): Promise<void> {
+    const options = { ...patient, quoteOnly: true };
+    const quoted = await run({ command: 'pay', machine, wishes: [wish], options }, `${wish.name} for a quote`, payWish(wish, {}, options));
+    if (quoted?.ended !== 'done') return;
+    await world.pause(chance.below(chance.pick([500, 10_000])));
+    const { txnId } = quoted.txn;
+    if (chance.hits(0.3)) return void (await run({ command: 'cancel', machine, wishes: [wish], options: patient }, txnId, cancelOne(txnId)));
+    if (wish.consent === 'standing') books.standing.add(keyOf(wish.order));
+    const confirming = optionsOf(chance);
+    await run({ command: 'confirm', machine, wishes: [wish], options: { ...confirming, quoteOnly: false } }, txnId,
+      confirmOne(txnId, wish.consent, { ...confirming, quoteOnly: false }));
+  }
+
+  async function batch(machine: Machine): Promise<void> {
+    for (const wish of wishes) books.standing.add(keyOf(wish.order));
+    const options = { ...patient, retry: chance.hits(0.05) };
+    await run({ command: 'batch', machine, wishes, options }, `${wishes.length} rows`, payBatch(wishes, options));
+  }
+
   /** Somebody at a machine: runs the command, and after a crash or a doubt runs it again, or resumes. */
-  async function person(machine: Machine, wish: Wish): Promise<void> {
+  async function person(machine: Machine, wish: Wish, habit: Habit): Promise<void> {
     running += 1;
     await world.pause(chance.below(chance.pick([1, 1_000, 20_000])));
     for (let turn = 0; turn < 3; turn += 1) {
-      const verdict = turn > 0 && chance.hits(0.5) ? await resumeOpen(machine) : await payOnce(machine, wish);
-      if (verdict !== undefined && verdict.ended === 'done') break;
+      if (turn > 0 && chance.hits(0.5)) await resumeOpen(machine);
+      else if (habit === 'batch') await batch(machine);
+      else if (habit === 'quotes first' && turn === 0) await quoteFirst(machine, wish);
+      else if ((await payOnce(machine, wish))?.ended === 'done') break;
       await world.pause(chance.below(chance.pick([500, 5_000, 40_000])));
     }
     running -= 1;
@@ -136,81 +189,63 @@ async function live(world: World, chance: Chance, model: Model, mutate: Mutation
 
   /** Late requests still arrive, but nothing more is lost: every open payment must come to its end. */
   async function clearUp(): Promise<void> {
-    Object.assign(sky, { weatherFor: () => calm, diskFull: 0, isCalm: true });
+    Object.assign(sky, fair);
     world.note(() => 'it clears up');
     for (let round = 0; round < 3; round += 1) {
-      for (const machine of machines) await resumeOpen(machine);
+      for (const machine of oneOfEach(machines)) await resumeOpen(machine);
       await world.pause(130_000);
     }
-    model.violations.push(...audit(books));
+    model.violations.push(...(await audit(books)));
     if (chance.hits(0.5)) return;
     for (const wish of wishes) {
       if (wish.ref !== undefined) for (const machine of machines) await payOnce(machine, wish);
     }
+    await world.pause(130_000);
+    for (const machine of oneOfEach(machines)) await resumeOpen(machine);
   }
 
   const people = 1 + chance.below(3);
   for (let count = 0; count < people; count += 1) {
-    void person(chance.pick(machines), chance.pick(wishes)).catch((error: unknown) => model.violations.push(String(error)));
+    const habit = chance.pick(habits);
+    void person(chance.pick(machines), chance.pick(drawn(wishes)), habit).catch((error: unknown) => model.violations.push(String(error)));
   }
   await world.run().catch((error: unknown) => void model.violations.push(String(error)));
   if (running > 0) model.violations.push('a command hangs: nothing is under way any more, and it has not ended');
   return books;
 }
 
+/** Most people pay one thing at a time. */
+const habits = ['pays', 'pays', 'pays', 'pays', 'quotes first', 'batch'] as const;
+type Habit = (typeof habits)[number];
+
+const drawn = ([first, ...others]: readonly Wish[]): Some<Wish> => [first ?? neverDrawn(), ...others];
+
+function neverDrawn(): never {
+  throw new Error('There is always a wish.');
+}
+
+/** One machine for each journal. */
+const oneOfEach = (machines: readonly Machine[]): Machine[] => [...new Map(machines.map((machine) => [machine.keeper, machine])).values()];
+
+export async function intentsOf({ ids, read }: Keeper): Promise<Intent[]> {
+  const found = await Promise.all([...ids].map(read));
+  return found.filter((intent) => intent !== undefined).toSorted((a, b) => a.openedAt - b.openedAt);
+}
+
 /** At which await of a process it happens; most commands have about so many. */
 const mishap = (chance: Chance, probability: number): number | undefined =>
   chance.hits(probability) ? 1 + chance.below(30) : undefined;
-
-/** Until it expires, which the service decides, nobody has to sign in. */
-const firstToken: Token = { accessToken: 'token-0', expiresAt: Infinity, accountId };
 
 const patient: PaymentOptions = { wait: 'forever', retry: false, quoteOnly: false };
 
 const optionsOf = (chance: Chance): PaymentOptions => ({
   wait: chance.pick(['forever', 'forever', false, 1_000]),
-  retry: chance.hits(0.2),
+  retry: chance.hits(0.1),
   quoteOnly: chance.hits(0.05),
 });
 
-/** A storm, until it clears up. */
-interface Sky {
-  weatherFor: (what: string) => Readonly<Weather>;
-  diskFull: number;
-  isCalm: boolean;
-}
-
-const targets = [/^POST .*transaction$/, /^PUT .*confirm$/, /^GET .*transaction.txn/, /^GET .*transaction$/, /token/] as const;
-const faults = ['refused', 'requestLost', 'answerLost', 'doubled', 'late', 'spoilt', 'busy'] as const;
-
-/** Something of everything, and in half of all storms one fault that hits one kind of request nearly every time. */
-function stormy(chance: Chance): Sky {
-  const force = chance.pick([0, 0.05, 0.3]);
-  const usual = { ...calm };
-  for (const fault of faults) if (chance.hits(0.4)) usual[fault] = force * chance.next();
-  const target = chance.pick(targets);
-  const aimed = { ...usual, [chance.pick(faults)]: chance.pick([0.5, 0.9]) };
-  const isAimed = chance.hits(0.5);
-  return {
-    weatherFor: (what) => (isAimed && target.test(what) ? aimed : usual),
-    diskFull: chance.hits(0.15) ? 0.1 * chance.next() : 0,
-    isCalm: false,
-  };
-}
-
-type Some<T> = [T, ...T[]];
-
-function machinesOf(chance: Chance): Some<Machine> {
-  const machine = (name: string): Machine => ({ name, store: emptyStore(), token: { kept: firstToken } });
-  return chance.hits(0.4) ? [machine('here'), machine('there')] : [machine('here')];
-}
-
-function wishesOf(chance: Chance): Some<Wish> {
-  const wish = (name: string): Wish => {
-    const ref = chance.hits(0.8) ? `ref-${name}` : undefined;
-    const amount = { ccy: 'BTC', value: new Big(1_000 + chance.below(9)).times(satoshi) };
-    const order = { ...lnurlOrder(`${name}@pay.example`, amount), onceKey: chance.hits(0.5) ? `hash-${name}` : null };
-    return { order, ref, consent: chance.hits(0.6) ? 'standing' : 'none' };
-  };
-  return chance.hits(0.3) ? [wish('a'), wish('b')] : [wish('a')];
-}
+/** In some schedules there is room for one or two payments a day. */
+const drawLimits = (chance: Chance): Limits =>
+  chance.hits(0.2)
+    ? { perPayment: { BTC: '0.00002' }, perDay: { BTC: chance.pick(['0.0000105', '0.0000215']), USDT: '5' }, destinations: [] }
+    : { perPayment: {}, perDay: {}, destinations: [] };

@@ -1,36 +1,18 @@
-// A model of the service: tokens, quotes that lapse, references that serve once, confirmations that count.
+// A model of the service: tokens, quotes that lapse, references, confirmations that count; truthful or not, as its traits are.
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
+import { listed, madeFrom, shown, type ModelTransaction } from './service-quotes.js';
+import type { Traits } from './service-traits.js';
 import type { World } from './world.js';
 
-export interface ModelTransaction {
-  readonly txnId: string;
-  readonly extRefId: string;
-  readonly sourceReq: { readonly ccy: string; readonly method: string; readonly amtRequested: number };
-  readonly destReq: { readonly ccy: string; readonly method: string; readonly reqDetails: { readonly address: string } };
-  readonly fee: number;
-  readonly expiresAt: number;
-  state: string;
-  /** The process whose confirmation took effect. */
-  confirmedBy: string | undefined;
-}
-
 export interface Model {
+  readonly traits: Traits;
   readonly transactions: ModelTransaction[];
   /** Carries a request out, at this moment. @param sender the process that sent it */
   answer(request: HttpRequest, sender: string): HttpResponse;
+  /** A process has let a request go; it may arrive at any time from now on. */
+  sent(request: HttpRequest, sender: string): void;
   /** What happened that must not happen. */
   readonly violations: string[];
-}
-
-export interface ModelTraits {
-  readonly tokenLifeMs: number;
-  readonly quoteLifeMs: number;
-  readonly pageSize: number;
-  /** A quote becomes `expired` by itself; otherwise only when it is confirmed too late. */
-  readonly lapsesByItself: boolean;
-  /** A late confirmation is answered with the transaction, or with code 2005. */
-  readonly answersLate: boolean;
-  readonly failing: number;
 }
 
 /** Whether its money has moved and not come back. */
@@ -40,16 +22,17 @@ export const baseRef = (extRefId: string): string => extRefId.replace(/~\d+$/, '
 
 export const tokenPath = '/api/v2/authentication/token-signature';
 const transactionPath = '/api/v2/transaction';
+const confirmation = /^\/api\/v2\/transaction\/([^/]+)\/confirm$/;
 export const accountId = 'ne01-sim';
-/** In satoshis, as fees are: most quotes cost the same, some more, some less. */
-const fees = [20, 20, 20, 50, 10] as const;
-export const satoshi = 1e-8;
+/** Who moved what nobody confirmed. */
+export const byItself = 'the service';
 
-export function createModel(world: World, traits: ModelTraits): Model {
+export function createModel(world: World, traits: Traits): Model {
   const { chance } = world;
   const transactions: ModelTransaction[] = [];
   const violations: string[] = [];
   const tokens = new Map([['token-0', world.now() + traits.tokenLifeMs]]);
+  const find = (id: string | undefined): ModelTransaction | undefined => transactions.find(({ txnId }) => txnId === id);
 
   const json = (status: number, body: unknown): HttpResponse => ({
     status,
@@ -65,46 +48,56 @@ export function createModel(world: World, traits: ModelTraits): Model {
     return json(200, { accessToken, expiredAt, accountId });
   }
 
+  function change(txn: ModelTransaction, state: string): void {
+    txn.state = state;
+    txn.history.push({ at: world.now(), state });
+  }
+
   function create(body: string): HttpResponse {
-    const { extRefId, sourceReq, destReq } = JSON.parse(body);
-    if (transactions.some((each) => each.extRefId === extRefId)) return refuse('extRefId has already been used');
-    const txn: ModelTransaction = {
-      txnId: `txn-${transactions.length + 1}`,
-      extRefId,
-      sourceReq,
-      destReq,
-      fee: chance.pick(fees) * satoshi,
-      expiresAt: world.now() + traits.quoteLifeMs,
-      state: 'quoted',
-      confirmedBy: undefined,
-    };
+    const asked = JSON.parse(body);
+    const isUsed = transactions.some(({ extRefId }) => extRefId === asked.extRefId);
+    if (isUsed && traits.refusesUsedReferences) return refuse('extRefId has already been used');
+    const txn = madeFrom(asked, `txn-${transactions.length + 1}`, world, traits);
     transactions.push(txn);
     if (traits.lapsesByItself) world.after(traits.quoteLifeMs, () => lapse(txn));
-    return json(200, shown(txn));
+    if (chance.hits(traits.beginning)) move(txn, byItself);
+    return json(200, shown(txn, txn.state, traits));
   }
 
   function lapse(txn: ModelTransaction): void {
-    if (txn.state === 'quoted') txn.state = 'expired';
+    if (txn.state === 'quoted') change(txn, 'expired');
   }
 
   function confirm(txn: ModelTransaction, sender: string): HttpResponse {
+    if (txn.isRefused) return chance.pick([refuse('insufficient balance'), json(403, { error: 'Permission denied' })]);
     const wasQuoted = txn.state === 'quoted';
     if (wasQuoted && world.now() >= txn.expiresAt) lapse(txn);
-    if (txn.state === 'quoted') move(txn, sender);
+    if (txn.state === 'quoted') takeConfirmation(txn, sender);
     else if (!wasQuoted || !traits.answersLate) return tooLate(txn);
-    return json(200, shown(txn));
+    return json(200, shown(txn, txn.state, traits));
   }
 
-  function move(txn: ModelTransaction, sender: string): void {
-    const twin = transactions.find((each) => each !== txn && hasMoved(each) && baseRef(each.extRefId) === baseRef(txn.extRefId));
-    if (twin !== undefined) violations.push(`paid twice: ${twin.extRefId} (${twin.txnId}) and ${txn.extRefId} (${txn.txnId})`);
-    txn.state = 'srccreated';
-    txn.confirmedBy = sender;
+  function takeConfirmation(txn: ModelTransaction, sender: string): void {
+    const waits = chance.below(traits.confirmationWaitsMs);
+    if (waits === 0 || chance.hits(0.5)) return move(txn, sender);
+    txn.isWaiting ||= traits.waitingOutlivesExpiry;
+    world.after(waits, () => {
+      const holds = txn.state === 'quoted' && (world.now() < txn.expiresAt || traits.waitingOutlivesExpiry);
+      if (holds || (txn.state === 'expired' && traits.waitingOutlivesExpiry)) move(txn, sender);
+    });
+  }
+
+  function move(txn: ModelTransaction, by: string): void {
+    change(txn, 'srccreated');
+    txn.movedBy = by;
+    world.note(() => `${txn.txnId} moves, by ${by}`);
+    const isSwap = txn.dest.method === 'servicepay';
     const end = chance.hits(traits.failing) ? chance.pick(['failed', 'rejected'] as const) : 'completed';
+    if (isSwap && end === 'completed') return change(txn, end);
     const slow = chance.hits(0.1) ? 10 : 1;
     world.after(chance.below(300) * slow, () => {
-      txn.state = 'destsent';
-      world.after(chance.below(700) * slow, () => void (txn.state = end));
+      change(txn, 'destsent');
+      world.after(chance.below(700) * slow, () => change(txn, end));
     });
   }
 
@@ -116,39 +109,69 @@ export function createModel(world: World, traits: ModelTraits): Model {
       errorMetadata: { params: JSON.stringify({ txnId, txnState: state }) },
     });
 
+  function cancel(txn: ModelTransaction): HttpResponse {
+    if (!traits.cancels) return json(404, { error: 'not found' });
+    if (txn.state !== 'quoted' || txn.isWaiting) return tooLate(txn);
+    change(txn, 'usercanceled');
+    return json(200, shown(txn, txn.state, traits));
+  }
+
+  /** As it was a while ago, or undefined where it was not there yet. */
+  function past(txn: ModelTransaction, at: number): string | undefined {
+    const state = txn.history.findLast((each) => each.at <= at)?.state;
+    const tooEarly = traits.saysExpiredTooEarly && state === 'quoted' && world.now() >= txn.expiresAt;
+    return tooEarly ? 'expired' : state;
+  }
+
+  function read(txn: ModelTransaction): HttpResponse {
+    const state = past(txn, world.now() - chance.below(traits.readLagMs));
+    return state === undefined ? json(404, { error: 'not found' }) : json(200, shown(txn, state, traits));
+  }
+
   function list(query: URLSearchParams): HttpResponse {
     const limit = Math.min(Number(query.get('limit') ?? 20), traits.pageSize);
     const page = Number(query.get('page') ?? 1);
-    const newestFirst = transactions.toReversed();
-    const data = newestFirst.slice((page - 1) * limit, page * limit).map(shown);
-    return json(200, { data, pagination: { page, limit, total: transactions.length } });
+    const at = world.now() - chance.below(traits.listLagMs);
+    const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(query.get(name) ?? ''));
+    const data = transactions.toReversed().flatMap((txn) => {
+      const state = txn.createdAt < (from ?? 0) || txn.createdAt > (to ?? 0) ? undefined : past(txn, at);
+      return state === undefined ? [] : [listed(txn, state)];
+    });
+    const total = data.length;
+    return json(200, { data: data.slice((page - 1) * limit, page * limit), pagination: { page, limit, total } });
   }
+
+  const rates = (): HttpResponse =>
+    traits.showsRates ? json(200, { data: { BTCUSDT: 100_000, BTCVND: 2_500_000_000, USDTVND: 25_000 } }) : json(404, { error: 'not found' });
+  const wallets = (): HttpResponse =>
+    json(200, { data: ['BTC', 'USDT'].map((ccy) => ({ ccy, amount: 1_000, availableBalance: 1_000 })) });
 
   function answer({ method, url, headers, body }: HttpRequest, sender: string): HttpResponse {
     const { pathname, searchParams } = new URL(url);
     if (pathname === tokenPath) return authenticate();
     const expiry = tokens.get(headers['authorization']?.replace('Bearer ', '') ?? '');
     if (expiry === undefined || expiry <= world.now()) return json(401, { error: 'invalid token or token expired' });
-    if (pathname.endsWith('/wallet/')) {
-      return json(200, { data: [{ ccy: 'BTC', amount: 1, availableBalance: 1 }] });
-    }
+    if (pathname.endsWith('/wallet/')) return wallets();
+    if (pathname === '/api/v2/rate') return rates();
     if (pathname === transactionPath) return method === 'POST' ? create(body ?? '') : list(searchParams);
     const [id, action] = pathname.slice(transactionPath.length + 1).split('/');
-    const txn = transactions.find(({ txnId }) => txnId === id);
+    const txn = find(id);
     if (txn === undefined) return json(404, { error: 'not found' });
-    return action === 'confirm' ? confirm(txn, sender) : json(200, shown(txn));
+    if (action === 'cancel') return cancel(txn);
+    return action === 'confirm' ? confirm(txn, sender) : read(txn);
   }
 
-  return { transactions, violations, answer };
-}
-
-function shown({ txnId, extRefId, sourceReq, destReq, fee, expiresAt, state }: ModelTransaction): object {
   return {
-    txnId,
-    extRefId,
-    txnState: state,
-    sourceReq: { ...sourceReq, servicepayFees: fee, networkFees: 0, expiresAt },
-    destReq,
-    fxRate: 1,
+    traits,
+    transactions,
+    violations,
+    answer,
+    sent({ method, url }, sender) {
+      const [, id] = (method === 'PUT' && confirmation.exec(url.slice(url.indexOf('/api/')))) || [];
+      const txn = find(id);
+      if (txn === undefined) return;
+      if (txn.confirmedAt === undefined) txn.confirmedAt = world.now();
+      txn.confirmedBy.add(sender);
+    },
   };
 }

@@ -1,30 +1,74 @@
-// npm run simulate -- --seed N --runs N: schedules from a seed on. One that fails is printed, and replays with --trace.
+// npm run simulate -- --seed N --runs N [--machines]: schedules from a seed on. One that fails is printed, and replays.
 import { parseArgs } from 'node:util';
+import { openRealJournals } from './real-journals.js';
 import { firstFailure } from './range.js';
-import { runSchedule } from './schedule.js';
+import { runSchedule, type ScheduleOptions } from './schedule.js';
+import { behaviours, type Behaviour } from './service-traits.js';
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string', default: '1' }, runs: { type: 'string', default: '20000' }, trace: { type: 'boolean' } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    runs: { type: 'string', default: '20000' },
+    machines: { type: 'boolean', default: false },
+    trace: { type: 'boolean', default: false },
+    /** Leaves a behaviour of the service out; may be given several times. */
+    without: { type: 'string', multiple: true, default: [] },
+    /** Counts what fails in place of stopping there. */
+    count: { type: 'boolean', default: false },
+  },
 });
 const whole = (name: string, text: string): number => {
   if (!/^\d{1,15}$/.test(text)) throw new Error(`--${name} takes a whole number`);
   return Number(text);
 };
+const behaviour = (name: string): Behaviour => {
+  const found = behaviours.find((each) => each === name);
+  if (found === undefined) throw new Error(`--without takes one of: ${behaviours.join(', ')}`);
+  return found;
+};
 const first = whole('seed', values.seed);
 const last = first + whole('runs', values.runs) - 1;
-const progressEvery = 50_000;
+const real = openRealJournals();
+const options: ScheduleOptions = { manyMachines: values.machines, without: new Set(values.without.map(behaviour)), real };
 const started = performance.now();
 const seconds = (): string => `${((performance.now() - started) / 1000).toFixed(0)} s`;
 
-for (let from = first; from <= last && process.exitCode === undefined; from += progressEvery) {
-  const to = Math.min(from + progressEvery - 1, last);
-  const failure = await firstFailure(from, to, values.trace === true ? { trace: console.log } : {});
-  if (failure !== undefined) {
-    console.error(`Seed ${failure.seed} fails:\n  ${failure.violations.join('\n  ')}\nIts events:`);
-    await runSchedule(failure.seed, { trace: console.error });
-    console.error(`Replay it: ${failure.replay}`);
-    process.exitCode = 1;
-  } else {
-    console.log(`${to - first + 1} schedules, every payment at most once, ${seconds()}`);
+async function untilOneFails(): Promise<void> {
+  const progressEvery = 50_000;
+  for (let from = first; from <= last; from += progressEvery) {
+    const failure = await firstFailure(from, Math.min(from + progressEvery - 1, last), options);
+    if (failure !== undefined) return show(failure.seed, failure.violations, failure.replay);
+    console.log(`${Math.min(from + progressEvery - 1, last) - first + 1} schedules, every payment at most once, ${seconds()}`);
   }
 }
+
+async function show(seed: number, violations: readonly string[], replay: string): Promise<void> {
+  console.error(`Seed ${seed} fails:\n  ${violations.join('\n  ')}\nIts events:`);
+  await runSchedule(seed, { ...options, trace: console.error });
+  console.error(`Replay it: ${replay}`);
+  process.exitCode = 1;
+}
+
+/** What fails how often, with the first seed of each. */
+async function countFailures(): Promise<void> {
+  const found = new Map<string, { seeds: number[] }>();
+  for (let seed = first; seed <= last; seed += 1) {
+    for (const why of new Set((await runSchedule(seed, options)).map(general))) {
+      const { seeds } = found.get(why) ?? { seeds: [] };
+      found.set(why, { seeds: [...seeds, seed] });
+    }
+  }
+  const lines = [...found].toSorted(([, a], [, b]) => b.seeds.length - a.seeds.length);
+  for (const [why, { seeds }] of lines) console.log(`${String(seeds.length).padStart(6)}  ${why}  (${seeds.slice(0, 4).join(', ')})`);
+  console.log(`${last - first + 1} schedules, ${seconds()}`);
+  if (found.size > 0) process.exitCode = 1;
+}
+
+/** Without the names that differ from one schedule to the next. */
+const general = (violation: string): string =>
+  violation.replaceAll(/\b(txn|home|ref|wish|w)-?\d+(~\d+)?(@home)?/g, '$1').replaceAll(/[\w-]{20,}|\d[\d.]*/g, '#').slice(0, 200);
+
+if (values.trace) await runSchedule(first, { ...options, trace: console.log });
+else if (values.count) await countFailures();
+else await untilOneFails();
+await real.close();

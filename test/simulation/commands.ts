@@ -1,0 +1,69 @@
+// The commands that people of a schedule run, as calls of the real payment machine.
+import type { Transaction } from '../../src/api/types.js';
+import type { Failure } from '../../src/formats/failure.js';
+import type { Intent } from '../../src/store/journal/journal.js';
+import type { PlannedRow } from '../../src/wallet/batch/plan.js';
+import { derivedRef } from '../../src/wallet/batch/plan.js';
+import { runBatch, type RowOutcome } from '../../src/wallet/batch/run.js';
+import { counted, emptyTally, failureOf } from '../../src/wallet/batch/tally.js';
+import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
+import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
+import type { PaymentOptions } from '../../src/wallet/payment/contract.js';
+import { pay, resume } from '../../src/wallet/payment/payment.js';
+import { knownReferences } from '../../src/wallet/payment/references.js';
+import type { ProcessDeps } from './process.js';
+import type { Wish } from './wishes.js';
+
+export type Terms = { readonly maxFee?: { readonly amount: string; readonly ccy: string } };
+
+/** How a batch ended: each of its rows, and the failure that its exit code comes from. */
+export interface BatchEnd {
+  readonly rows: readonly RowOutcome[];
+  readonly failure: Failure | undefined;
+}
+
+export const payWish = (wish: Wish, terms: Terms, options: PaymentOptions) => (deps: ProcessDeps): Promise<Transaction> =>
+  pay({ order: wish.order, ref: wish.ref, consent: wish.consent, terms }, options, deps);
+
+export const resumeIntent = (intent: Intent, options: PaymentOptions) => (deps: ProcessDeps): Promise<Transaction> =>
+  resume(intent, options, deps);
+
+/** `tx confirm`: this one quote, as the service shows it now. */
+export const confirmOne = (txnId: string, consent: Wish['consent'], options: PaymentOptions) => async (deps: ProcessDeps): Promise<Transaction> =>
+  confirmQuote(await deps.service.transaction(txnId), { terms: {}, consent }, options, deps);
+
+export const cancelOne = (txnId: string) => (deps: ProcessDeps): Promise<Transaction> =>
+  cancelQuote(txnId, { ...deps, service: { transaction: (id) => deps.service.transaction(id), cancelTransaction: deps.cancel } });
+
+export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => async (deps: ProcessDeps): Promise<BatchEnd> => {
+  const rows = wishes.map((wish, index): PlannedRow => ({
+    line: index + 2,
+    ref: rowRef(wish),
+    named: wish.ref !== undefined,
+    order: wish.order,
+    to: wish.name,
+    amount: '',
+    expiresAt: undefined,
+    slow: false,
+  }));
+  const known = await knownReferences(new Set(rows.map(({ ref }) => ref)), deps.service);
+  const ended: RowOutcome[] = [];
+  const batch = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 30_000, retry: options.retry, terms: {} };
+  const complete = await runBatch(each(rows), batch, {
+    payment: deps,
+    known,
+    stop: deps.signal,
+    on: (outcome) => void ended.push(outcome),
+    onLetGo: () => undefined,
+    warn: () => undefined,
+  });
+  const tally = ended.reduce(counted, emptyTally);
+  return { rows: ended, failure: failureOf(tally, rows.length, complete, deps.signal.aborted) };
+};
+
+/** The reference under which a wish is a row of a batch. */
+export const rowRef = ({ order, ref }: Wish): string => ref ?? derivedRef(order, '');
+
+async function* each<T>(list: readonly T[]): AsyncGenerator<T> {
+  yield* list;
+}

@@ -1,0 +1,152 @@
+// The homes of a schedule: machines with a clock of their own, and the journals that they have alone or share.
+import type { Token } from '../../src/api/types.js';
+import { Failure } from '../../src/formats/failure.js';
+import type { Intent, Journal } from '../../src/store/journal/journal.js';
+import { emptyStore, memoryJournal } from './memory-journal.js';
+import type { RealJournals } from './real-journals.js';
+import { accountId } from './service-model.js';
+import type { Chance, World } from './world.js';
+
+/** Where intents are kept; it outlives the processes that write to it. */
+export interface Keeper {
+  readonly name: string;
+  /** A database for several machines, with a clock of its own, in place of a file of one. */
+  readonly isShared: boolean;
+  readonly open: (isAlive: (owner: string) => boolean) => Journal;
+  /** Ids of all that was ever begun in it. */
+  readonly ids: Set<string>;
+  readonly read: (id: string) => Promise<Intent | undefined>;
+}
+
+/** What stays when a process is gone. */
+export interface Machine {
+  readonly name: string;
+  readonly keeper: Keeper;
+  readonly token: { kept: Token | undefined };
+  readonly now: () => number;
+}
+
+export interface HomesPlan {
+  readonly machines: number;
+  /** One journal for all of them. */
+  readonly isShared: boolean;
+  /** Files in place of the model, where given. */
+  readonly real: RealJournals | undefined;
+  readonly skewed: boolean;
+}
+
+export type Some<T> = [T, ...T[]];
+
+export function openHomes(world: World, plan: HomesPlan): Some<Machine> {
+  const { chance } = world;
+  const database = plan.isShared ? inMemory('the database', true, world.now) : undefined;
+  const home = (number: number): Machine => {
+    const name = `home-${number}`;
+    const now = plan.skewed ? skewedClock(world, chance) : world.now;
+    const keeper = database ?? (plan.real === undefined ? inMemory(name, false, now) : inFile(name, number, now, plan.real));
+    return { name, keeper, token: { kept: firstToken }, now };
+  };
+  const machines: Some<Machine> = [home(0)];
+  while (machines.length < plan.machines) machines.push(home(machines.length));
+  return machines;
+}
+
+function inMemory(name: string, isShared: boolean, now: () => number): Keeper {
+  const store = emptyStore();
+  return {
+    name,
+    isShared,
+    ids: new Set(),
+    open: (isAlive) => memoryJournal(store, isAlive, now),
+    read: async (id) => store.rows.get(id)?.intent,
+  };
+}
+
+const inFile = (name: string, number: number, now: () => number, real: RealJournals): Keeper => ({
+  name,
+  isShared: false,
+  ids: new Set(),
+  open: (isAlive) => real.open(number, { isAlive, now }),
+  read: (id) => real.read(number, id),
+});
+
+const minute = 60_000;
+
+/** Some clocks are wrong all the time, some jump once. */
+function skewedClock(world: World, chance: Chance): () => number {
+  const start = world.now();
+  const offset = chance.pick([0, 0, -5 * minute, 5 * minute, -60 * minute, 60 * minute]);
+  const jump = chance.hits(0.3) ? chance.pick([-60, -1, 1, 60, 25 * 60]) * minute : 0;
+  const jumpsAt = start + chance.below(minute);
+  return () => world.now() + offset + (world.now() < jumpsAt ? 0 : jump);
+}
+
+/** Until it expires, which the service decides, nobody has to sign in. */
+const firstToken: Token = { accessToken: 'token-0', expiresAt: Infinity, accountId };
+
+export interface JournalFaults {
+  /** Probability that a write finds no room. */
+  readonly diskFull: () => number;
+  /** Probability that a shared database is not reached, or that its answer is lost. */
+  readonly silent: () => number;
+}
+
+type Gate = <T>(effect: () => Promise<T>) => Promise<T>;
+const journalMs = 15;
+
+/** What a process has done in its journal. */
+export interface Tracks {
+  readonly intents: Set<string>;
+  /** When the journal last took or told something. */
+  latest: number;
+}
+
+/** The journal as over a network: each call takes effect a moment later, and its answer takes a moment too. */
+export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World, faults: JournalFaults, tracks: Tracks): Journal {
+  const { chance } = world;
+  const unreachable = (): boolean => keeper.isShared && chance.hits(faults.silent());
+  const late = <A extends unknown[], T>(call: (...args: A) => Promise<T>, writes: boolean, marks = true) =>
+    (...args: A): Promise<T> =>
+      gate(async () => {
+        await world.pause(chance.below(journalMs));
+        if (writes && chance.hits(faults.diskFull())) throw new Failure('usage', 'The disk is full.');
+        if (unreachable()) throw new Failure('temporary', 'The database is not reached.');
+        const result = await call(...args);
+        if (marks) tracks.latest = world.now();
+        await world.pause(chance.below(journalMs));
+        if (unreachable()) throw new Failure('temporary', 'The database has not answered.');
+        return result;
+      });
+  const touch = (id: string): void => {
+    keeper.ids.add(id);
+    tracks.intents.add(id);
+  };
+  return {
+    begin: late(async (draft) => {
+      const begun = await journal.begin(draft);
+      touch(begun.intent.id);
+      return begun;
+    }, true),
+    claim: late(async (id, owner) => {
+      touch(id);
+      return journal.claim(id, owner);
+    }, true),
+    renew: late(journal.renew, true),
+    write: late(journal.write, true),
+    spend: late(journal.spend, true),
+    release: late(journal.release, true, false),
+    spent: late(journal.spent, false),
+    read: late(journal.read, false),
+    find: late(journal.find, false),
+    beginning: late(journal.beginning, false),
+    open: late(journal.open, false),
+    references: {
+      covered: late(journal.references.covered, false),
+      note: late(journal.references.note, true),
+      under: late(journal.references.under, false),
+      attempts: late(journal.references.attempts, false),
+      countSince: late(journal.references.countSince, false),
+    },
+    close: late(journal.close, false),
+  };
+}

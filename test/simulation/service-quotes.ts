@@ -1,0 +1,194 @@
+// The transactions of the model of the service: their figures, what is wrong with some, and how they are shown.
+import { invoiceSats, satoshi } from './wishes.js';
+import type { Traits } from './service-traits.js';
+import type { Chance, World } from './world.js';
+
+interface Side {
+  readonly ccy: string;
+  readonly method: string;
+  readonly amtRequested?: number;
+  readonly reqDetails?: Readonly<Record<string, string>>;
+  readonly kyc?: { readonly details: Readonly<Record<string, string>> };
+}
+
+/** The creation body, as it came. */
+interface Asked {
+  readonly extRefId: string;
+  readonly sourceReq: Side;
+  readonly destReq: Side;
+  readonly note?: string;
+  readonly deductNetworkFeesFromDest?: boolean;
+  readonly sourceOfFunds?: object;
+}
+
+/** What was made of an order in another way than asked. */
+export type Twist =
+  | 'another destination' | 'another amount' | 'another currency' | 'another name' | 'another resolved address'
+  | 'fees taken otherwise' | 'a negative fee' | 'a rate that its amounts contradict'
+  /** For a person to decide. */
+  | 'fees above the amount' | 'a bad rate';
+
+export interface ModelTransaction {
+  readonly txnId: string;
+  readonly extRefId: string;
+  /** What was asked for, without its reference. */
+  readonly asked: Asked;
+  readonly twist: Twist | undefined;
+  readonly source: Side;
+  readonly dest: Side;
+  readonly amounts: { readonly source: number; readonly dest: number };
+  readonly fee: number;
+  readonly fxRate: number;
+  readonly deducts: boolean | undefined;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** The service refuses each of its confirmations. */
+  readonly isRefused: boolean;
+  state: string;
+  readonly history: { readonly at: number; readonly state: string }[];
+  /** A confirmation was taken that will take effect whatever comes. */
+  isWaiting: boolean;
+  /** Whose confirmation took effect. */
+  movedBy: string | undefined;
+  /** When a confirmation was let go first, and by whom. */
+  confirmedAt: number | undefined;
+  readonly confirmedBy: Set<string>;
+}
+
+const worth: Readonly<Record<string, number>> = { BTC: 100_000, USDT: 1, VND: 0.00004 };
+const worthOf = (ccy: string): number => worth[ccy] ?? 1;
+const decimals: Readonly<Record<string, number>> = { BTC: 8, USDT: 6, VND: 0 };
+const round = (value: number, ccy: string): number => Number(value.toFixed(decimals[ccy] ?? 2));
+
+/** In parts of a thousandth of the amount: most quotes cost the same, some more, some less. */
+const fees = [20, 20, 20, 50, 10] as const;
+const feeIn = (ccy: string, chance: Chance): number => round(chance.pick(fees) * (ccy === 'BTC' ? satoshi : 0.001), ccy);
+
+export function madeFrom(asked: Asked, txnId: string, world: World, traits: Traits): ModelTransaction {
+  const { chance } = world;
+  const right = plain(asked, chance);
+  const twist = chance.hits(traits.making) ? chance.pick(twistsOf(asked, traits)) : undefined;
+  const now = world.now();
+  return {
+    txnId,
+    extRefId: asked.extRefId,
+    asked,
+    ...right,
+    ...(twist !== undefined && twisted(right, twist)),
+    twist,
+    createdAt: now,
+    expiresAt: now + traits.quoteLifeMs,
+    isRefused: chance.hits(traits.refusing),
+    state: 'quoted',
+    history: [{ at: now, state: 'quoted' }],
+    isWaiting: false,
+    movedBy: undefined,
+    confirmedAt: undefined,
+    confirmedBy: new Set(),
+  };
+}
+
+type Figures = Pick<ModelTransaction, 'source' | 'dest' | 'amounts' | 'fee' | 'fxRate' | 'deducts'>;
+
+function plain({ sourceReq, destReq, deductNetworkFeesFromDest }: Asked, chance: Chance): Figures {
+  const [from, to] = [sourceReq.ccy, destReq.ccy];
+  const fxRate = Number((worthOf(from) / worthOf(to)).toPrecision(12));
+  const paid = destReq.reqDetails?.['paymentRequest'];
+  const gets = paid === undefined ? destReq.amtRequested : invoiceSats(paid) * satoshi;
+  const source = sourceReq.amtRequested ?? (gets ?? 0) / fxRate;
+  const dest = gets ?? source * fxRate;
+  return {
+    source: sourceReq,
+    dest: destReq.method === 'lnurl' ? { ...destReq, reqDetails: { ...destReq.reqDetails, lnurlAddress: destReq.reqDetails?.['address'] ?? '' } } : destReq,
+    amounts: { source: round(source, from), dest: round(dest, to) },
+    fee: feeIn(from, chance),
+    fxRate,
+    deducts: deductNetworkFeesFromDest,
+  };
+}
+
+/** What can be wrong with a transaction of this kind. */
+function twistsOf({ sourceReq, destReq }: Asked, { computesAmounts }: Traits): [Twist, ...Twist[]] {
+  const isExchange = sourceReq.ccy !== destReq.ccy;
+  const names = (...twists: [when: boolean, twist: Twist][]): Twist[] => twists.flatMap(([when, twist]) => (when ? [twist] : []));
+  return [
+    'a negative fee',
+    'another currency',
+    'fees above the amount',
+    ...names(
+      [destReq.method !== 'servicepay', 'another destination'],
+      [destReq.method !== 'lightning', 'another amount'],
+      [destReq.kyc !== undefined, 'another name'],
+      [destReq.method === 'lnurl', 'another resolved address'],
+      [destReq.method === 'on-chain', 'fees taken otherwise'],
+      [isExchange && computesAmounts, 'a rate that its amounts contradict'],
+      [isExchange, 'a bad rate'],
+    ),
+  ];
+}
+
+function twisted(right: Figures, twist: Twist): Partial<Figures> {
+  const { source, dest, amounts, fee, fxRate } = right;
+  const details = (reqDetails: Record<string, string>): Partial<Figures> => ({ dest: { ...dest, reqDetails: { ...dest.reqDetails, ...reqDetails } } });
+  const elsewhere = { paymentRequest: 'lnbc1other', address: 'somebody@else.example', acctNum: '999' };
+  switch (twist) {
+    case 'another destination':
+      return details(Object.fromEntries(Object.entries(elsewhere).filter(([name]) => dest.reqDetails?.[name] !== undefined)));
+    case 'another amount':
+      return {
+        amounts: { source: amounts.source * 10, dest: amounts.dest * 10 },
+        source: timesTen(source),
+        dest: timesTen(dest),
+      };
+    case 'another currency':
+      return { dest: { ...dest, ccy: dest.ccy === 'BTC' ? 'USDT' : 'BTC' } };
+    case 'another name':
+      return { dest: { ...dest, kyc: { ...dest.kyc, details: { ...dest.kyc?.details, legalFullName: 'Mallory' } } } };
+    case 'another resolved address':
+      return details({ lnurlAddress: 'somebody@else.example' });
+    case 'fees taken otherwise':
+      return { deducts: right.deducts !== true };
+    case 'a negative fee':
+      return { fee: -fee };
+    case 'fees above the amount':
+      return { fee: round(amounts.source * 1.5, source.ccy) + (source.ccy === 'BTC' ? 2_000 * satoshi : 2) };
+    case 'a rate that its amounts contradict':
+      return { fxRate: Number((fxRate * 1.5).toPrecision(12)) };
+    case 'a bad rate':
+      return source.amtRequested === undefined
+        ? { fxRate: fxRate / 2, amounts: { ...amounts, source: round(amounts.source * 2, source.ccy) } }
+        : { fxRate: fxRate / 2, amounts: { ...amounts, dest: round(amounts.dest / 2, dest.ccy) } };
+  }
+}
+
+const timesTen = (side: Side): Side => ({ ...side, ...(side.amtRequested !== undefined && { amtRequested: side.amtRequested * 10 }) });
+
+/** What leaves the wallet. */
+export const totalOf = ({ amounts, fee, deducts }: ModelTransaction): number => (deducts === true ? amounts.source : amounts.source + fee);
+
+/** As create, confirm and get answer it. */
+export function shown(txn: ModelTransaction, txnState: string, { computesAmounts }: Traits): object {
+  const { txnId, extRefId, asked, source, dest, amounts, fee, fxRate, deducts, createdAt, expiresAt } = txn;
+  const computed = (amtRequested: number): object => (computesAmounts ? { amtRequested } : {});
+  return {
+    txnId,
+    extRefId,
+    txnState,
+    ...(asked.note !== undefined && { note: asked.note }),
+    ...(asked.sourceOfFunds !== undefined && { sourceOfFunds: asked.sourceOfFunds }),
+    ...(deducts !== undefined && { deductNetworkFeesFromDest: deducts }),
+    sourceReq: { ...computed(amounts.source), ...source, servicepayFees: fee, networkFees: 0, expiresAt },
+    destReq: { ...computed(amounts.dest), ...dest },
+    fxRate,
+    createdAt,
+  };
+}
+
+/** As the list shows it: of each side what and how much. */
+export function listed({ txnId, extRefId, source, dest, amounts, createdAt }: ModelTransaction, txnState: string): object {
+  return {
+    txnId, extRefId, txnState, createdAt,
+    sourceReq: { ccy: source.ccy, method: source.method, amtRequested: amounts.source },
+    destReq: { ccy: dest.ccy, method: dest.method, amtRequested: amounts.dest },
+  };
+}

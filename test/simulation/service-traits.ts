@@ -1,0 +1,88 @@
+// What a service of one schedule is like: what the specification leaves open, and what services do that it does not forbid.
+import type { Chance } from './world.js';
+
+/** Behaviours that can be left out, to see which of them a failure needs. */
+export const behaviours = [
+  'reads lag', 'expired is said too early', 'lists lag', 'used references are taken', 'confirmations wait',
+  'waiting outlives expiry', 'own refusals', 'other transactions', 'begun by themselves', 'gateways', 'clocks',
+] as const;
+
+export type Behaviour = (typeof behaviours)[number];
+
+export interface Traits {
+  readonly tokenLifeMs: number;
+  readonly quoteLifeMs: number;
+  readonly pageSize: number;
+  /** A quote becomes `expired` by itself; otherwise only when it is confirmed too late. */
+  readonly lapsesByItself: boolean;
+  /** A late confirmation is answered with the transaction, or with code 2005. */
+  readonly answersLate: boolean;
+  /** Probability that a payment ends as `failed` or `rejected`. */
+  readonly failing: number;
+  /** The side that nobody asked an amount for is computed in the answer. */
+  readonly computesAmounts: boolean;
+  readonly showsRates: boolean;
+  readonly cancels: boolean;
+  /** A read shows what was up to so long ago: states go back, and what is new is not there yet. */
+  readonly readLagMs: number;
+  /** A read tells `expired` from the quote's time alone, also of one that was confirmed a moment ago. */
+  readonly saysExpiredTooEarly: boolean;
+  readonly listLagMs: number;
+  readonly refusesUsedReferences: boolean;
+  /** A confirmation takes effect up to so long after it was taken, whatever was answered. */
+  readonly confirmationWaitsMs: number;
+  /** One that was taken in time takes effect although the quote has lapsed meanwhile. */
+  readonly waitingOutlivesExpiry: boolean;
+  /** Probability that the service itself refuses a confirmation. */
+  readonly refusing: number;
+  /** Probability that a creation makes something else than was asked. */
+  readonly making: number;
+  /** Probability that what was created is under way without a confirmation. */
+  readonly beginning: number;
+}
+
+export interface Circumstances {
+  /**
+   * Several journals share references. Then only the service stands between them: what it says is over is over, and
+   * either it refuses a used reference or its list has everything.
+   */
+  readonly severalJournals: boolean;
+  readonly without: ReadonlySet<Behaviour>;
+}
+
+export function drawTraits(chance: Chance, { severalJournals, without }: Circumstances): Traits {
+  const drawn = {
+    tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
+    quoteLifeMs: chance.pick([2_000, 10_000, 30_000, 60_000]),
+    pageSize: chance.pick([1, 2, 100]),
+    lapsesByItself: chance.hits(0.5),
+    answersLate: chance.hits(0.5),
+    failing: chance.pick([0, 0.2]),
+    computesAmounts: chance.hits(0.5),
+    showsRates: chance.hits(0.5),
+    cancels: chance.hits(0.5),
+    readLagMs: chance.hits(0.3) ? chance.pick([1_000, 6_000, 20_000]) : 0,
+    saysExpiredTooEarly: chance.hits(0.3),
+    listLagMs: chance.hits(0.3) ? chance.pick([1_000, 6_000, 60_000]) : 0,
+    refusesUsedReferences: !chance.hits(0.25),
+    confirmationWaitsMs: chance.hits(0.25) ? chance.pick([500, 5_000, 30_000]) : 0,
+    waitingOutlivesExpiry: chance.hits(0.5),
+    refusing: chance.hits(0.15) ? 0.3 : 0,
+    making: chance.hits(0.15) ? 0.5 : 0,
+    beginning: chance.hits(0.05) ? 0.3 : 0,
+  };
+  const off = (behaviour: Behaviour): boolean => without.has(behaviour);
+  const used = drawn.refusesUsedReferences || off('used references are taken');
+  return {
+    ...drawn,
+    readLagMs: off('reads lag') ? 0 : drawn.readLagMs,
+    saysExpiredTooEarly: drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
+    listLagMs: off('lists lag') || (severalJournals && !used) ? 0 : drawn.listLagMs,
+    refusesUsedReferences: used,
+    confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,
+    waitingOutlivesExpiry: drawn.waitingOutlivesExpiry && !severalJournals && !off('waiting outlives expiry'),
+    refusing: off('own refusals') ? 0 : drawn.refusing,
+    making: off('other transactions') ? 0 : drawn.making,
+    beginning: off('begun by themselves') ? 0 : drawn.beginning,
+  };
+}

@@ -1,0 +1,116 @@
+// What people of a schedule want paid: every kind of payment, each to a destination of its own.
+import Big from 'big.js';
+import { money } from '../../src/formats/amount.js';
+import { decodeInvoice, type Invoice } from '../../src/formats/bolt11/decode.js';
+import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
+import {
+  lightningOrder, lnurlOrder, onchainOrder, swapOrder, usdtOrder, type Order,
+} from '../../src/wallet/payment/orders.js';
+import { wireJson } from '../../src/api/json.js';
+import { orderOf } from '../../src/wallet/payout/order.js';
+import type { Chance } from './world.js';
+
+/** A payment as somebody wants it: whoever runs its command means this one. */
+export interface Wish {
+  readonly name: string;
+  readonly order: Order;
+  readonly ref: string | undefined;
+  readonly consent: 'standing' | 'none';
+}
+
+const keys = new WeakMap<object, string>();
+
+/** Equal for an order and what the service was asked for because of it. */
+export function keyOf({ body }: Order): string {
+  const known = keys.get(body);
+  if (known !== undefined) return known;
+  const key = canonical(JSON.parse(wireJson(body)));
+  keys.set(body, key);
+  return key;
+}
+
+export function askedKey({ asked }: { readonly asked: object }): string {
+  const known = keys.get(asked);
+  if (known !== undefined) return known;
+  const key = canonical(asked);
+  keys.set(asked, key);
+  return key;
+}
+
+/** Without its reference and its note, names in order. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(([name]) => name !== 'extRefId' && name !== 'note');
+  return `{${entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => `${name}:${canonical(each)}`).join(',')}}`;
+}
+
+export const satoshi = 1e-8;
+export const kinds = ['lightning', 'lnurl', 'onchain', 'usdt', 'swap', 'payout'] as const;
+type Kind = (typeof kinds)[number];
+
+/** @param number tells orders of a kind apart, by destination and amount */
+export function orderFor(kind: Kind, number: number): Order {
+  const sats = new Big(1_000 + number).times(satoshi);
+  if (kind === 'lightning') return lightningOrder(invoice(number), 'BTC');
+  if (kind === 'lnurl') return lnurlOrder(`user${number}@pay.example`, money('BTC', sats));
+  if (kind === 'onchain') return onchainOrder(`bc1q-${number}`, money('BTC', sats), 'BTC', number % 2 === 1);
+  if (kind === 'usdt') return usdtOrder(`T-${number}`, money('USDT', new Big(number + 1)), number % 2 === 1 ? 'BTC' : 'USDT');
+  if (kind === 'swap') return swapOrder('USDT', 'BTC', money(...swapped(number, sats)), number % 2 === 1 ? 'dest' : 'source');
+  return payout(number);
+}
+
+const swapped = (number: number, sats: Big): [string, Big] => (number % 2 === 1 ? ['BTC', sats] : ['USDT', new Big(2 + number)]);
+
+function payout(number: number): Order {
+  const amount = money('VND', new Big(50_000 + number * 1_000));
+  const kyc = (legalFullName: string, countryCode: string) => ({ type: 'individual' as const, details: { legalFullName, countryCode } });
+  const reqDetails = { acctName: 'BINH', acctNum: `0123${number}`, institutionCode: 'VCB' };
+  return orderOf(
+    {
+      sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {}, kyc: kyc('Ann', 'US') },
+      destReq: { ccy: 'VND', method: 'vnd-instant', amtRequested: amount.value, reqDetails, kyc: kyc('Binh', 'VN') },
+      sourceOfFunds: { purpose: 1, source: 2, relationship: 3 },
+    },
+    amount,
+  );
+}
+
+const invoices = new Map<number, Invoice>();
+
+function invoice(number: number): Invoice {
+  const known = invoices.get(number);
+  if (known !== undefined) return known;
+  const hash = (number + 1).toString(16).padStart(64, '0');
+  const fields = { amountMsat: BigInt(1_000 + number) * 1000n, description: 'tea', timestamp: 1_736_899_200, expiry: 86_400 };
+  const text = encodeInvoice({ network: 'mainnet', paymentHash: hash, paymentSecret: hash, ...fields }, new Uint8Array(32).fill(7));
+  const made = decodeInvoice(text);
+  invoices.set(number, made);
+  return made;
+}
+
+/** What an invoice of these wishes asks for; decoding it for every creation would be half of the work. */
+export const invoiceSats = (paymentRequest: string): number =>
+  1_000 + ([...invoices].find(([, { invoice: text }]) => text === paymentRequest)?.[0] ?? 0);
+
+/** How often each kind is drawn: what can be paid once only, and what cannot, are equally frequent. */
+const frequent: readonly [Kind, ...Kind[]] = ['lightning', 'lightning', 'lnurl', 'lnurl', ...kinds];
+
+export type Some<T> = [T, ...T[]];
+
+/** One wish mostly. Sometimes two, and then sometimes one invoice twice, under names that people gave or did not give. */
+export function drawWishes(chance: Chance, most: number): Some<Wish> {
+  const wish = (number: number): Wish => ({
+    name: `wish-${number}`,
+    order: orderFor(chance.pick(frequent), number),
+    ref: chance.hits(0.7) ? `ref-${number}` : undefined,
+    consent: chance.hits(0.6) ? 'standing' : 'none',
+  });
+  const wishes: Some<Wish> = [wish(0)];
+  while (wishes.length < most && chance.hits(0.35)) {
+    const [first] = wishes;
+    const again = chance.hits(0.3) && first.order.onceKey !== null;
+    const next = wish(wishes.length);
+    wishes.push(again ? { ...next, order: first.order } : next);
+  }
+  return wishes;
+}

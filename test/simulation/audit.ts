@@ -73,7 +73,7 @@ function untrue(ended: Ended, known: Known): string[] {
   const { transactions } = known.books.model;
   const says = (why: string): string => `${process} ended with "${inWords(verdict)}", but ${why}`;
   const own = transactions.filter((txn) => txn.confirmedBy.has(process));
-  const letGo = own.filter(hasMoved);
+  const letGo = transactions.filter((txn) => hasMoved(txn) && txn.movedBy === process);
   const wrongly = (options.quoteOnly || ended.command === 'cancel') && own.length > 0 ? ['it has confirmed'] : [];
   if (verdict.ended === 'broken') return [says('that is a defect')];
   if (verdict.ended === 'batch') return [...wrongly, ...untrueBatch(verdict.end, letGo, known)].map(says);
@@ -110,8 +110,8 @@ function untrueEnd(txn: ModelTransaction | undefined, letGo: readonly ModelTrans
 function movedBefore({ tracks, keeper }: Ended, { books, intentOf }: Known): string[] {
   const refs = [...tracks.intents].map((id) => intentOf.get(id)?.ref);
   const moved = books.model.transactions.find(
-    (txn) => hasMoved(txn) && refs.includes(baseRef(txn.extRefId)) && (txn.confirmedAt ?? Infinity) < tracks.latest
-      && [...txn.confirmedBy].some((name) => books.keeperOf.get(name) === keeper),
+    (txn) => hasMoved(txn) && refs.includes(baseRef(txn.extRefId)) && (txn.letGoAt ?? Infinity) < tracks.latest
+      && books.keeperOf.get(txn.movedBy ?? '') === keeper,
   );
   return moved === undefined ? [] : [`${moved.txnId} of that payment had been let go, and moved`];
 }
@@ -122,7 +122,7 @@ function mayEndInCalm({ wishes, keeper }: Ended, kind: FailureKind, { books }: K
   const refuses = traits.refusing > 0 || traits.making > 0;
   const lags = traits.readLagMs > 0 || traits.listLagMs > 0 || traits.confirmationWaitsMs > 0;
   const isLimited = Object.keys(books.limits.perDay).length > 0;
-  const isInDoubt = transactions.some((txn) => txn.confirmedAt !== undefined && hasLapsed(txn.state));
+  const isInDoubt = transactions.some((txn) => txn.confirmedBy.size > 0 && hasLapsed(txn.state));
   const sharesInvoice = wishes.some((wish) => books.wishes.some((other) => other !== wish && other.order === wish.order));
   if (kind === 'payment-failed') return true;
   if (kind === 'limit') return isLimited || refuses;
@@ -190,7 +190,7 @@ function astray(intent: Intent, keeper: Keeper, known: Known): string[] {
     const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
     return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is closed, but ${each.txnId} is ${each.state}`);
   }
-  const isDoubt = txn !== undefined && hasLapsed(txn.state) && txn.confirmedBy.size > 0;
+  const isDoubt = txn !== undefined && txn.confirmedBy.size > 0 && (hasLapsed(txn.state) || txn.isRefused);
   if (step !== 'final') return isDoubt && (step === 'confirming' || step === 'confirmed') ? [] : [`${ref} is still at ${step}`];
   return txn !== undefined && stateAtLast(txn) === txnState ? [] : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];
 }

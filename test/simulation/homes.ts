@@ -1,7 +1,7 @@
 // The homes of a schedule: machines with a clock of their own, and the journals that they have alone or share.
 import type { Token } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
-import type { Intent, Journal } from '../../src/store/journal/journal.js';
+import type { Intent, IntentDraft, Journal } from '../../src/store/journal/journal.js';
 import { emptyStore, memoryJournal } from './memory-journal.js';
 import type { RealJournals } from './real-journals.js';
 import { accountId } from './service-model.js';
@@ -111,26 +111,30 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
         await world.pause(chance.below(journalMs));
         if (writes && chance.hits(faults.diskFull())) throw new Failure('usage', 'The disk is full.');
         if (unreachable()) throw new Failure('temporary', 'The database is not reached.');
+        const takenAt = world.now();
         const result = await call(...args);
-        if (marks) tracks.latest = world.now();
         await world.pause(chance.below(journalMs));
         if (unreachable()) throw new Failure('temporary', 'The database has not answered.');
+        if (marks) tracks.latest = takenAt;
         return result;
       });
-  const touch = (id: string): void => {
-    keeper.ids.add(id);
-    tracks.intents.add(id);
-  };
+  const begin = late(async (draft: IntentDraft) => {
+    const begun = await journal.begin(draft);
+    keeper.ids.add(begun.intent.id);
+    return begun;
+  }, true);
+  const claim = late(journal.claim, true);
   return {
-    begin: late(async (draft) => {
-      const begun = await journal.begin(draft);
-      touch(begun.intent.id);
+    begin: async (draft) => {
+      const begun = await begin(draft);
+      tracks.intents.add(begun.intent.id);
       return begun;
-    }, true),
-    claim: late(async (id, owner) => {
-      touch(id);
-      return journal.claim(id, owner);
-    }, true),
+    },
+    claim: async (id, owner) => {
+      const claimed = await claim(id, owner);
+      tracks.intents.add(id);
+      return claimed;
+    },
     renew: late(journal.renew, true),
     write: late(journal.write, true),
     spend: late(journal.spend, true),

@@ -43,6 +43,7 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
       const [path = ''] = request.url.slice(origin.length).split('?', 1);
       const now = weatherFor(`${request.method} ${path}`);
       const what = `${sender} ${request.method} ${path}`;
+      const sent = { by: sender, at: world.now() };
       let isOver = false;
       const finish = (settle: () => void): void => {
         if (isOver) return;
@@ -61,7 +62,7 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
       const turnedAway = chance.hits(now.busy) ? busy(chance.hits(0.5)) : undefined;
       const deliver = (delay: number, isAnswerLost: boolean): void => {
         world.after(delay, () => {
-          const answer = turnedAway ?? model.answer(request, sender);
+          const answer = turnedAway ?? model.answer(request, sent);
           world.note(() => `${what} -> ${answer.status} ${answer.body.slice(0, 120)}${isAnswerLost ? ' (lost)' : ''}`);
           const seen = chance.hits(now.spoilt) ? spoilt(answer, chance) : answer;
           if (!isAnswerLost) world.after(chance.below(usualMs), () => finish(() => resolve(seen)));

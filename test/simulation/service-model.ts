@@ -4,11 +4,17 @@ import { listed, madeFrom, shown, type ModelTransaction } from './service-quotes
 import type { Traits } from './service-traits.js';
 import type { World } from './world.js';
 
+/** Who sent a request, and when. */
+export interface Sent {
+  readonly by: string;
+  readonly at: number;
+}
+
 export interface Model {
   readonly traits: Traits;
   readonly transactions: ModelTransaction[];
-  /** Carries a request out, at this moment. @param sender the process that sent it */
-  answer(request: HttpRequest, sender: string): HttpResponse;
+  /** Carries a request out, at this moment. */
+  answer(request: HttpRequest, sent: Sent): HttpResponse;
   /** A process has let a request go; it may arrive at any time from now on. */
   sent(request: HttpRequest, sender: string): void;
   /** What happened that must not happen. */
@@ -60,7 +66,7 @@ export function createModel(world: World, traits: Traits): Model {
     const txn = madeFrom(asked, `txn-${transactions.length + 1}`, world, traits);
     transactions.push(txn);
     if (traits.lapsesByItself) world.after(traits.quoteLifeMs, () => lapse(txn));
-    if (chance.hits(traits.beginning)) move(txn, byItself);
+    if (chance.hits(traits.beginning)) move(txn, { by: byItself, at: world.now() });
     return json(200, shown(txn, txn.state, traits));
   }
 
@@ -68,28 +74,29 @@ export function createModel(world: World, traits: Traits): Model {
     if (txn.state === 'quoted') change(txn, 'expired');
   }
 
-  function confirm(txn: ModelTransaction, sender: string): HttpResponse {
+  function confirm(txn: ModelTransaction, sent: Sent): HttpResponse {
     if (txn.isRefused) return chance.pick([refuse('insufficient balance'), json(403, { error: 'Permission denied' })]);
     const wasQuoted = txn.state === 'quoted';
     if (wasQuoted && world.now() >= txn.expiresAt) lapse(txn);
-    if (txn.state === 'quoted') takeConfirmation(txn, sender);
+    if (txn.state === 'quoted') takeConfirmation(txn, sent);
     else if (!wasQuoted || !traits.answersLate) return tooLate(txn);
     return json(200, shown(txn, txn.state, traits));
   }
 
-  function takeConfirmation(txn: ModelTransaction, sender: string): void {
+  function takeConfirmation(txn: ModelTransaction, sent: Sent): void {
     const waits = chance.below(traits.confirmationWaitsMs);
-    if (waits === 0 || chance.hits(0.5)) return move(txn, sender);
+    if (waits === 0 || chance.hits(0.5)) return move(txn, sent);
     txn.isWaiting ||= traits.waitingOutlivesExpiry;
     world.after(waits, () => {
       const holds = txn.state === 'quoted' && (world.now() < txn.expiresAt || traits.waitingOutlivesExpiry);
-      if (holds || (txn.state === 'expired' && traits.waitingOutlivesExpiry)) move(txn, sender);
+      if (holds || (txn.state === 'expired' && traits.waitingOutlivesExpiry)) move(txn, sent);
     });
   }
 
-  function move(txn: ModelTransaction, by: string): void {
+  function move(txn: ModelTransaction, { by, at }: Sent): void {
     change(txn, 'srccreated');
     txn.movedBy = by;
+    txn.letGoAt = at;
     world.note(() => `${txn.txnId} moves, by ${by}`);
     const isSwap = txn.dest.method === 'servicepay';
     const end = chance.hits(traits.failing) ? chance.pick(['failed', 'rejected'] as const) : 'completed';
@@ -146,7 +153,7 @@ export function createModel(world: World, traits: Traits): Model {
   const wallets = (): HttpResponse =>
     json(200, { data: ['BTC', 'USDT'].map((ccy) => ({ ccy, amount: 1_000, availableBalance: 1_000 })) });
 
-  function answer({ method, url, headers, body }: HttpRequest, sender: string): HttpResponse {
+  function answer({ method, url, headers, body }: HttpRequest, sent: Sent): HttpResponse {
     const { pathname, searchParams } = new URL(url);
     if (pathname === tokenPath) return authenticate();
     const expiry = tokens.get(headers['authorization']?.replace('Bearer ', '') ?? '');
@@ -158,7 +165,7 @@ export function createModel(world: World, traits: Traits): Model {
     const txn = find(id);
     if (txn === undefined) return json(404, { error: 'not found' });
     if (action === 'cancel') return cancel(txn);
-    return action === 'confirm' ? confirm(txn, sender) : read(txn);
+    return action === 'confirm' ? confirm(txn, sent) : read(txn);
   }
 
   return {
@@ -168,10 +175,7 @@ export function createModel(world: World, traits: Traits): Model {
     answer,
     sent({ method, url }, sender) {
       const [, id] = (method === 'PUT' && confirmation.exec(url.slice(url.indexOf('/api/')))) || [];
-      const txn = find(id);
-      if (txn === undefined) return;
-      if (txn.confirmedAt === undefined) txn.confirmedAt = world.now();
-      txn.confirmedBy.add(sender);
+      find(id)?.confirmedBy.add(sender);
     },
   };
 }

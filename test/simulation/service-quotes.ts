@@ -48,10 +48,10 @@ export interface ModelTransaction {
   readonly history: { readonly at: number; readonly state: string }[];
   /** A confirmation was taken that will take effect whatever comes. */
   isWaiting: boolean;
-  /** Whose confirmation took effect. */
+  /** Whose confirmation took effect, and when that one was sent. */
   movedBy: string | undefined;
-  /** When a confirmation was let go first, and by whom. */
-  confirmedAt: number | undefined;
+  letGoAt: number | undefined;
+  /** All who sent one. */
   readonly confirmedBy: Set<string>;
 }
 
@@ -83,7 +83,7 @@ export function madeFrom(asked: Asked, txnId: string, world: World, traits: Trai
     history: [{ at: now, state: 'quoted' }],
     isWaiting: false,
     movedBy: undefined,
-    confirmedAt: undefined,
+    letGoAt: undefined,
     confirmedBy: new Set(),
   };
 }

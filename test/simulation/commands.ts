@@ -48,7 +48,7 @@ export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => as
   }));
   const known = await knownReferences(new Set(rows.map(({ ref }) => ref)), deps.service);
   const ended: RowOutcome[] = [];
-  const batch = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 30_000, retry: options.retry, terms: {} };
+  const batch = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 30_000, retry: options.retry, terms: () => ({}) };
   const complete = await runBatch(each(rows), batch, {
     payment: deps,
     known,

@@ -1,6 +1,4 @@
 // A range of schedules as a test: what fails names its seed, so that anyone can replay it.
-import { excused, leftOut } from './known-open.js';
-import { openRealJournals } from './real-journals.js';
 import { runSchedule, type ScheduleOptions } from './schedule.js';
 
 export interface FailedSchedule {
@@ -18,14 +16,4 @@ export async function firstFailure(from: number, to: number, options: ScheduleOp
     return { seed, violations, replay: `npm run simulate -- --seed ${seed} --runs 1${mode} --trace` };
   }
   return undefined;
-}
-
-/** As a test run has them, with real journals in some. */
-export async function failureIn(from: number, to: number, manyMachines: boolean): Promise<FailedSchedule | undefined> {
-  const real = openRealJournals();
-  try {
-    return await firstFailure(from, to, { manyMachines, real, without: leftOut, excused });
-  } finally {
-    await real.close();
-  }
 }

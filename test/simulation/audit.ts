@@ -7,7 +7,7 @@ import type { RowOutcome } from '../../src/wallet/batch/run.js';
 import type { BatchEnd } from './commands.js';
 import type { Keeper } from './homes.js';
 import { inWords } from './process.js';
-import { intentsOf, type Books, type Ended } from './schedule.js';
+import { intentsOf, type Books, type Ended } from './books.js';
 import { baseRef, byItself, hasMoved } from './service-model.js';
 import { totalOf, type ModelTransaction } from './service-quotes.js';
 import { askedKey, keyOf } from './wishes.js';

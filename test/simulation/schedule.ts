@@ -1,12 +1,11 @@
 // One schedule: several wallets pay in bad weather, are killed, started again; then it clears up, and the books are read.
-import Big from 'big.js';
 import type { Transaction } from '../../src/api/types.js';
 import type { Approval, PaymentOptions } from '../../src/wallet/payment/contract.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
-import type { Intent } from '../../src/store/journal/journal.js';
 import { audit } from './audit.js';
+import { intentsOf, type Books, type CommandKind } from './books.js';
 import { cancelOne, confirmOne, payBatch, payWish, resumeIntent, type BatchEnd } from './commands.js';
-import { openHomes, type Keeper, type Machine, type Tracks } from './homes.js';
+import { openHomes, type Machine } from './homes.js';
 import { createNetwork } from './network.js';
 import { startProcess, type Mutation, type Process, type ProcessDeps, type Verdict } from './process.js';
 import type { RealJournals } from './real-journals.js';
@@ -15,36 +14,6 @@ import { drawTraits, type Behaviour } from './service-traits.js';
 import { fair, stormy } from './sky.js';
 import { drawWishes, keyOf, type Some, type Wish } from './wishes.js';
 import { createChance, createWorld, type Chance, type World } from './world.js';
-
-export type CommandKind = 'pay' | 'resume' | 'confirm' | 'cancel' | 'batch';
-
-export interface Ended {
-  readonly command: CommandKind;
-  readonly process: string;
-  readonly keeper: Keeper;
-  readonly tracks: Tracks;
-  readonly wishes: readonly Wish[];
-  readonly options: PaymentOptions;
-  readonly verdict: Verdict;
-  /** Run when nothing was lost any more. */
-  readonly isCalm: boolean;
-}
-
-/** What is known of a schedule when it is over. */
-export interface Books {
-  readonly model: Model;
-  readonly keepers: readonly Keeper[];
-  readonly ended: Ended[];
-  readonly keeperOf: Map<string, Keeper>;
-  readonly wishes: readonly Wish[];
-  readonly limits: Limits;
-  /** Orders with a standing yes. */
-  readonly standing: Set<string>;
-  /** By order, the totals that a person agreed to. */
-  readonly agreed: Map<string, readonly Big[]>;
-  /** Intents for which a person said `--retry`. */
-  readonly retried: Set<string>;
-}
 
 export interface ScheduleOptions {
   /** Several machines, with clocks of their own, over one database or none; otherwise one or two homes. */
@@ -229,11 +198,6 @@ function neverDrawn(): never {
 
 /** One machine for each journal. */
 const oneOfEach = (machines: readonly Machine[]): Machine[] => [...new Map(machines.map((machine) => [machine.keeper, machine])).values()];
-
-export async function intentsOf({ ids, read }: Keeper): Promise<Intent[]> {
-  const found = await Promise.all([...ids].map(read));
-  return found.filter((intent) => intent !== undefined).toSorted((a, b) => a.openedAt - b.openedAt);
-}
 
 /** At which await of a process it happens; most commands have about so many. */
 const mishap = (chance: Chance, probability: number): number | undefined =>

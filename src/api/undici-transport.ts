@@ -67,11 +67,11 @@ interface Proxy {
   except: string;
 }
 
-/** A proxy agent works only with the whole of undici. */
+/** A proxy agent works only with the whole of undici; of a bundled package only the default is sure to be there. */
 async function loadProxied({ address, except }: Proxy, timeoutMs: number): Promise<Dispatcher> {
-  const { EnvHttpProxyAgent } = await import('undici');
+  const { default: undici } = await import('undici');
   try {
-    return new EnvHttpProxyAgent({
+    return new undici.EnvHttpProxyAgent({
       ...agentOptions(timeoutMs),
       httpProxy: address,
       httpsProxy: address,

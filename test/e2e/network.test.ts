@@ -1,0 +1,75 @@
+// The built program on the way to its service: a proxy, TLS with a certificate of one's own, and colours of what comes back.
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { connect, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { makeCertificate } from '../support/certificate.js';
+import { svcpay, test } from '../support/svcpay.js';
+
+const host = 'pay.example.test';
+const wallets = [{ ccy: 'BTC', amount: 1.5, availableBalance: 1.25 }];
+
+const servers: Server[] = [];
+const listening = async (server: Server): Promise<number> => {
+  servers.push(server);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return (server.address() as AddressInfo).port;
+};
+
+const asked: string[] = [];
+let proxy = '';
+let ca = '';
+
+beforeAll(async () => {
+  const { key, cert } = makeCertificate(mkdtempSync(`${tmpdir()}/svcpay-tls-`), host);
+  ca = cert;
+  const service = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, answer) => {
+    const isToken = request.url?.includes('token-signature') === true;
+    answer.setHeader('content-type', 'application/json');
+    answer.end(JSON.stringify(isToken ? { accessToken: 't', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-x' } : wallets));
+  });
+  const servicePort = await listening(service);
+  const tunnel = createServer((_request, answer) => answer.writeHead(405).end());
+  tunnel.on('connect', (request, socket) => {
+    asked.push(`${request.method} ${request.url}`);
+    const onward = connect(servicePort, '127.0.0.1', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n'));
+    socket.on('error', () => onward.destroy());
+    onward.on('error', () => socket.destroy());
+    socket.pipe(onward).pipe(socket);
+  });
+  proxy = `http://127.0.0.1:${await listening(tunnel)}`;
+});
+
+afterAll(() => servers.forEach((server) => server.close()));
+
+const sandbox = { url: `https://${host}`, apiKey: 'k', apiSecret: 's' };
+
+describe('through HTTPS_PROXY', () => {
+  test('the service is reached by a tunnel, when its certificate is trusted, and its answer has colours', async ({ home }) => {
+    const env = { HTTPS_PROXY: proxy, NODE_EXTRA_CA_CERTS: ca };
+    const plain = await svcpay(['wallets', '--json'], { home, sandbox, env });
+    expect(plain).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(plain.json()).toEqual(wallets);
+    expect(asked).toContain(`CONNECT ${host}:443`);
+    const coloured = await svcpay(['wallets', '-o', 'table'], { home, sandbox, env: { ...env, FORCE_COLOR: '1' } });
+    expect(coloured).toMatchObject({ exitCode: 0 });
+    // oxlint-disable-next-line no-control-regex
+    expect(coloured.stdout).toMatch(/\u001b\[\d+m[^]*1\.25/);
+  });
+
+  test('a certificate that nobody vouches for is refused, in words', async ({ home }) => {
+    const run = await svcpay(['wallets', '--json', '--timeout', '2s'], { home, sandbox, env: { HTTPS_PROXY: proxy } });
+    expect(run).toMatchObject({ exitCode: 75, stdout: '' });
+    expect(run.error().message).toContain('certificate is not trusted');
+  });
+
+  test('a host in NO_PROXY is looked for directly', async ({ home }) => {
+    const before = asked.length;
+    const env = { HTTPS_PROXY: proxy, NO_PROXY: '.example.test', NODE_EXTRA_CA_CERTS: ca };
+    const run = await svcpay(['wallets', '--json', '--timeout', '2s'], { home, sandbox, env });
+    expect(run).toMatchObject({ exitCode: 75, stdout: '' });
+    expect(asked).toHaveLength(before);
+  });
+});

@@ -7,7 +7,7 @@ const [only, ...others] = process.argv.slice(2);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`svcpay needs Node 20.19 or newer; this is ${process.versions.node}.\n`);
   process.exitCode = 1;
-} else if (others.length === 0 && (only === '--version' || only === '-V')) {
+} else if (others.length === 0 && ['--version', '-v', '-V'].includes(only)) {
   process.stdout.on('error', ({ code }) => (process.exitCode = code === 'EPIPE' ? 0 : 1));
   process.stdout.write(`${require('../package.json').version}\n`);
 } else {

@@ -3,41 +3,34 @@ _svcpay() {
   local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" path='' words='' flags='' word
   case "$previous" in
     --output) COMPREPLY=($(compgen -W 'table json jsonl csv tsv' -- "$current")); return ;;
-    --network) COMPREPLY=($(compgen -W 'mainnet testnet any' -- "$current")); return ;;
     --chain) COMPREPLY=($(compgen -W 'tron eth' -- "$current")); return ;;
     --via) COMPREPLY=($(compgen -W 'lightning onchain' -- "$current")); return ;;
-    --on-error) COMPREPLY=($(compgen -W 'continue stop' -- "$current")); return ;;
     --country) COMPREPLY=($(compgen -W 'CA IN ID KE MY NG PH RW SG KR TH VN BJ CI GH SN TW KH' -- "$current")); return ;;
     --recipient-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
     --sender-type) COMPREPLY=($(compgen -W 'individual business' -- "$current")); return ;;
+    --on-error) COMPREPLY=($(compgen -W 'continue stop' -- "$current")); return ;;
     --time) COMPREPLY=($(compgen -W '1d 7d 30d 3m 6m 1y' -- "$current")); return ;;
     --src-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
     --dest-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
     --exclude-src-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
     --exclude-dest-method) COMPREPLY=($(compgen -W 'servicepay lightning lnurl on-chain tron eth mobile' -- "$current")); return ;;
     --format) COMPREPLY=($(compgen -W 'csv jsonl hledger beancount' -- "$current")); return ;;
+    --network) COMPREPLY=($(compgen -W 'mainnet testnet any' -- "$current")); return ;;
     --seed) COMPREPLY=($(compgen -W 'demo empty history' -- "$current")); return ;;
     --webhook-method) COMPREPLY=($(compgen -W 'POST PUT' -- "$current")); return ;;
     --webhook-events) COMPREPLY=($(compgen -W 'every final' -- "$current")); return ;;
     --status) COMPREPLY=($(compgen -W 'scheduled sending delivered failed canceled' -- "$current")); return ;;
     --outcome) COMPREPLY=($(compgen -W 'no-route rejected error' -- "$current")); return ;;
-    --profile|--account|--base-url|--fields|--timeout|--api-key|--note|--ref|--wait-timeout|--qr-file|--from|--spend|--max-fee|--concurrency|--result|--name|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--per-payment|--per-day|--since|--until|--state|--limit|--page|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--live-shapes|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --profile|--account|--base-url|--fields|--timeout|--note|--ref|--wait-timeout|--qr-file|--from|--spend|--max-fee|--recipient|--method|--institution|--institution-name|--acct-num|--acct-name|--recipient-name|--recipient-country|--recipient-phone|--recipient-address|--amount|--purpose|--source|--relationship|--sender-name|--sender-country|--sender-phone|--sender-address|--from-file|--concurrency|--result|--name|--per-payment|--per-day|--since|--until|--state|--limit|--page|--api-key|--data|--callback|--port|--host|--forward-to|--exec|--ready-file|--signature|--to|--txn|--file|--api-secret|--auto-pay|--webhook-ca|--live-shapes|--description|--expiry|--path|--nth|--times|--error|--message|--body|--retry-after|--delay|--commit-after|--ago|--steps|--destination|--replay) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'login'|'logout'|'whoami'|'wallets'|'account'|'rates'|'decode'|'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'batch'|'payout'|'payout methods'|'payout institutions'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox run'|'sandbox status'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox mine'|'sandbox clock'|'sandbox clock show'|'sandbox clock advance'|'sandbox clock freeze'|'sandbox clock thaw'|'sandbox fault'|'sandbox fault add'|'sandbox fault list'|'sandbox fault clear'|'sandbox log'|'sandbox deliveries'|'sandbox snapshot'|'sandbox snapshot save'|'sandbox snapshot load'|'sandbox snapshot list'|'sandbox snapshot remove'|'sandbox reset'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'demo'|'api'|'mcp'|'doctor'|'completion'|'help') path="${path:+$path }$word" ;;
+      'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'batch'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'wallets'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'rates'|'account'|'login'|'logout'|'whoami'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'doctor'|'completion'|'help'|'decode'|'api'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox run'|'sandbox status'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox mine'|'sandbox clock'|'sandbox clock show'|'sandbox clock advance'|'sandbox clock freeze'|'sandbox clock thaw'|'sandbox fault'|'sandbox fault add'|'sandbox fault list'|'sandbox fault clear'|'sandbox log'|'sandbox deliveries'|'sandbox snapshot'|'sandbox snapshot save'|'sandbox snapshot load'|'sandbox snapshot list'|'sandbox snapshot remove'|'sandbox reset'|'mcp'|'demo') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
-    '') words='login logout whoami wallets account rates decode receive send swap batch payout recipients limits tx webhook sandbox profiles config demo api mcp doctor completion help' flags='' ;;
-    'login') words='' flags='--api-key --api-secret-stdin --network' ;;
-    'logout') words='' flags='' ;;
-    'whoami') words='' flags='' ;;
-    'wallets') words='' flags='' ;;
-    'account') words='' flags='' ;;
-    'rates') words='' flags='' ;;
-    'decode') words='' flags='' ;;
+    '') words='receive send swap payout batch recipients limits wallets tx rates account login logout whoami profiles config doctor completion help decode api webhook sandbox mcp demo' flags='' ;;
     'receive') words='lightning onchain address' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
     'receive lightning') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
     'receive onchain') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
@@ -48,10 +41,10 @@ _svcpay() {
     'send onchain') words='' flags='--from --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'send usdt') words='' flags='--spend --from --chain --deduct-fees --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'swap') words='' flags='--receive --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
-    'batch') words='' flags='--dry-run --concurrency --on-error --result --name --from --max-fee --wait --no-wait --wait-timeout --retry' ;;
     'payout') words='methods institutions' flags='--recipient --country --method --institution --institution-name --acct-num --acct-name --recipient-type --recipient-name --recipient-country --recipient-phone --recipient-address --amount --purpose --source --relationship --sender-type --sender-name --sender-country --sender-phone --sender-address --from --from-file --max-fee --ref --note --wait --no-wait --wait-timeout --quote-only --retry' ;;
     'payout methods') words='' flags='' ;;
     'payout institutions') words='' flags='' ;;
+    'batch') words='' flags='--dry-run --concurrency --on-error --result --name --from --max-fee --wait --no-wait --wait-timeout --retry' ;;
     'recipients') words='list add remove' flags='' ;;
     'recipients list') words='' flags='' ;;
     'recipients add') words='' flags='--country --method --institution --institution-name --acct-num --acct-name --recipient-type --recipient-name --recipient-country --recipient-phone --recipient-address' ;;
@@ -62,6 +55,7 @@ _svcpay() {
     'limits allow') words='' flags='' ;;
     'limits disallow') words='' flags='' ;;
     'limits clear') words='' flags='' ;;
+    'wallets') words='' flags='' ;;
     'tx') words='list get watch confirm cancel pending resume export' flags='' ;;
     'tx list') words='' flags='--time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method --quotes --limit --page --all' ;;
     'tx get') words='' flags='' ;;
@@ -71,6 +65,25 @@ _svcpay() {
     'tx pending') words='' flags='' ;;
     'tx resume') words='' flags='--wait --no-wait --wait-timeout --new-journal' ;;
     'tx export') words='' flags='--format --time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method' ;;
+    'rates') words='' flags='' ;;
+    'account') words='' flags='' ;;
+    'login') words='' flags='--api-key --api-secret-stdin --network' ;;
+    'logout') words='' flags='' ;;
+    'whoami') words='' flags='' ;;
+    'profiles') words='list use remove' flags='' ;;
+    'profiles list') words='' flags='' ;;
+    'profiles use') words='' flags='' ;;
+    'profiles remove') words='' flags='' ;;
+    'config') words='list get set path' flags='' ;;
+    'config list') words='' flags='' ;;
+    'config get') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='' ;;
+    'config set') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='--unset' ;;
+    'config path') words='' flags='' ;;
+    'doctor') words='' flags='' ;;
+    'completion') words='bash zsh fish powershell' flags='' ;;
+    'help') words='' flags='' ;;
+    'decode') words='' flags='' ;;
+    'api') words='GET POST PUT DELETE' flags='--data --include --paginate' ;;
     'webhook') words='list set update remove listen verify sign replay trigger' flags='' ;;
     'webhook list') words='' flags='' ;;
     'webhook set') words='' flags='--secret-stdin --generate-secret' ;;
@@ -106,21 +119,8 @@ _svcpay() {
     'sandbox snapshot list') words='' flags='' ;;
     'sandbox snapshot remove') words='' flags='' ;;
     'sandbox reset') words='' flags='--seed' ;;
-    'profiles') words='list use remove' flags='' ;;
-    'profiles list') words='' flags='' ;;
-    'profiles use') words='' flags='' ;;
-    'profiles remove') words='' flags='' ;;
-    'config') words='list get set path' flags='' ;;
-    'config list') words='' flags='' ;;
-    'config get') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='' ;;
-    'config set') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='--unset' ;;
-    'config path') words='' flags='' ;;
-    'demo') words='' flags='' ;;
-    'api') words='GET POST PUT DELETE' flags='--data --include --paginate' ;;
     'mcp') words='' flags='--allow-payments' ;;
-    'doctor') words='' flags='' ;;
-    'completion') words='bash zsh fish powershell' flags='' ;;
-    'help') words='' flags='' ;;
+    'demo') words='' flags='' ;;
   esac
   if [[ $current == -* ]]; then words="$flags --profile --account --base-url --sandbox --json --output --fields --quiet --yes --no-input --no-color --debug --timeout --help"; fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))

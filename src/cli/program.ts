@@ -1,5 +1,5 @@
 // Turns the command tree into a commander program: finds the chosen command, loads only its code, parses, runs.
-import { Command as Commander, CommanderError, Option } from 'commander';
+import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
 import type { Command, RawValues } from './define.js';
@@ -7,6 +7,7 @@ import { readAll } from './define.js';
 import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions, type Globals } from './globals.js';
 import type { Branch } from './branch.js';
+import { firstExamples } from './table.js';
 import { chosenPath, plainWords } from './tree.js';
 import type { Value } from './values.js';
 
@@ -27,20 +28,37 @@ export interface ProgramOptions {
 /** Parses and runs one command line. Throws Failure; help and version are printed and end normally. */
 export async function runProgram(options: ProgramOptions): Promise<void> {
   const path = chosenPath(options.tree, options.argv);
+  await refuseUnknown(options, path);
   const leaf = path.at(-1) ?? (opensHome(options) ? options.tree : undefined);
   const command = await leaf?.load?.();
   const program = buildProgram(options, path, command);
   try {
-    await program.parseAsync([...options.argv], { from: 'user' });
+    await program.parseAsync(isVersion(options.argv) ? ['--version'] : [...options.argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw usageFailure(error, path);
   }
 }
 
+/** One word in place of the name of a command: then a name was meant, where there are no others, or one is near. */
+async function refuseUnknown({ tree, argv }: ProgramOptions, path: readonly Branch[]): Promise<void> {
+  const group = path.at(-1) ?? tree;
+  const word = plainWords(argv)[path.length];
+  if (word === undefined || group.branches === undefined) return;
+  const takesWords = group.load !== undefined && group !== tree;
+  if (takesWords && !/^[a-z-]{2,20}$/i.test(word)) return;
+  const { nearest, unknownCommand } = await import('./help/suggest.js');
+  if (takesWords && nearest(word, group.branches.map(({ name }) => name)) === undefined) return;
+  throw unknownCommand(word, path.map(({ name }) => name), group);
+}
+
+/** Both letters are tried; the short form that commander knows is one. */
+const isVersion = (argv: readonly string[]): boolean =>
+  plainWords(argv).length === 0 && argv.some((word) => word === '-V' || word === '-v');
+
 /** `svcpay` alone, apart from global options. */
 const opensHome = ({ atTerminal, argv }: ProgramOptions): boolean =>
-  atTerminal && plainWords(argv).length === 0 && !argv.some((word) => ['-h', '--help', '-V', '--version'].includes(word));
+  atTerminal && plainWords(argv).length === 0 && !argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word));
 
 function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
   const sentence = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
@@ -50,12 +68,11 @@ function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
 
 function buildProgram(options: ProgramOptions, path: readonly Branch[], command: Command | undefined): Commander {
   const program = new Commander('svcpay');
-  program.description(options.tree.summary).version(options.version, '-V, --version', 'print the version');
+  program.description(options.tree.summary).version(options.version, '-v, --version', 'print the version');
   addValues(program, globalOptions);
   dress(program, options);
   addBranches(program, options, options.tree.branches ?? [], path, command);
-  // With a word that names no command, commander itself says so and suggests the nearest.
-  if (path.length === 0 && plainWords(options.argv).length === 0) addCommand(program, options, command);
+  if (path.length === 0) addCommand(program, options, command);
   return program;
 }
 
@@ -69,18 +86,23 @@ function addBranches(
   const [chosen, ...rest] = path;
   for (const branch of branches) {
     const child = parent.createCommand(branch.name);
-    child.summary(branch.summary).description(branch.summary);
+    child.summary(branch.summary).description(`${branch.summary.charAt(0).toUpperCase()}${branch.summary.slice(1)}.`);
+    child.aliases(branch.aliases ?? []);
+    if (branch.section !== undefined) child.helpGroup(`${branch.section}:`);
     dress(child, options);
     if (branch.branches !== undefined && branch.load === undefined) child.usage('[command]');
     if (branch === chosen) {
       addBranches(child, options, branch.branches ?? [], rest, command);
-      if (rest.length === 0) addCommand(child, options, command);
     }
     parent.addCommand(child, { hidden: branch.hidden === true });
+    if (branch === chosen && rest.length === 0) addCommand(child, options, command);
   }
 }
 
 function addCommand(target: Commander, options: ProgramOptions, command: Command | undefined): void {
+  const isRoot = target.parent === null;
+  if (!isRoot) target.addHelpText('after', `\n${wrapped(globalsToo, widthOf(options))}`);
+  target.addHelpText('after', examplesText(isRoot ? firstExamples : (command?.examples ?? []), widthOf(options)));
   if (command === undefined) {
     target.action(() => Promise.reject(target.parent === null ? noCommand(target, options) : groupFailure(target)));
     return;
@@ -88,7 +110,6 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
   const names = Object.keys(command.arguments);
   for (const value of Object.values(command.arguments)) target.argument(argumentSyntax(value), value.shape.summary);
   addValues(target, command.options);
-  target.addHelpText('after', examplesText(command.examples));
   target.action(async (...received: unknown[]) => {
     const raw: Record<string, RawValues[string]> = { ...target.opts<Record<string, RawValues[string]>>() };
     names.forEach((name, index) => (raw[name] = rawWord(received[index])));
@@ -132,6 +153,7 @@ function optionsOf(name: string, value: Value<unknown>): Option[] {
   const short = shape.short === undefined ? '' : `-${shape.short}, `;
   if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];
   if (shape.kind === 'on-off') {
+    // Help shows both as one: see optionTerm.
     return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
   }
   const option = new Option(
@@ -150,12 +172,29 @@ function dress(target: Commander, options: ProgramOptions): void {
   target.configureOutput({
     writeOut: options.print,
     writeErr: () => undefined,
-    getOutHelpWidth: () => Math.min(options.columns ?? 80, 100),
+    getOutHelpWidth: () => widthOf(options),
   });
+  target.configureHelp({ minWidthToWrap: 20, optionTerm: (option) => bothWays(option, target) });
 }
 
-function examplesText(examples: Command['examples']): string {
+const widthOf = ({ columns }: ProgramOptions): number => Math.min(columns ?? 80, 100);
+
+/** `--wait, --no-wait` */
+function bothWays(option: Option, { options }: Commander): string {
+  const negated = options.find(({ long, negate }) => negate && long === option.long?.replace('--', '--no-'));
+  return negated === undefined ? option.flags : `${option.flags}, ${negated.flags}`;
+}
+
+const globalsToo = 'Global options such as --json and --yes work here too: svcpay --help';
+
+const wrapped = (text: string, width: number): string => new Help().boxWrap(text, width);
+
+/** An example is there to be copied, so only what it is for is wrapped. */
+function examplesText(examples: Command['examples'], width: number): string {
   if (examples.length === 0) return '';
-  const lines = examples.flatMap(([line, purpose]) => [`  ${line}`, `      ${purpose}`]);
+  const lines = examples.flatMap(([line, purpose]) => [
+    `  ${line}`,
+    ...wrapped(purpose, width - 6).split('\n').map((each) => `      ${each}`),
+  ]);
   return `\nExamples:\n${lines.join('\n')}`;
 }

@@ -2,12 +2,15 @@
 import { Failure } from '../formats/failure.js';
 import type { Process, RunLine } from './context.js';
 import { Ended } from './exit-with.js';
+import type { Globals } from './globals.js';
 import { runProgram } from './program.js';
-import { movesMoney, tree } from './tree.js';
+import { tree } from './table.js';
+import { movesMoney } from './tree.js';
 
 /** Runs a command line and resolves with its exit code. */
 export async function runCli(argv: readonly string[], proc: Process): Promise<number> {
   const runLine: RunLine = (line, env) => runCli(line, { ...proc, env: { ...proc.env, ...env } });
+  let globals: Globals | undefined;
   try {
     await runProgram({
       tree,
@@ -18,13 +21,15 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
       print: (text) => void proc.stdout.write(text),
       explain: (text) => void proc.stderr.write(`${text}\n`),
       // Help needs none of it, and is there to be quick.
-      openContext: async (globals, { createsProfile }) =>
-        (await import('./context.js')).openContext(proc, globals, { argv, runLine, createsProfile }),
+      openContext: async (given, { createsProfile }) => {
+        globals = given;
+        return (await import('./context.js')).openContext(proc, given, { argv, runLine, createsProfile });
+      },
     });
     return 0;
   } catch (error) {
     if (error instanceof Ended) return error.exitCode;
-    return show(error instanceof Failure ? error : unexpected(error), argv, proc);
+    return show(error instanceof Failure ? error : unexpected(error), argv, proc, globals);
   }
 }
 
@@ -44,9 +49,9 @@ export async function showLost(reason: string, argv: readonly string[], proc: Pr
   return 0;
 }
 
-async function show(failure: Failure, argv: readonly string[], proc: Process): Promise<number> {
+async function show(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): Promise<number> {
   const { showFailure } = await import('./show-failure.js');
-  showFailure(failure, argv, proc);
+  showFailure(failure, argv, proc, globals);
   return failure.exitCode;
 }
 

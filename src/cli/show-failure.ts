@@ -4,25 +4,41 @@ import { failureJson, failureLines } from '../terminal/failure-view.js';
 import { sanitize } from '../terminal/sanitize.js';
 import { openTerminal } from '../terminal/terminal.js';
 import type { Process } from './context.js';
+import type { Globals } from './globals.js';
 import { movesMoney } from './tree.js';
 
-export function showFailure(failure: Failure, argv: readonly string[], proc: Process): void {
+/** @param globals undefined where the command line could not be read */
+export function showFailure(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): void {
   const { stderr } = proc;
-  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
-  if (wantsJson.test(words.join(' '))) {
-    if (words.includes('--debug')) stderr.write(causesOf(failure));
+  const { json, debug, color } = globals === undefined ? scanned(argv) : mannerOf(globals);
+  if (json) {
+    if (debug) stderr.write(causesOf(failure));
     stderr.write(`${failureJson(failure)}\n`);
     return;
   }
-  const terminal = openTerminal({ ...proc, flags: { noColor: words.includes('--no-color') } });
-  const money = movesMoney(argv);
+  const terminal = openTerminal({ ...proc, flags: { noColor: !color } });
   const canvas = terminal.stderrIsTty ? terminal.stderrCanvas : undefined;
-  stderr.write(`${failureLines(failure, { money, canvas }).join('\n')}\n`);
-  if (words.includes('--debug')) stderr.write(causesOf(failure));
+  stderr.write(`${failureLines(failure, { money: movesMoney(argv), canvas }).join('\n')}\n`);
+  if (debug) stderr.write(causesOf(failure));
 }
 
-/** The command line itself may be what is wrong, so it is not parsed for this. */
-const wantsJson = /(^| )(--json|(-o ?|--output[= ])jsonl?)( |$)/;
+type Manner = Pick<Globals, 'json' | 'debug' | 'color'>;
+
+const mannerOf = ({ json, output, debug, color }: Globals): Manner => ({
+  json: json || output === 'json' || output === 'jsonl',
+  debug,
+  color,
+});
+
+/** Of a command line that is itself what is wrong: word by word, so that the text of a note is none of it. */
+function scanned(argv: readonly string[]): Manner {
+  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
+  const isJson = (word: string, index: number): boolean =>
+    word === '--json' ||
+    /^(?:-[a-z]*o|--output=)jsonl?$/.test(word) ||
+    (/^(?:-[a-z]*o|--output)$/.test(word) && /^jsonl?$/.test(words[index + 1] ?? ''));
+  return { json: words.some(isJson), debug: words.includes('--debug'), color: !words.includes('--no-color') };
+}
 
 function causesOf(failure: Failure): string {
   const stacks: string[] = [];

@@ -39,7 +39,15 @@ export function openStores({ home, config, now, owner, onClose }: StoreOptions):
   return { journal, events };
 }
 
+/** Made when first asked for, and again when that failed: a service that was away once is asked again. */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  const forget = (): void => void (made = undefined);
+  return () => {
+    if (made === undefined) {
+      made = { value: make() };
+      if (made.value instanceof Promise) made.value.catch(forget);
+    }
+    return made.value;
+  };
 }

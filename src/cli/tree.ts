@@ -1,35 +1,8 @@
-// The command tree as data: names, summaries and where each command's code is. Nothing here loads a command.
-import { accountBranches } from './branches/account.js';
-import { limitBranches } from './branches/limits.js';
-import { payoutBranches } from './branches/payouts.js';
-import { receiveBranches } from './branches/receive.js';
-import { sandboxBranches } from './branches/sandbox.js';
-import { sendBranches } from './branches/send.js';
-import { settingBranches } from './branches/settings.js';
-import { toolBranches } from './branches/tools.js';
-import { transactionBranches } from './branches/transactions.js';
-import { webhookBranches } from './branches/webhooks.js';
-import type { Branch } from './branch.js';
+// Finds the command that a command line names, without loading it.
+import { isNamed, type Branch } from './branch.js';
 import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions } from './globals.js';
-
-export const tree: Branch = {
-  name: 'svcpay',
-  summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
-  load: async () => (await import('./overview/home.js')).home,
-  branches: [
-    ...accountBranches,
-    ...receiveBranches,
-    ...sendBranches,
-    ...payoutBranches,
-    ...limitBranches,
-    ...transactionBranches,
-    ...webhookBranches,
-    ...sandboxBranches,
-    ...settingBranches,
-    ...toolBranches(() => tree),
-  ],
-};
+import { tree } from './table.js';
 
 /** Every spelling of a global option, with whether a word follows it. */
 const globalFlags: ReadonlyMap<string, boolean> = new Map(
@@ -67,7 +40,7 @@ export const movesMoney = (argv: readonly string[]): boolean => chosenPath(tree,
 export function chosenPath(root: Branch, argv: readonly string[]): readonly Branch[] {
   const path: Branch[] = [];
   for (const word of plainWords(argv)) {
-    const next = (path.at(-1) ?? root).branches?.find((branch) => branch.name === word);
+    const next = (path.at(-1) ?? root).branches?.find((branch) => isNamed(branch, word));
     if (next === undefined) break;
     path.push(next);
   }

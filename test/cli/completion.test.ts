@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { completionNodes, completionScript, shells, type CompletionNode } from '../../src/cli/help/completion-scripts.js';
-import { tree } from '../../src/cli/tree.js';
+import { tree } from '../../src/cli/table.js';
 
 const fileOf = (shell: string): string => resolve(import.meta.dirname, `../../completions/svcpay.${shell}`);
 

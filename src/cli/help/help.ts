@@ -1,8 +1,12 @@
 // Help on a topic or a command: `svcpay help exit-codes`, `svcpay help send lightning`.
 import { exitCodes } from '../../formats/failure.js';
 import { factLines } from '../../terminal/cards/card.js';
-import { defineCommand } from '../define.js';
+import type { Output } from '../../terminal/output.js';
+import { isNamed, type Branch } from '../branch.js';
+import { defineCommand, type Command } from '../define.js';
 import { text } from '../values.js';
+import { unknownCommand } from './suggest.js';
+import { topicNames, topics, topicText } from './topics.js';
 
 const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   done: 'done',
@@ -30,30 +34,44 @@ const rows: readonly ExitCode[] = [
   ...Object.entries(exitCodes).map(([kind, code]) => ({ code, kind, meaning: meanings[kind as keyof typeof exitCodes] })),
 ];
 
-export const help = defineCommand({
-  arguments: { topic: text('COMMAND').repeated().describe('a command, or exit-codes') },
+export const help = (tree: Branch): Command => defineCommand({
+  arguments: { topic: text('COMMAND').repeated().describe(`a command, or one of ${topicNames.join(', ')}`) },
   options: {},
   examples: [
     ['svcpay help exit-codes', 'one exit code per fate of the money'],
+    ['svcpay help scripting', 'how to use it in a script that can be run twice'],
     ['svcpay help send lightning', 'the same as svcpay send lightning --help'],
   ],
-  async run({ topic }, { out, runLine }) {
-    if (topic.join(' ') !== 'exit-codes') {
-      await runLine([...topic, '--help']);
-      return;
-    }
-    if (out.forPeople) {
-      out.screen((canvas) => factLines(rows.map(({ code, meaning }) => ({ label: String(code), value: meaning })), canvas, 3));
-      return;
-    }
-    await out.list(rows, {
-      columns: [
-        { title: 'Code', value: ({ code }) => code, align: 'right' },
-        { title: 'Kind', value: ({ kind }) => kind, only: 'rows' },
-        { title: 'Meaning', value: ({ meaning }) => meaning },
-      ],
-      quiet: ({ code }) => String(code),
-      empty: '',
-    });
+  async run({ topic }, { out, runLine, terminal }) {
+    if (topic.join(' ') === 'exit-codes') return printExitCodes(out);
+    const page = topics.find(({ name }) => name === topic.join(' '));
+    if (page !== undefined) return void out.text(topicText(page, Math.min(terminal.columns, 100)));
+    refuseUnknown(topic, tree);
+    await runLine([...topic, '--help']);
   },
 });
+
+function refuseUnknown(topic: readonly string[], tree: Branch): void {
+  let branch: Branch = tree;
+  topic.forEach((word, index) => {
+    const next = branch.branches?.find((each) => isNamed(each, word));
+    if (next === undefined) throw unknownCommand(word, topic.slice(0, index), branch, index === 0 ? topicNames : []);
+    branch = next;
+  });
+}
+
+async function printExitCodes(out: Output): Promise<void> {
+  if (out.forPeople) {
+    out.screen((canvas) => factLines(rows.map(({ code, meaning }) => ({ label: String(code), value: meaning })), canvas, 3));
+    return;
+  }
+  await out.list(rows, {
+    columns: [
+      { title: 'Code', value: ({ code }) => code, align: 'right' },
+      { title: 'Kind', value: ({ kind }) => kind, only: 'rows' },
+      { title: 'Meaning', value: ({ meaning }) => meaning },
+    ],
+    quiet: ({ code }) => String(code),
+    empty: '',
+  });
+}

@@ -1,0 +1,21 @@
+// A command that is not there: says so, and names the one that was probably meant.
+import { closestMatch } from 'leven';
+import { Failure } from '../../formats/failure.js';
+import type { Branch } from '../branch.js';
+
+/** The name that a word was probably meant to be: a letter or two are missing, too many or in the wrong place. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  return closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });
+}
+
+/** @param path the words up to the one that is wrong */
+export function unknownCommand(word: string, path: readonly string[], { branches = [] }: Branch, also: readonly string[] = []): Failure {
+  const names = [...branches.flatMap(({ name, aliases = [] }) => [name, ...aliases]), ...also];
+  const meant = nearest(word, names);
+  const shown = branches.filter(({ hidden }) => hidden !== true).map(({ name }) => name);
+  const rest = path.length === 0 ? '' : ` There are ${shown.join(', ')}.`;
+  const said = `There is no command "${[...path, word.slice(0, 40)].join(' ')}".`;
+  return new Failure('usage', meant === undefined ? said + rest : `${said} Did you mean ${[...path, meant].join(' ')}?`, {
+    hint: ['svcpay', ...path, '--help'].join(' '),
+  });
+}

@@ -1,0 +1,139 @@
+// The table of commands: name, what it is for, where its code is. Parsing, help, completion and the manual come from it.
+import type { Branch } from './branch.js';
+import type { Command } from './define.js';
+
+type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases'>;
+type Row = readonly [path: string, summary: string, load?: () => Promise<Command>, traits?: Traits];
+
+const pays: Traits = { money: true };
+
+/** By the headings under which help shows them. */
+const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = [
+  ['Money in', [
+    ['receive', 'ask for money', () => import('./receive/receive.js').then((it) => it.receive)],
+    ['receive lightning', 'make a Lightning invoice and wait until it is paid', () => import('./receive/receive-lightning.js').then((it) => it.receiveLightning)],
+    ['receive onchain', 'make a Bitcoin address and wait until it is paid', () => import('./receive/receive-onchain.js').then((it) => it.receiveOnchain)],
+    ['receive address', 'show a permanent deposit address', () => import('./receive/receive-address.js').then((it) => it.receiveAddress)],
+  ]],
+  ['Money out', [
+    ['send', 'pay an invoice, an address, an LNURL or a Lightning Address', () => import('./payment/send.js').then((it) => it.send), { money: true, aliases: ['pay'] }],
+    ['send lightning', 'pay a BOLT11 invoice', () => import('./payment/send-lightning.js').then((it) => it.sendLightning), pays],
+    ['send lnurl', 'pay to a Lightning Address or an LNURL', () => import('./payment/send-lnurl.js').then((it) => it.sendLnurl), pays],
+    ['send onchain', 'pay to a Bitcoin address', () => import('./payment/send-onchain.js').then((it) => it.sendOnchain), pays],
+    ['send usdt', 'pay USDT to a TRON address', () => import('./payment/send-usdt.js').then((it) => it.sendUsdt), pays],
+    ['swap', 'exchange between two of your own wallets', () => import('./payment/swap.js').then((it) => it.swap), pays],
+    ['payout', 'pay out to a bank account or a mobile wallet', () => import('./payout/payout.js').then((it) => it.payout), pays],
+    ['payout methods', 'the countries and methods of payouts', () => import('./payout/payout-methods.js').then((it) => it.payoutMethods)],
+    ['payout institutions', 'the banks and mobile wallets of a country', () => import('./payout/payout-institutions.js').then((it) => it.payoutInstitutions)],
+    ['batch', 'pay the rows of a CSV file, each once', () => import('./batch/batch.js').then((it) => it.batch), pays],
+    ['recipients', 'the address book for payouts'],
+    ['recipients list', 'everybody in it', () => import('./payout/recipients-list.js').then((it) => it.recipientsList)],
+    ['recipients add', 'put somebody in, or change an entry', () => import('./payout/recipients-add.js').then((it) => it.recipientsAdd)],
+    ['recipients remove', 'take somebody out', () => import('./payout/recipients-remove.js').then((it) => it.recipientsRemove)],
+    ['limits', 'what may be spent from here: per payment, per day, and where to', () => import('./settings/limits-list.js').then((it) => it.limitsList)],
+    ['limits list', 'show the limits and what of them is used', () => import('./settings/limits-list.js').then((it) => it.limitsList)],
+    ['limits set', 'limit a payment, or all payments of a day', () => import('./settings/limits-set.js').then((it) => it.limitsSet)],
+    ['limits allow', 'allow a destination, and no other that is not allowed', () => import('./settings/limits-allow.js').then((it) => it.limitsAllow)],
+    ['limits disallow', 'take a destination from those allowed', () => import('./settings/limits-disallow.js').then((it) => it.limitsDisallow)],
+    ['limits clear', 'remove all limits, or those in one currency', () => import('./settings/limits-clear.js').then((it) => it.limitsClear)],
+  ]],
+  ['Look back', [
+    ['wallets', 'show what is available, reserved and in total', () => import('./overview/wallets.js').then((it) => it.wallets), { aliases: ['balance'] }],
+    ['tx', 'look at transactions and carry them on'],
+    ['tx list', 'the history', () => import('./history/tx-list.js').then((it) => it.txList)],
+    ['tx get', 'one transaction as a receipt', () => import('./history/tx-get.js').then((it) => it.txGet)],
+    ['tx watch', 'follow transactions to their end', () => import('./history/tx-watch.js').then((it) => it.txWatch)],
+    ['tx confirm', 'let a quote become a payment', () => import('./payment/tx-confirm.js').then((it) => it.txConfirm), pays],
+    ['tx cancel', 'take a quote back before it is confirmed', () => import('./history/tx-cancel.js').then((it) => it.txCancel)],
+    ['tx pending', 'payments that were begun here and are not over', () => import('./history/tx-pending.js').then((it) => it.txPending)],
+    ['tx resume', 'finish or report what is pending', () => import('./history/tx-resume.js').then((it) => it.txResume), pays],
+    ['tx export', 'write the history for a spreadsheet or for book-keeping', () => import('./history/tx-export.js').then((it) => it.txExport)],
+    ['rates', 'show exchange rates', () => import('./overview/rates.js').then((it) => it.rates)],
+    ['account', 'show the account record', () => import('./overview/account.js').then((it) => it.account)],
+    ['history', 'the same as tx list', () => import('./history/tx-list.js').then((it) => it.txList), { hidden: true }],
+  ]],
+  ['Set up', [
+    ['login', 'connect to the service and keep the credentials', () => import('./settings/login.js').then((it) => it.login)],
+    ['logout', 'forget the token and the secret of a profile', () => import('./settings/logout.js').then((it) => it.logout)],
+    ['whoami', 'show account, profile, service and where secrets are kept', () => import('./settings/whoami.js').then((it) => it.whoami)],
+    ['profiles', 'the services and accounts that are set up'],
+    ['profiles list', 'all of them', () => import('./settings/profiles-list.js').then((it) => it.profilesList)],
+    ['profiles use', 'choose the one that is used', () => import('./settings/profiles-use.js').then((it) => it.profilesUse)],
+    ['profiles remove', 'forget one with its secret', () => import('./settings/profiles-remove.js').then((it) => it.profilesRemove)],
+    ['config', 'the settings of a profile'],
+    ['config list', 'all settings and what decides them', () => import('./settings/config-list.js').then((it) => it.configList)],
+    ['config get', 'print one setting', () => import('./settings/config-get.js').then((it) => it.configGet)],
+    ['config set', 'change one setting', () => import('./settings/config-set.js').then((it) => it.configSet)],
+    ['config path', 'print where they are kept', () => import('./settings/config-path.js').then((it) => it.configPath)],
+    ['doctor', 'check the installation, its files, the service and the clock', () => import('./settings/doctor.js').then((it) => it.doctor)],
+    ['completion', 'print the completion script of a shell', () => import('./help/completion.js').then((it) => it.completion(tree))],
+    ['help', 'help on a command or a topic', () => import('./help/help.js').then((it) => it.help(tree))],
+  ]],
+  ['Build', [
+    ['decode', 'read an invoice, an address or an LNURL offline', () => import('./overview/decode.js').then((it) => it.decode)],
+    ['api', 'send any request, signed in, and print the answer as it came', () => import('./raw/api.js').then((it) => it.api)],
+    ['webhook', 'receive, check, forward and replay events'],
+    ['webhook list', 'the webhook of the account', () => import('./webhook/webhook-list.js').then((it) => it.listWebhooks)],
+    ['webhook set', 'set the webhook, in place of the one before', () => import('./webhook/webhook-set.js').then((it) => it.setWebhook)],
+    ['webhook update', 'change its callback or its secret', () => import('./webhook/webhook-update.js').then((it) => it.updateWebhook)],
+    ['webhook remove', 'remove it', () => import('./webhook/webhook-remove.js').then((it) => it.removeWebhook)],
+    ['webhook listen', 'receive events on this machine', () => import('./webhook/webhook-listen.js').then((it) => it.listenWebhook)],
+    ['webhook verify', 'check a signature, and say why it is wrong', () => import('./webhook/webhook-verify.js').then((it) => it.verifyWebhook)],
+    ['webhook sign', 'sign a body as the service does', () => import('./webhook/webhook-sign.js').then((it) => it.signWebhook)],
+    ['webhook replay', 'send stored events once more', () => import('./webhook/webhook-replay.js').then((it) => it.replayWebhook)],
+    ['webhook trigger', 'bring about an event, against the sandbox', () => import('./webhook/webhook-trigger.js').then((it) => it.triggerWebhook)],
+    ['sandbox', 'the whole service, locally'],
+    ['sandbox start', 'run the sandbox as a server', () => import('./sandbox/sandbox-start.js').then((it) => it.sandboxStart)],
+    ['sandbox run', 'run a command with a sandbox of its own', () => import('./sandbox/sandbox-run.js').then((it) => it.sandboxRun)],
+    ['sandbox status', 'show what it holds', () => import('./sandbox/sandbox-status.js').then((it) => it.sandboxStatus)],
+    ['sandbox fund', 'add money to a wallet', () => import('./sandbox/sandbox-fund.js').then((it) => it.sandboxFund)],
+    ['sandbox pay', 'pay a request, as somebody outside would', () => import('./sandbox/sandbox-pay.js').then((it) => it.sandboxPay)],
+    ['sandbox invoice', 'make an invoice of somebody outside, to pay', () => import('./sandbox/sandbox-invoice.js').then((it) => it.sandboxInvoice)],
+    ['sandbox mine', 'find blocks, so that on-chain payments are confirmed', () => import('./sandbox/sandbox-mine.js').then((it) => it.sandboxMine)],
+    ['sandbox clock', 'look at its clock and move it'],
+    ['sandbox clock show', 'what time it has', () => import('./sandbox/sandbox-clock.js').then((it) => it.sandboxClockShow)],
+    ['sandbox clock advance', 'move it forward, and do all that becomes due', () => import('./sandbox/sandbox-clock.js').then((it) => it.sandboxClockAdvance)],
+    ['sandbox clock freeze', 'let it stand still', () => import('./sandbox/sandbox-clock.js').then((it) => it.sandboxClockFreeze)],
+    ['sandbox clock thaw', 'let it run on', () => import('./sandbox/sandbox-clock.js').then((it) => it.sandboxClockThaw)],
+    ['sandbox fault', 'let things go wrong on demand'],
+    ['sandbox fault add', 'let something go wrong', () => import('./sandbox/sandbox-fault.js').then((it) => it.sandboxFaultAdd)],
+    ['sandbox fault list', 'what is set to go wrong', () => import('./sandbox/sandbox-fault.js').then((it) => it.sandboxFaultList)],
+    ['sandbox fault clear', 'let everything go well again', () => import('./sandbox/sandbox-fault.js').then((it) => it.sandboxFaultClear)],
+    ['sandbox log', 'the requests that it has answered', () => import('./sandbox/sandbox-log.js').then((it) => it.sandboxLog)],
+    ['sandbox deliveries', 'what went to webhooks, or will', () => import('./sandbox/sandbox-deliveries.js').then((it) => it.sandboxDeliveries)],
+    ['sandbox snapshot', 'keep whole states and come back to them'],
+    ['sandbox snapshot save', 'keep the present state under a name', () => import('./sandbox/sandbox-snapshot.js').then((it) => it.sandboxSnapshotSave)],
+    ['sandbox snapshot load', 'go back to a kept state', () => import('./sandbox/sandbox-snapshot.js').then((it) => it.sandboxSnapshotLoad)],
+    ['sandbox snapshot list', 'the kept states', () => import('./sandbox/sandbox-snapshot.js').then((it) => it.sandboxSnapshotList)],
+    ['sandbox snapshot remove', 'forget a kept state', () => import('./sandbox/sandbox-snapshot.js').then((it) => it.sandboxSnapshotRemove)],
+    ['sandbox reset', 'back to a fresh sandbox', () => import('./sandbox/sandbox-reset.js').then((it) => it.sandboxReset)],
+    ['mcp', 'serve the wallet to an assistant over the Model Context Protocol', () => import('./agent/mcp.js').then((it) => it.mcp)],
+    ['demo', 'a tour of the main job on a sandbox of its own', () => import('./sandbox/demo.js').then((it) => it.demo)],
+  ]],
+];
+
+/** For the first page of help. */
+export const firstExamples: Command['examples'] = [
+  ['svcpay login --sandbox', 'try everything with play money; svcpay login connects to a service'],
+  ['svcpay receive lightning 50000sat', 'an invoice with its QR code, and wait until it is paid'],
+  ['svcpay send DESTINATION 50000sat --max-fee 1%', 'any invoice or address; shows what it costs and asks first'],
+  ['svcpay tx list', 'what there was'],
+  ['svcpay help scripting', 'further pages: amounts, environment, exit-codes, fields, scripting'],
+];
+
+/** All of them as a tree; nothing of it loads a command. */
+export const tree: Branch = {
+  name: 'svcpay',
+  summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
+  load: () => import('./overview/home.js').then((it) => it.home),
+  branches: sections.flatMap(([section, rows]) => below('', rows).map((branch) => ({ ...branch, section }))),
+};
+
+function below(parent: string, rows: readonly Row[]): readonly Branch[] {
+  return rows
+    .filter(([path]) => path.startsWith(parent) && !path.slice(parent.length).includes(' '))
+    .map(([path, summary, load, traits]) => {
+      const branches = below(`${path} `, rows);
+      return { name: path.slice(parent.length), summary, load, ...traits, ...(branches.length > 0 && { branches }) };
+    });
+}

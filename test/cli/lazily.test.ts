@@ -1,0 +1,19 @@
+// What a command is handed is made when it is first asked for, and a failure is not kept.
+import { expect, test } from 'vitest';
+import { lazily } from '../../src/cli/stores.js';
+
+test('what could be made is made once', async () => {
+  let times = 0;
+  const made = lazily(async () => (times += 1));
+  expect([await made(), await made()]).toEqual([1, 1]);
+});
+
+test.each([
+  { how: 'throws', fail: (): Promise<number> => { throw new Error('away'); } },
+  { how: 'rejects', fail: (): Promise<number> => Promise.reject(new Error('away')) },
+])('what $how the first time is tried again', async ({ fail }) => {
+  let times = 0;
+  const made = lazily(() => ((times += 1) === 1 ? fail() : Promise.resolve(times)));
+  await expect((async () => made())()).rejects.toThrow('away');
+  expect([await made(), await made()]).toEqual([2, 2]);
+});

@@ -1,0 +1,89 @@
+// Help, suggestions and the reading of a command line, as a person meets them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect } from 'vitest';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+describe.concurrent('a name that is not there', () => {
+  const meant = [
+    { line: ['tx', 'lst'], says: 'Did you mean tx list?' },
+    { line: ['--json', 'swpa', '25usdt', 'BTC'], says: 'Did you mean swap?' },
+    { line: ['send', 'lightnin', 'lnbc1'], says: 'Did you mean send lightning?' },
+    { line: ['sandbox', 'clock', 'advanc', '2h'], says: 'Did you mean sandbox clock advance?' },
+    { line: ['help', 'sned'], says: 'Did you mean send?' },
+    { line: ['help', 'tx', 'lst'], says: 'Did you mean tx list?' },
+    { line: ['help', 'exit-code'], says: 'Did you mean exit-codes?' },
+    { line: ['help', 'nosuch'], says: 'There is no command "nosuch"' },
+    { line: ['wallets', '--jsn'], says: 'Did you mean --json?' },
+  ];
+  test.for(meant)('svcpay $line is refused: $says', async ({ line, says }, { home }) => {
+    const run = await svcpay(line, { home });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain(says);
+  });
+});
+
+describe.concurrent('other names that hands try', () => {
+  const pairs = [
+    [['-v'], ['--version']],
+    [['-V'], ['--version']],
+    [['pay', 'lightning', '--help'], ['send', 'lightning', '--help']],
+    [['balance', '-q'], ['wallets', '-q']],
+    [['history', '-q'], ['tx', 'list', '-q']],
+  ] as const;
+  test.for(pairs)('%s is %s', async ([other, name], { around }) => {
+    const [one, two] = await Promise.all([svcpay(other, around), svcpay(name, around)]);
+    expect(one).toMatchObject({ exitCode: 0, stdout: two.stdout });
+    expect(two.exitCode).toBe(0);
+  });
+});
+
+describe.concurrent('help', () => {
+  test('shows the commands under headings, with examples, within the window', async ({ home }) => {
+    for (const columns of [60, 80, 140]) {
+      const tty = svcpayTty(['--help'], { home, columns });
+      expect(await tty.ended).toBe(0);
+      const lines = tty.text().split('\n');
+      const headings = lines.filter((line) => /^[A-Z][a-z ]+:$/.test(line));
+      expect(headings).toEqual(['Options:', 'Money in:', 'Money out:', 'Look back:', 'Set up:', 'Build:', 'Examples:']);
+      expect(lines.filter((line) => line.length > Math.min(columns, 100))).toEqual([]);
+    }
+  });
+
+  test('of a command names the global options and both sides of a switch', async ({ home }) => {
+    const { stdout } = await svcpay(['send', 'lightning', '--help'], { home });
+    expect(stdout).toMatch(/^ +--wait, --no-wait /m);
+    expect(stdout).toMatch(/^Global options such as --json/m);
+  });
+
+  test('has a page for each topic, and the first page names them', async ({ home }) => {
+    const { stdout } = await svcpay(['--help'], { home });
+    for (const topic of ['amounts', 'environment', 'exit-codes', 'fields', 'scripting']) {
+      expect(stdout).toContain(topic);
+      expect(await svcpay(['help', topic], { home })).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/\S{3}/) });
+    }
+  });
+
+  test('on the environment names every variable that the program reads', async ({ home }) => {
+    const source = resolve(import.meta.dirname, '../../src');
+    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const read = files.flatMap((file) => readFileSync(join(source, file), 'utf8').match(/(?<=env\[')SVCPAY_\w+(?='\])/g) ?? []);
+    const { stdout } = await svcpay(['help', 'environment'], { home });
+    expect([...new Set(read)].filter((name) => !stdout.includes(name))).toEqual([]);
+  });
+});
+
+describe.concurrent('a failure', () => {
+  const lines = [
+    { line: ['send', 'lightning', 'nothing', '--note', 'see the --json docs'], json: false },
+    { line: ['send', 'lightning', 'nothing', '--json'], json: true },
+    { line: ['send', 'lightning', 'nothing', '-yojsonl'], json: true },
+    { line: ['send', '--nonsense', '-o', 'json'], json: true },
+    { line: ['send', '--nonsense', '--', '--json'], json: false },
+  ];
+  test.for(lines)('of $line is JSON only where that was asked for', async ({ line, json }, { home }) => {
+    const { exitCode, stderr } = await svcpay(['--yes', ...line], { home });
+    expect(exitCode).toBe(2);
+    expect(stderr.startsWith('{"error":')).toBe(json);
+  });
+});

@@ -7,22 +7,37 @@ const enter = '\r';
 const escape = '\u001B';
 
 describe('svcpay alone', { timeout: 20_000 }, () => {
-  test('shows balances and what is on its way, and runs what is chosen', async ({ around }) => {
+  test('shows balances, their worth and what is on its way, and comes back after what was chosen', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     await around.sandbox.clock.freeze();
     expect(await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait'], around)).toMatchObject({ exitCode: 0 });
-    const tty = svcpayTty([], around);
-    await tty.waitFor(/default · 127\.0\.0\.1:\d+ · ne01-/);
-    await tty.waitFor(/0\.9999\d+ BTC · 10 000\.00 USDT/);
-    await tty.waitFor(/On its way\s+0\.00002500 BTC\s+Lightning send\s+confirmed/);
+    const tty = svcpayTty([], { ...around, columns: 100 });
+    await tty.waitFor(/default · 127\.0\.0\.1:\d+ · ne01-\w+ +as of \d\d:\d\d:\d\d/);
+    await tty.waitFor(/BTC +0\.9999\d+ +≈ [\d ]+ USD/);
+    await tty.waitFor(/On its way: 2 500 sat over Lightning to .*, confirmed/);
     await tty.waitFor('What next?');
     tty.type(`${down}${down}${down}${down}${enter}`);
-    await tty.waitFor('svcpay tx list');
-    await tty.waitFor('Lightning send');
+    await tty.waitFor(/Open which one\?[^]*↑ Lightning +−2 500 sat .* confirmed/);
+    tty.type(enter);
+    await tty.waitFor(/Lightning send +confirmed[^]*Open which one\?/);
+    tty.type(escape);
+    await tty.waitFor(/as of[^]*What next\?/);
+    tty.type(escape);
     expect(await tty.ended).toBe(0);
   });
 
-  test('ends as the command ends that it runs', async ({ around }) => {
+  test('tells of a payment that was settled meanwhile what the service tells', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('2500sat');
+    await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait', '--ref', 'tea'], around);
+    await around.sandbox.clock.advance('1m');
+    const run = await svcpayTty(['--json'], around);
+    expect(await run.ended).toBe(0);
+    expect(JSON.parse(run.text())).toMatchObject({ pending: [], unfinished: [], recent: [{ txnState: 'completed' }] });
+    const pending = await svcpay(['tx', 'pending', '--json'], around);
+    expect(pending.json()).toEqual([]);
+  });
+
+  test('ends where Ctrl-C is pressed within what was chosen', async ({ around }) => {
     const tty = svcpayTty([], around);
     await tty.waitFor('What next?');
     tty.type(`${down}${down}${down}${enter}`);

@@ -232,7 +232,7 @@ describe('a receipt', () => {
         plain(80),
       ),
     ).toEqual([
-      '  Lightning send   completed',
+      '  Lightning send   done',
       '',
       '  2026-03-01 13:58:31   quoted      4 minutes ago',
       '             13:58:32   confirmed   after 1.5 s',

@@ -1,10 +1,17 @@
-// The open payments of the chosen service and account, as the journal has them.
+// The open payments of the chosen service and account: what the journal has, brought up to date from the service.
+import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { isFinal } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
 import type { PendingPayment } from '../../terminal/views/intent-view.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
+import type { PaymentDeps } from '../../wallet/payment/contract.js';
+import { resume } from '../../wallet/payment/payment.js';
+import { readTransaction } from '../../wallet/payment/read-transaction.js';
 import type { Context } from '../context.js';
-import { journalScope } from '../payment/payment-flow.js';
+import { journalScope, paymentDeps } from '../payment/payment-flow.js';
+import { partyOf } from './parties.js';
 
 /** Oldest first. */
 export async function openIntents(context: Context): Promise<readonly Intent[]> {
@@ -12,11 +19,103 @@ export async function openIntents(context: Context): Promise<readonly Intent[]> 
   return journal.open(await journalScope(context));
 }
 
-export function pendingPayment(intent: Intent): PendingPayment {
+/** A payment, and its transaction as the service told it just now; undefined where it has none or could not be read. */
+export interface OpenPayment {
+  readonly intent: Intent;
+  readonly txn: Transaction | undefined;
+}
+
+export interface Refreshed {
+  /** Still open, oldest first. */
+  readonly open: readonly OpenPayment[];
+  /** Found to be over; the journal has it now. */
+  readonly ended: readonly Transaction[];
+  /** Why some could not be read; undefined when all that have a transaction were. */
+  readonly failure: Failure | undefined;
+  /** The service's clock, epoch ms. */
+  readonly asOf: number;
+}
+
+/** So many are read at once, so many in all, and so long is waited for them: it only guards what is said of them. */
+const atOnce = 4;
+const atMost = 24;
+const patienceMs = 5_000;
+
+/** Reads what became of the open payments. Nothing is confirmed, and nothing is asked of anybody. */
+export async function refreshOpen(context: Context): Promise<Refreshed> {
+  const service = await context.ownClient();
+  const intents = await openIntents(context);
+  const late = context.sleep(patienceMs, context.signal).then(() => new Failure('temporary', 'The service is slow to answer.'));
+  late.catch(() => undefined);
+  const outcomes = new Map<string, Transaction | Failure>();
+  const waiting = intents.filter(({ txnId }) => txnId !== null).slice(-atMost);
+  const worker = async (): Promise<void> => {
+    for (let intent = waiting.pop(); intent !== undefined; intent = waiting.pop()) {
+      outcomes.set(intent.id, await Promise.race([lookAt(intent, context).catch(failureOf), late]));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, waiting.length) }, worker));
+  const payments = intents.map((intent) => ({ intent, outcome: outcomes.get(intent.id) }));
+  const failures = payments.flatMap(({ intent, outcome }) =>
+    outcome instanceof Failure ? outcome : outcome === undefined && intent.txnId !== null ? notAsked() : [],
+  );
+  const read = payments.map(({ intent, outcome }) => ({ intent, txn: outcome instanceof Failure ? undefined : outcome }));
+  return {
+    open: read.filter(({ txn }) => txn === undefined || !isFinal(txn.txnState)),
+    ended: read.flatMap(({ txn }) => (txn !== undefined && isFinal(txn.txnState) ? txn : [])),
+    failure: failures[0],
+    asOf: service.serviceNow(),
+  };
+}
+
+const notAsked = (): Failure => new Failure('temporary', 'There are more of them than are asked for at once.');
+
+function failureOf(error: unknown): Failure {
+  return error instanceof Failure ? error : new Failure('unexpected', error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/**
+ * The transaction as it is now. A payment that the service has taken is gone on with, without waiting, so that the
+ * journal learns what was found; where the confirmation may not have gone out, it is read and nothing else.
+ */
+export async function lookAt(intent: Intent, context: Context): Promise<Transaction> {
+  const service = await context.ownClient();
+  const txn = await readTransaction(service, intent.txnId ?? '');
+  if (intent.step === 'confirmed' && isFinal(txn.txnState)) await writeDown(intent, context);
+  return txn;
+}
+
+async function writeDown(intent: Intent, context: Context): Promise<void> {
+  const options = { wait: false, retry: false, quoteOnly: false } as const;
+  await resume(intent, options, await silentDeps(context)).catch((error: unknown) => {
+    // How it ended is what was to be written; whoever is at work on it writes it himself.
+    if (!(error instanceof Failure)) throw error;
+  });
+}
+
+const silentDeps = (context: Context): Promise<PaymentDeps> =>
+  paymentDeps(context, { on: () => undefined, approve: () => Promise.resolve(false) });
+
+/** As a list shows it. */
+export function pendingPayment({ intent, txn }: OpenPayment, asOf: number): PendingPayment {
   const { ref, kind, step, consent, txnId, txnState, attempt, openedAt, updatedAt } = intent;
   const order = decodeOrder(intent.request);
   const [amount] = knownAmounts(order).toReversed();
-  const { destination } = order;
-  const asked = { ccy: amount?.ccy ?? null, amount: amount?.value ?? null };
-  return { ref, kind, destination, ...asked, step, agreed: consent !== 'none', txnId, txnState, attempt, openedAt, updatedAt };
+  return {
+    ref,
+    kind,
+    destination: order.destination,
+    with: partyOf(intent),
+    ccy: amount?.ccy ?? null,
+    amount: amount?.value ?? null,
+    step,
+    agreed: consent !== 'none',
+    txnId,
+    txnState: txn?.txnState ?? txnState,
+    attempt,
+    openedAt,
+    updatedAt,
+    asOf: txn === undefined ? updatedAt : asOf,
+    transaction: txn,
+  };
 }

@@ -26,7 +26,8 @@ export async function knownParties(transactions: readonly ListedTransaction[], c
 
 /** What the invoice says it is for, the name on the account, else the destination. */
 export function partyOf(intent: Intent): string {
-  const { body, destination } = decodeOrder(intent.request);
+  const { body, destination, kind } = decodeOrder(intent.request);
+  if (kind === 'swap') return `${destination} wallet`;
   const { acctName, paymentRequest } = body.destReq.reqDetails ?? {};
   if (typeof acctName === 'string') return acctName;
   if (typeof paymentRequest !== 'string') return shortened(destination);

@@ -37,13 +37,16 @@ function notThere(error: unknown): boolean {
 
 /** Without asking the service: by reference or id in the journal, or by its beginning among those seen. */
 async function knownId(name: string, context: Context): Promise<string | undefined> {
-  if (isWhole(name)) return name;
+  // What was begun here belongs to the account of the key.
+  if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
+  // A journal that cannot be opened is no reason not to look at a transaction.
+  const journal = await context.journal().catch(() => undefined);
   const scope = await journalScope(context);
-  const journal = await context.journal();
-  const intent = (await journal.find(scope, name)) ?? (await journal.find(scope, name.replace(/~\d+$/, '')));
+  const intent = (await journal?.find(scope, name)) ?? (await journal?.find(scope, name.replace(/~\d+$/, '')));
   if (intent?.txnId != null) return intent.txnId;
+  if (isWhole(name)) return name;
   if (name.length < shortest) return undefined;
-  const begun = (await journal.beginning(scope, name)).flatMap(({ txnId }) => txnId ?? []);
+  const begun = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ txnId }) => txnId ?? []);
   const shown = seenIds(context.home, scope).filter((txnId) => txnId.startsWith(name));
   const ids = [...new Set([...begun, ...shown])];
   if (ids.length > 1) {

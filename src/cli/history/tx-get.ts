@@ -3,7 +3,7 @@ import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { defineCommand } from '../define.js';
-import { transactionId } from './seen.js';
+import { lookUp } from './look.js';
 import { text } from '../values.js';
 
 export const txGet = defineCommand({
@@ -15,7 +15,7 @@ export const txGet = defineCommand({
   ],
   async run({ id }, context) {
     const client = await context.client();
-    const txn = await client.transaction(await transactionId(id, context));
+    const txn = await lookUp(id, context);
     await context.out.record(txn, receiptView(txn, { now: client.serviceNow(), paymentHash: paymentHashOf(txn) }));
   },
 });

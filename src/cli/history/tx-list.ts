@@ -1,6 +1,6 @@
 // Lists transactions, a page at a time or all of them. Specification: endpoint 10.
 import type { WalletClient } from '../../api/client.js';
-import type { ListedTransaction, TransactionFilter } from '../../api/types.js';
+import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
@@ -45,7 +45,7 @@ export const txList = defineCommand({
 });
 
 /** Somebody looked at what it would cost: it never was a payment. */
-const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction): boolean =>
+export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction): boolean =>
   txnState === 'expired' && sourceReq.method === 'servicepay';
 
 async function* wanted(
@@ -91,11 +91,20 @@ async function collect(
     rows.push(...shown);
     hidden += data.length - shown.length;
     const total = pagination?.total ?? (at - 1) * limit + data.length;
-    const hasMore = data.length > 0 && at * (pagination?.limit || limit) < total;
+    const hasMore = hasMorePages({ data, pagination }, at, limit);
     const isEnough = page !== undefined || shown.length === data.length || rows.length > limit / 2 || at >= mostPages;
     if (!hasMore || isEnough) return { rows, total, hidden, next: hasMore ? at + 1 : undefined };
   }
 }
+
+/** A service that does not count may have more wherever a page is full. */
+export function hasMorePages({ data, pagination }: TransactionPage, page: number, limit: number): boolean {
+  if (data.length === 0) return false;
+  return pagination?.total == null ? data.length >= limit : page * (pagination.limit || limit) < pagination.total;
+}
+
+const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>
+  rows.toReversed().toSorted((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0));
 
 /** People get the newest last, where the eye is, and ids as short as they stay apart; scripts get the service's order. */
 async function show(
@@ -106,7 +115,7 @@ async function show(
 ): Promise<void> {
   const { out, terminal } = context;
   if (!out.forPeople) return out.list(rows, transactionList(now));
-  const shown = rows.toReversed();
+  const shown = newestLast(rows);
   const left = hidden === 0 ? [] : [`${hidden} expired ${hidden === 1 ? 'quote' : 'quotes'} left out (--quotes)`];
   const count = rows.length === total ? `All ${total}` : `${page === 1 ? 'Last' : `Page ${page} ·`} ${rows.length} of ${total}`;
   const heading = [count, period, 'newest last', ...left].join(' · ');

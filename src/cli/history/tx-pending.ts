@@ -1,7 +1,10 @@
-// Lists the payments that were begun here and are not over.
+// Lists the payments that were begun here and are not over, as the service has them now.
 import { pendingList } from '../../terminal/views/intent-view.js';
+import { clockTime, dateTime } from '../../terminal/time.js';
+import { stateWord } from '../../terminal/views/state-words.js';
+import { movedText } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
-import { openIntents, pendingPayment } from './open-payments.js';
+import { pendingPayment, refreshOpen, type Refreshed } from './open-payments.js';
 
 export const txPending = defineCommand({
   arguments: {},
@@ -11,7 +14,22 @@ export const txPending = defineCommand({
     ['svcpay tx pending --json', 'the same for a script: an empty array when nothing is'],
   ],
   async run(_values, context) {
-    const intents = await openIntents(context);
-    await context.out.list(intents.map(pendingPayment), pendingList(context.now()));
+    const { out } = context;
+    const refreshed = await refreshOpen(context);
+    for (const txn of refreshed.ended) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   svcpay tx get ${txn.txnId}`);
+    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each of them`;
+    if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
+    await out.list(
+      refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
+      pendingList(context.now(), footer),
+    );
   },
 });
+
+/** `as of 14:02:11`; where the service could not be asked, since when nothing is known. */
+export function asOfText({ open, failure, asOf }: Refreshed): string {
+  if (failure === undefined) return `as of ${clockTime(asOf)}`;
+  const unread = open.filter(({ intent, txn }) => txn === undefined && intent.txnId !== null);
+  const oldest = Math.min(...unread.map(({ intent }) => intent.updatedAt));
+  return `not asked of the service: as of ${dateTime(oldest)}`;
+}

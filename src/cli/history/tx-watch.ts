@@ -7,7 +7,7 @@ import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/payment/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { transactionId } from './seen.js';
+import { lookUp, noteEnd } from './look.js';
 import { duration, text } from '../values.js';
 
 export const txWatch = defineCommand({
@@ -28,8 +28,10 @@ export const txWatch = defineCommand({
       out.change(txn);
       live.update();
     };
-    const whole = await Promise.all(ids.map((id) => transactionId(id, context)));
-    for (const id of new Set(whole)) observe(await service.transaction(id));
+    for (const id of new Set(ids)) {
+      const txn = await lookUp(id, context);
+      if (!latest.has(txn.txnId)) observe(txn);
+    }
     live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
     try {
       const options = { atMostMs: waitTimeout, onChange: observe };
@@ -38,6 +40,7 @@ export const txWatch = defineCommand({
         [...latest.values()].map((txn) => waitUntilFinal(txn, options, { ...context, service, sleep })),
       );
       live.stop();
+      for (const txn of ended) await noteEnd(txn, context);
       // People see all of them; a script's stdout stays empty when its exit code tells of a failure.
       if (!out.forPeople) failIfUnpaid(ended);
       await printEnded(ended, service.serviceNow(), context);
@@ -71,7 +74,7 @@ function watchLines(
 async function printEnded(ended: readonly Transaction[], now: number, { out }: Pick<Context, 'out'>): Promise<void> {
   // Under jsonl the changes were printed as they came, and the last of them is the result.
   if (out.format === 'jsonl') return;
-  const view = transactionList(now);
+  const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
   const [only] = ended;
   const isAlone = only !== undefined && ended.length === 1;
   if (isAlone && out.format === 'json') await out.record(only, { ...view, screen: () => [] });

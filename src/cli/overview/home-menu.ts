@@ -4,6 +4,9 @@ import type { Ask, Back } from '../../terminal/ask/ask.js';
 /** The words of a command line, without `svcpay`. */
 export type Words = readonly string[];
 
+/** The history, of which a row can be opened. */
+export const history: Words = ['tx', 'list'];
+
 export interface MenuDeps {
   readonly ask: Ask['steps'];
   /** Something can be resumed. */
@@ -15,7 +18,7 @@ const entries: readonly { readonly name: string; readonly words: Words; readonly
   { name: 'Send', words: ['send'] },
   { name: 'Swap', words: ['swap'] },
   { name: 'Pay out to a bank or phone', words: ['payout'] },
-  { name: 'History', words: ['tx', 'list'] },
+  { name: 'History', words: history },
   { name: 'Resume what is pending', words: ['tx', 'resume'], onlyPending: true },
 ];
 

@@ -1,14 +1,18 @@
 // Home: what there is to spend, what is not over yet, and what to do next. `svcpay` alone, at a terminal.
-import type { ListedTransaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { exitCodes, Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
-import { homeView, type Home } from '../../terminal/cards/home-view.js';
+import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
+import { isLetGo } from '../../wallet/payment/run.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
-import { askWhatNext, type Words } from './home-menu.js';
-import { journalScope } from '../payment/payment-flow.js';
+import { browse } from '../history/browse.js';
+import { pendingPayment, refreshOpen } from '../history/open-payments.js';
+import { knownParties } from '../history/parties.js';
+import { asOfText } from '../history/tx-pending.js';
+import { askWhatNext, history, type Words } from './home-menu.js';
 import { placeOf } from '../settings/whereabouts.js';
+import { readWorth } from './worth.js';
 
 export const home = defineCommand({
   arguments: {},
@@ -16,14 +20,17 @@ export const home = defineCommand({
   examples: [['svcpay', 'balances, what is pending, and what to do next']],
   async run(_values, context) {
     if (isFresh(context)) return welcome(context);
-    const client = await context.client();
-    const [place, wallets, open] = await Promise.all([placeOf(context), client.wallets(), readOpen(context)]);
-    const overview: Home = { ...place, wallets, ...open };
-    await context.out.record(overview, homeView(overview, client.serviceNow()));
-    if (!context.terminal.canPrompt || !context.out.forPeople) return;
-    const isPending = overview.unfinished.length > 0 || overview.pending.some(({ sourceReq }) => sourceReq.method === 'servicepay');
-    const words = await askWhatNext({ ask: context.ask.steps, isPending });
-    if (words !== back) await follow(words, context);
+    const { terminal, out, ask, signal } = context;
+    for (;;) {
+      const { overview, more, isPending } = await look(context);
+      await out.record(overview, homeView(overview, more));
+      if (!terminal.canPrompt || !out.forPeople) return;
+      const words = await askWhatNext({ ask: ask.steps, isPending });
+      if (words === back) return;
+      const code = words === history ? await browse(context) : await follow(words, context);
+      // Ctrl-C ends all of it, wherever it comes.
+      if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
+    }
   },
 });
 
@@ -43,30 +50,65 @@ async function welcome(context: Context): Promise<void> {
     ],
     backName: 'Leave',
   });
-  if (chosen !== back) await follow(chosen, context);
+  if (chosen !== back) throw new Ended(await follow(chosen, context));
 }
 
-/** The same command that a person would type, with the global options of this one. */
-async function follow(words: Words, { argv, runLine, out }: Context): Promise<void> {
+/** The same command that a person would type, with the global options of this one. Resolves with its exit code. */
+async function follow(words: Words, { argv, runLine, out }: Context): Promise<number> {
   out.say(`  svcpay ${words.join(' ')}`);
-  throw new Ended(await runLine([...argv, ...words]));
+  return runLine([...argv, ...words]);
 }
 
 const openStates = ['srcintent', 'srccreated', 'destsent'];
 
-type Open = Pick<Home, 'pending' | 'unfinished'>;
+interface Look {
+  readonly overview: Home;
+  readonly more: HomeMore;
+  /** Something can be resumed. */
+  readonly isPending: boolean;
+}
 
-/** What the service has in progress, and what the journal holds that never came so far. */
-async function readOpen(context: Context): Promise<Open> {
-  const service = await ownService(context);
-  if (service === undefined) return { pending: [], unfinished: [] };
-  const [{ data }, intents] = await Promise.all([
-    service.transactions({ time: '30d', txnStatuses: openStates }),
-    context.journal().then(async (journal) => journal.open(await journalScope(context))),
+/** Everything that home shows, read at once. */
+async function look(context: Context): Promise<Look> {
+  const client = await context.client();
+  const [place, wallets, worth, movements] = await Promise.all([
+    placeOf(context),
+    client.wallets(),
+    context.out.forPeople ? readWorth(context) : () => undefined,
+    readMovements(context),
   ]);
-  const known = new Set(data.map(({ txnId }: ListedTransaction) => txnId));
-  const unfinished = intents.filter(({ txnId }) => txnId === null || !known.has(txnId)).map(({ ref }) => ref);
-  return { pending: data, unfinished };
+  const { open, known, notAsked, ...listed } = movements;
+  const overview: Home = { ...place, wallets, ...listed, asOf: client.serviceNow() };
+  const leaves = listed.pending.some(({ sourceReq }) => sourceReq.method === 'servicepay');
+  return { overview, more: { open, notAsked, worth, known }, isPending: open.length > 0 || leaves };
+}
+
+type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore, 'open' | 'notAsked' | 'known'>;
+
+const nothing: Movements = { pending: [], unfinished: [], recent: [], open: [], notAsked: undefined, known: () => undefined };
+
+/** What the service has in progress, what moved last, and what the journal holds that is not over, as it is now. */
+async function readMovements(context: Context): Promise<Movements> {
+  const service = await ownService(context);
+  if (service === undefined) return nothing;
+  const [underWay, done, refreshed] = await Promise.all([
+    service.transactions({ time: '30d', txnStatuses: openStates }),
+    service.transactions({ time: '30d', txnStatuses: ['completed'], limit: mostRecent }),
+    refreshOpen(context),
+  ]);
+  // The journal tells more of what was begun here; the service's list tells the rest.
+  const byId = new Map(refreshed.open.flatMap((each) => (each.txn === undefined ? [] : [[each.txn.txnId, each.txn]])));
+  const pending = underWay.data.map((txn) => byId.get(txn.txnId) ?? txn);
+  const listed = new Set(pending.map(({ txnId }) => txnId));
+  const others = refreshed.open.filter(({ intent }) => intent.txnId === null || !listed.has(intent.txnId));
+  return {
+    pending,
+    recent: done.data,
+    unfinished: others.filter(({ intent }) => !isLetGo(intent)).map(({ intent }) => intent.ref),
+    open: others.map((payment) => pendingPayment(payment, refreshed.asOf)),
+    known: await knownParties([...pending, ...done.data], context),
+    notAsked: refreshed.failure === undefined ? undefined : asOfText(refreshed),
+  };
 }
 
 /** Transactions are those of the key's own account; with `--account` there is nothing to tell of them. */

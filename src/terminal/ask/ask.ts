@@ -3,7 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import { back, type Back } from './back.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
-import { oneLine } from '../text.js';
+import { oneLine, truncate } from '../text.js';
 
 export { back, type Back } from './back.js';
 
@@ -39,6 +39,8 @@ interface SelectQuestion<T> extends Question {
   readonly default?: T | undefined;
   /** What the way back is called, where there is one; "Back" unless said otherwise. */
   readonly backName?: string;
+  /** How many choices stand on the screen at once; as many as fit unless said otherwise. */
+  readonly pageSize?: number;
 }
 
 interface SearchQuestion<T> extends Question {
@@ -148,6 +150,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       message: sanitize(question.message),
       choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal, question.backName)] : [])],
       ...(question.default === undefined ? {} : { default: question.default }),
+      pageSize: question.pageSize ?? pageSize(terminal),
       theme: prompts.promptTheme(terminal, { canGoBack }),
     };
     return prompts.pose(terminal, (context) => prompts.select<T | Back>(config, context), canGoBack);
@@ -162,6 +165,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       // While something is typed the way back is Esc: the last choice could be taken for a find.
       source: (typed = '') =>
         typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed),
+      pageSize: pageSize(terminal),
       theme: prompts.promptTheme(terminal, { canGoBack }),
     };
     return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), canGoBack);
@@ -169,6 +173,9 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
 
   return { text, parsed, select, search };
 }
+
+/** Room is left for what the question is about. */
+const pageSize = ({ stderrCanvas }: Terminal): number => Math.min(Math.max(stderrCanvas.rows - 10, 5), 12);
 
 const backChoice = ({ unicode }: Terminal, name = 'Back'): ListedChoice<Back> => ({
   value: back,
@@ -185,7 +192,8 @@ interface ListedChoice<T> {
 function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
   return choices.map(({ value, name, description }) => ({
     value,
-    name: oneLine(name, stderrCanvas.columns - 3),
+    // Columns of a choice stay apart: blanks within a line are kept.
+    name: truncate(sanitize(name.trim().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
     description: oneLine(description ?? '', stderrCanvas.columns - 1),
   }));
 }

@@ -5,11 +5,11 @@ import { exchangeRate } from '../../formats/exchange-rate.js';
 import type { Transaction } from '../../api/types.js';
 import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
 import { rateText } from './quote-card.js';
-import { sanitize } from '../sanitize.js';
 import { paintStep, stepsOf } from './steps.js';
 import type { Canvas } from '../terminal.js';
-import { oneLine, padRight } from '../text.js';
+import { oneLine, padRight, widthOf } from '../text.js';
 import { clockTime, dateTime, relativeTime } from '../time.js';
+import { confirmationsText, stateWord } from '../views/state-words.js';
 import { amountOf, stateStyle, transactionKind, transactionList } from '../views/transaction-view.js';
 import type { RecordView } from '../rows/view.js';
 
@@ -28,7 +28,7 @@ const labelWidth = 11;
 
 export function receipt(transaction: Transaction, options: ReceiptOptions, canvas: Canvas): string[] {
   const { style } = canvas;
-  const state = stateStyle(transaction.txnState, style)(sanitize(transaction.txnState));
+  const state = stateStyle(transaction.txnState, style)(stateWord(transaction));
   const parts = [
     [`  ${style.bold(transactionKind(transaction))}   ${state}`],
     timeline(transaction, options, canvas),
@@ -50,15 +50,14 @@ function timeline(transaction: Transaction, { history, now, timeZone }: ReceiptO
   const known = history ?? endsOf(transaction);
   const start = known[0]?.at;
   const hasDate = columns >= 56;
-  return stepsOf(
-    transaction,
-    known.map(({ state }) => state),
-  ).map((step) => {
+  const steps = stepsOf(transaction, known.map(({ state }) => state));
+  const longest = Math.max(9, ...steps.map(({ word }) => widthOf(word)));
+  return steps.map((step) => {
     const at = known.find(({ state }) => state === step.state)?.at;
     const time = at === undefined ? '' : clockTime(at, timeZone);
     const date = hasDate && at !== undefined && at === start ? dateTime(at, timeZone).slice(0, 10) : '';
     const clock = hasDate ? `${date.padEnd(10)} ${time.padEnd(8)}` : time.padEnd(8);
-    const word = paintStep({ ...step, word: padRight(step.word, 9) }, style);
+    const word = paintStep({ ...step, word: padRight(step.word, longest) }, style);
     return `  ${style.dim(clock)}   ${word}   ${style.dim(sinceText(at, start, now, timeZone))}`.trimEnd();
   });
 }
@@ -109,10 +108,13 @@ const detailLabels: Readonly<Record<string, string>> = {
   institutionCode: 'Code',
 };
 
+/** Counted in words, not as fields of their own. */
+const counted = (key: string): boolean => /confirmation/i.test(key);
+
 function sides({ sourceReq, destReq }: Transaction): Fact[] {
   const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']): Fact[] => [
     { label, value: method === 'servicepay' ? `${ccy ?? '?'} wallet` : `${ccy ?? '?'} over ${method ?? '?'}` },
-    ...Object.entries(reqDetails ?? {}).flatMap(([key, value]) => detail(key, value)),
+    ...Object.entries(reqDetails ?? {}).flatMap(([key, value]) => (counted(key) ? [] : detail(key, value))),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];
 }
@@ -131,9 +133,11 @@ const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
 function about(transaction: Transaction, { now, paymentHash, timeZone }: ReceiptOptions): Fact[] {
   const text = (label: string, value: string | null | undefined, whole = false): Fact[] =>
     value ? [{ label, value, whole }] : [];
+  const confirmed = confirmationsText(transaction);
   const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
   return [
     ...text('Hash', paymentHash, true),
+    ...text('Confirmed', confirmed === undefined ? undefined : `${confirmed} confirmations`),
     ...(expires ? [{ label: 'Expires', value: relativeTime(expires, now, timeZone) }] : []),
     ...text('Reference', transaction.extRefId, true),
     ...text('Note', transaction.note),

@@ -1,5 +1,5 @@
 // Tables as people like them: no borders, numbers on the right, and never wider than the window.
-import type { ChalkInstance } from 'chalk';
+import { Chalk, type ChalkInstance } from 'chalk';
 import type CliTable from 'cli-table3';
 import { cellText } from './cell.js';
 import { padLeft, padRight, truncate, widthOf } from '../text.js';
@@ -41,6 +41,17 @@ export function createTable<T>(columns: readonly Column<T>[], options: TableOpti
     settled = layout;
     return lines;
   };
+}
+
+/** The rows alone, without head, margin and colours, for a menu of them. */
+export async function tableLines<T>(
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+  width: number,
+): Promise<string[]> {
+  const { default: Table } = await import('cli-table3');
+  const draw = createTable<T>(columns, { style: new Chalk({ level: 0 }), width, Table });
+  return draw(rows).slice(1).map((line) => line.slice(margin.length));
 }
 
 const textOf = <T>(column: Column<T>, row: T): string => cellText(column.text?.(row) ?? column.value(row));

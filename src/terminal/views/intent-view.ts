@@ -1,8 +1,12 @@
 // Payments as the journal knows them: those that are open, and what became of them when they were gone on with.
 import type { Big } from 'big.js';
-import { formatAmount, money } from '../../formats/amount.js';
+import type { Transaction } from '../../api/types.js';
+import { money } from '../../formats/amount.js';
+import { isQuoted } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
-import { relativeTime } from '../time.js';
+import { shortTime } from '../time.js';
+import { sendWord, stateWord } from './state-words.js';
+import { shortAmount } from './transaction-view.js';
 import type { ListView } from '../rows/view.js';
 
 /** An open payment, as `tx pending` lists it. */
@@ -10,6 +14,8 @@ export interface PendingPayment {
   readonly ref: string;
   readonly kind: string;
   readonly destination: string;
+  /** The recipient as people know it. */
+  readonly with: string;
   /** As it was asked for: what arrives where the order fixes that, else what leaves. */
   readonly ccy: string | null;
   readonly amount: Big | null;
@@ -23,43 +29,58 @@ export interface PendingPayment {
   /** Epoch ms. */
   readonly openedAt: number;
   readonly updatedAt: number;
+  /** Epoch ms: when the service told this state, or when it was last written down here. */
+  readonly asOf: number;
+  /** As the service told it just now; left out where it could not be read. */
+  readonly transaction: Transaction | undefined;
 }
 
 const stepWords: Readonly<Record<Intent['step'], string>> = {
   intent: 'not quoted yet',
   created: 'quoted',
   confirming: 'confirmation in doubt',
-  confirmed: 'on its way',
+  confirmed: 'confirmed',
   final: 'over',
 };
 
-export function pendingList(now: number): ListView<PendingPayment> {
+/** How far it is, in words; what could not be read now says so where it may have changed. */
+export function progressOf({ step, agreed, transaction, txnState }: PendingPayment): string {
+  if (transaction !== undefined && !isQuoted(transaction.txnState)) return stateWord(transaction);
+  if (step === 'confirming' || step === 'confirmed') return txnState === null || step === 'confirming' ? stepWords[step] : sendWord(txnState);
+  return agreed ? stepWords[step] : `${stepWords[step]}, your yes is missing`;
+}
+
+/** @param footer when this was so, and how to go on */
+export function pendingList(now: number, footer: string): ListView<PendingPayment> {
   return {
     columns: [
       {
+        name: 'openedAt',
         title: 'Since',
         value: ({ openedAt }) => new Date(openedAt).toISOString(),
-        text: ({ openedAt }) => relativeTime(openedAt, now),
+        text: ({ openedAt }) => shortTime(openedAt, now),
         style: (cell, style) => style.dim(cell),
         priority: 2,
       },
-      { title: 'What', value: ({ kind }) => kind },
+      { name: 'kind', title: 'What', value: ({ kind }) => kind },
       {
+        name: 'amount',
         title: 'Amount',
         value: ({ amount }) => amount,
-        text: ({ ccy, amount }) => (ccy === null || amount === null ? '–' : formatAmount(money(ccy, amount))),
-        align: 'right',
+        text: ({ ccy, amount }) => (ccy === null || amount === null ? '–' : shortAmount(money(ccy, amount))),
+        align: 'decimal',
       },
-      { title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
-      { title: 'Step', value: ({ step }) => step, text: ({ step }) => stepWords[step] },
-      { title: 'Your yes', value: ({ agreed }) => agreed, text: ({ agreed }) => (agreed ? 'given' : 'is missing'), priority: 1 },
-      { title: 'Reference', value: ({ ref }) => ref, style: (cell, style) => style.dim(cell), below: true },
-      { title: 'Transaction', value: ({ txnId }) => txnId, only: 'rows' },
-      { title: 'State', value: ({ txnState }) => txnState, only: 'rows' },
+      { name: 'with', title: 'With', value: (row) => row.with, only: 'screen', priority: 3, shrinks: true },
+      { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
+      { name: 'step', title: 'State', value: ({ step }) => step, text: progressOf },
+      { name: 'agreed', title: 'Your yes', value: ({ agreed }) => agreed, only: 'rows' },
+      { name: 'ref', title: 'Reference', value: ({ ref }) => ref, style: (cell, style) => style.dim(cell), below: true },
+      { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, only: 'rows' },
+      { name: 'txnState', title: 'State', value: ({ txnState }) => txnState, only: 'rows' },
     ],
     quiet: ({ ref }) => ref,
     empty: 'Nothing is pending.',
-    footer: 'svcpay tx resume finishes or reports each of them',
+    footer,
   };
 }
 
@@ -77,7 +98,7 @@ export interface ResumedPayment {
 export const resumedList: ListView<ResumedPayment> = {
   columns: [
     { title: 'What', value: ({ kind }) => kind },
-    { title: 'State', value: ({ txnState }) => txnState },
+    { title: 'State', value: ({ txnState }) => txnState, text: ({ txnState }) => (txnState === null ? '' : sendWord(txnState)) },
     { title: 'Result', value: ({ message }) => message ?? 'done', below: true },
     { title: 'Exit', value: ({ exitCode }) => exitCode, only: 'rows' },
     { title: 'Transaction', value: ({ txnId }) => txnId, style: (cell, style) => style.dim(cell), below: true },

@@ -52,6 +52,9 @@ export function stateWord(txn: Stated): string {
   return own[kindOf(txn)][txnState] ?? common[txnState] ?? (sanitize(txnState) || 'not understood');
 }
 
+/** Of a payment from here, of which no more than its state is known. */
+export const sendWord = (txnState: string): string => stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
+
 /** `2 of 6` while a blockchain confirms it, where the service tells how far that is. */
 export function confirmationsText({ txnState, sourceReq, destReq }: Stated): string | undefined {
   if (!['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)) return undefined;

@@ -1,0 +1,28 @@
+// What crypto is worth in fiat, roughly, from the service's rates: a look-up that only decorates, and never stops anything.
+import type { Rates } from '../../api/types.js';
+import { money, type Money } from '../../formats/amount.js';
+import { findRate } from '../../wallet/history/rates.js';
+import type { Context } from '../context.js';
+
+/** Undefined for fiat, and where the service names no rate. */
+export type Worth = (amount: Money) => Money | undefined;
+
+const fiat = 'USD';
+const patienceMs = 3_000;
+
+/** Resolves with a function that knows nothing when the service does not tell its rates soon. */
+export async function readWorth({ client, sleep, signal }: Pick<Context, 'client' | 'sleep' | 'signal'>): Promise<Worth> {
+  const late = sleep(patienceMs, signal).then(() => undefined);
+  const rates = client().then((service) => service.rates());
+  const known = await Promise.race([rates, late]).catch(() => undefined);
+  return known === undefined ? () => undefined : (amount) => worthOf(amount, known);
+}
+
+function worthOf({ ccy, value }: Money, rates: Rates): Money | undefined {
+  if (ccy !== 'BTC') return undefined;
+  try {
+    return money(fiat, value.times(findRate(rates, ccy + fiat).rate));
+  } catch {
+    return undefined;
+  }
+}

@@ -4,6 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
 import type { PendingPayment } from '../../terminal/views/intent-view.js';
+import { clockTime, dateTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
@@ -118,4 +119,12 @@ export function pendingPayment({ intent, txn }: OpenPayment, asOf: number): Pend
     asOf: txn === undefined ? updatedAt : asOf,
     transaction: txn,
   };
+}
+
+/** `as of 14:02:11`; where the service could not be asked, since when nothing is known. */
+export function asOfText({ open, failure, asOf }: Refreshed): string {
+  if (failure === undefined) return `as of ${clockTime(asOf)}`;
+  const unread = open.filter(({ intent, txn }) => txn === undefined && intent.txnId !== null);
+  const oldest = Math.min(...unread.map(({ intent }) => intent.updatedAt));
+  return `not asked of the service: as of ${dateTime(oldest)}`;
 }

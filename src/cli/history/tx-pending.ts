@@ -1,10 +1,9 @@
 // Lists the payments that were begun here and are not over, as the service has them now.
 import { pendingList } from '../../terminal/views/intent-view.js';
-import { clockTime, dateTime } from '../../terminal/time.js';
 import { stateWord } from '../../terminal/views/state-words.js';
 import { movedText } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
-import { pendingPayment, refreshOpen, type Refreshed } from './open-payments.js';
+import { asOfText, pendingPayment, refreshOpen } from './open-payments.js';
 
 export const txPending = defineCommand({
   arguments: {},
@@ -25,11 +24,3 @@ export const txPending = defineCommand({
     );
   },
 });
-
-/** `as of 14:02:11`; where the service could not be asked, since when nothing is known. */
-export function asOfText({ open, failure, asOf }: Refreshed): string {
-  if (failure === undefined) return `as of ${clockTime(asOf)}`;
-  const unread = open.filter(({ intent, txn }) => txn === undefined && intent.txnId !== null);
-  const oldest = Math.min(...unread.map(({ intent }) => intent.updatedAt));
-  return `not asked of the service: as of ${dateTime(oldest)}`;
-}

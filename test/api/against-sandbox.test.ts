@@ -73,7 +73,7 @@ describe.for(['service', 'acme'])('with the maker %s', (maker) => {
       kind: 'refused',
       status: 400,
       code: '2005',
-      params: expect.objectContaining({ txnId }),
+      params: { State: 'completed', TxnID: txnId },
     });
   });
 });

@@ -29,6 +29,7 @@ export const api = defineCommand({
   examples: [
     ['svcpay api GET transaction/ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'what the service says of a transaction'],
     ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'with status and headers'],
+    ['svcpay api GET webhook | jq .', 'a pipe gets the body raw, as the service sent it; a terminal gets it harmless'],
     ["svcpay api GET 'transaction?time=1y' --paginate -o jsonl", 'a year, a line for each transaction'],
     ['svcpay api POST transaction -d @swap.json', 'asks for a quote; only its confirmation moves money'],
   ],
@@ -39,7 +40,7 @@ export const api = defineCommand({
     const filled = await fillIn(path, client);
     const send = async (to: string): Promise<HttpResponse> => request(method, to, body, client, context);
     if (paginate) {
-      const items = eachItem(filled, async (to) => (await send(to)).body);
+      const items = eachItem(filled, async (to) => readAnswer(await send(to)).json);
       return jsonOutput(context).list(items, { columns: [], quiet: () => '', empty: 'Nothing.' });
     }
     await agree(method, filled, context);

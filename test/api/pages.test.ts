@@ -1,0 +1,93 @@
+// Every row of a list, whatever the service says of its pages: caps, wrong totals, none, the same page for ever.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { eachRow, type Page } from '../../src/api/pages.js';
+
+interface ListService {
+  readonly rows: number;
+  /** It gives no more than so many at once, whatever is asked for. */
+  readonly cap: number;
+  /** What it says of their number. */
+  readonly total: (onPage: number) => number | undefined;
+  /** What it gives for a page behind the last, or for any. */
+  readonly beyond?: 'nothing' | 'the last page' | 'the first page';
+}
+
+function listService({ rows, cap, total, beyond = 'nothing' }: ListService, size = 100) {
+  const all = Array.from({ length: rows }, (_, index) => `t${index}`);
+  const asked: number[] = [];
+  const take = (page: number): string[] => all.slice((page - 1) * Math.min(cap, size), page * Math.min(cap, size));
+  const fetch = async (page: number): Promise<Page<string>> => {
+    asked.push(page);
+    if (asked.length > 500) throw new Error('it never ends');
+    const last = Math.ceil(rows / Math.min(cap, size));
+    const at = page > last && beyond !== 'nothing' ? (beyond === 'the last page' ? last : 1) : page;
+    const given = take(at);
+    return { rows: given, total: total(given.length) };
+  };
+  return { all, asked, fetch };
+}
+
+async function rowsOf(rows: AsyncIterable<string>): Promise<string[]> {
+  const got: string[] = [];
+  for await (const row of rows) got.push(row);
+  return got;
+}
+
+const totals: Readonly<Record<string, ListService['total']>> = {
+  right: () => 95,
+  'that of the page': (onPage) => onPage,
+  zero: () => 0,
+  missing: () => undefined,
+  'too high': () => 1_000,
+};
+
+describe('95 rows, 20 at once', () => {
+  test.for(Object.entries(totals))('are all read when the total is %s', async ([, total]) => {
+    const { all, fetch } = listService({ rows: 95, cap: 20, total });
+    expect(await rowsOf(eachRow(fetch, (row) => row))).toEqual(all);
+  });
+});
+
+test('any list is read whole and once, by any cap, size and total', async () => {
+  const shape = fc.record({
+    rows: fc.nat(130),
+    cap: fc.integer({ min: 20, max: 120 }),
+    size: fc.integer({ min: 20, max: 100 }),
+    said: fc.option(fc.nat(200), { nil: undefined }),
+    beyond: fc.constantFrom('nothing', 'the last page', 'the first page'),
+  });
+  await fc.assert(
+    fc.asyncProperty(shape, async ({ rows, cap, size, said, beyond }) => {
+      // Said to be more than there are, a page that comes again is a list that is not whole.
+      const total = beyond === 'nothing' || (said ?? 0) <= rows ? said : undefined;
+      const { all, fetch } = listService({ rows, cap, total: () => total, beyond: rows === 0 ? 'nothing' : beyond }, size);
+      expect(await rowsOf(eachRow(fetch, (row) => row, { page: 1, size }))).toEqual(all);
+    }),
+  );
+});
+
+test('a service that gives its first page for ever is found out, when it says that there are more', async () => {
+  const fetch = async (): Promise<Page<string>> => ({ rows: ['a', 'b'], total: 9 });
+  await expect(rowsOf(eachRow(fetch, (row) => row))).rejects.toMatchObject({
+    kind: 'unexpected',
+    message: 'The list is not whole: the service gives the same page again after 2 of 9 rows.',
+  });
+});
+
+test('one that knows no pages has given all with the first', async () => {
+  const { asked, fetch } = listService({ rows: 30, cap: 1_000, total: () => undefined, beyond: 'the first page' }, 1_000);
+  expect(await rowsOf(eachRow(fetch, (row) => row, { page: 1, size: 100 }))).toHaveLength(30);
+  expect(asked.length).toBeLessThanOrEqual(2);
+});
+
+test.for([
+  ['one page, short and counted', 7, 1],
+  ['nothing', 0, 1],
+  ['a full page', 100, 2],
+  ['three pages, the last of them short', 207, 3],
+] as const)('%s: not one request too many', async ([, rows, requests]) => {
+  const { asked, fetch } = listService({ rows, cap: 100, total: () => rows });
+  expect(await rowsOf(eachRow(fetch, (row) => row))).toHaveLength(rows);
+  expect(asked).toHaveLength(requests);
+});

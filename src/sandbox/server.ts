@@ -1,7 +1,8 @@
 // The sandbox as an HTTP server on the loopback interface, with a timer for what is due between requests.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { maxBodyLength, type Outgoing } from './http/routing.js';
+import { jsonAnswer, maxBodyLength, type Outgoing } from './http/routing.js';
+import { isLoopback } from './wire/values.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
 
 export interface ServerOptions extends ServiceOptions {
@@ -71,6 +72,7 @@ async function serve(
 ): Promise<void> {
   try {
     const body = await readAll(request);
+    if (!isMeant(request)) return await send(response, misdirected, stopping);
     await send(response, await service.handle({
       method: request.method ?? 'GET',
       target: request.url ?? '/',
@@ -82,6 +84,17 @@ async function serve(
     response.destroy();
   }
 }
+
+/**
+ * Whether the request was meant for this server: a page from elsewhere can let its own name lead to this machine, and
+ * would then read every answer.
+ */
+function isMeant({ headers, socket }: IncomingMessage): boolean {
+  const [, name = '', port = '80'] = /^(.+?)(?::(\d+))?$/.exec(headers.host?.toLowerCase() ?? '') ?? [];
+  return isLoopback(name) && Number(port) === socket.localPort;
+}
+
+const misdirected = jsonAnswer(421, { error: 'misdirected request', message: 'the Host is not this machine and this port' });
 
 /** Sends the answer, or what a fault leaves of it. Throws where the connection is to be cut. */
 async function send(response: ServerResponse, outgoing: Outgoing, stopping: AbortSignal): Promise<void> {

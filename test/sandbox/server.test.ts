@@ -30,6 +30,20 @@ describe('the server', () => {
     expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
+  test.for([
+    ['localhost:PORT', 200], ['127.0.0.1:PORT', 200], ['shop.localhost:PORT', 200], ['[::1]:PORT', 200],
+    ['rebound.example:PORT', 421], ['127.0.0.1.example:PORT', 421], ['localhost', 421], ['localhost:1', 421],
+  ] as const)('answers a request to the Host %s with %i', async ([host, status]) => {
+    const { sandbox } = await start();
+    const { port } = new URL(sandbox.url);
+    const answered = await new Promise((resolve, reject) => {
+      const headers = { host: host.replace('PORT', port) };
+      request(`${sandbox.url}/_sandbox/status`, { headers }, (answer) => resolve(answer.resume().statusCode))
+        .on('error', reject).end();
+    });
+    expect(answered).toBe(status);
+  });
+
   test('says so when its port is taken', async () => {
     const { sandbox } = await start();
     await expect(serve({ port: Number(new URL(sandbox.url).port) })).rejects.toThrow('EADDRINUSE');

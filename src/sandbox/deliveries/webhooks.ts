@@ -1,10 +1,10 @@
 // The webhook of an account: one at most, its callback HTTPS, its secret never shown again.
-import { isIPv4 } from 'node:net';
 import * as v from 'valibot';
 import { assertReach, findAccount, type Account } from '../world/accounts.js';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { badRequest, notFound } from '../wire/refusal.js';
+import { isLoopback } from '../wire/values.js';
 import { readWebhookOptions } from './webhook-options.js';
 
 const row = v.object({
@@ -81,8 +81,4 @@ function assertCallback(ctx: Context, callback: string): void {
     throw badRequest('callback must be an HTTPS URL; http to this machine needs sandbox start --allow-http-callbacks');
   }
   throw badRequest('callback must be an HTTPS URL');
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(.+\.)?localhost$|^\[::1\]$/.test(hostname) || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

@@ -1,4 +1,5 @@
 // Single values that several boundaries check and change: decimals, amounts and their smallest units, durations.
+import { isIPv4 } from 'node:net';
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf, money, parseAmount } from '../../formats/amount.js';
@@ -53,4 +54,9 @@ export function readAmount(ccy: string, text: string): Big {
   const { value } = orRefuse(() => /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy));
   if (!isMovable(ccy, value)) throw badRequest('the amount is too small, too large or has too many decimals');
   return value;
+}
+
+/** Whether a host name is one of this machine alone. */
+export function isLoopback(hostname: string): boolean {
+  return /^(.+\.)?localhost$|^\[::1\]$/.test(hostname) || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { parseBaseUrl } from '../../api/base-url.js';
 import { NetworkError, type Transport } from '../../api/transport.js';
 import { Failure } from '../../formats/failure.js';
-import { embeddedUrl } from '../../store/profile/settings.js';
+import { embeddedUrl, type Settings } from '../../store/profile/settings.js';
 import type { Context } from '../context.js';
 
 const errorSchema = v.object({ error: v.string(), message: v.optional(v.string()) });
@@ -14,7 +14,7 @@ export interface SandboxTarget {
   readonly transport: Transport;
 }
 
-/** Throws Failure: `usage` when the chosen service is not on this machine, `refused` when the sandbox says no. */
+/** Throws Failure `refused` when the sandbox says no. */
 export async function controlSandbox<T>(
   context: Context,
   method: string,
@@ -47,18 +47,26 @@ export async function controlAt<T>(
   return read.output;
 }
 
-/** Without any service chosen the embedded sandbox is meant. */
+/** A sandbox at an address of this machine, where one is chosen; else the embedded one is meant, with `--sandbox` or without. */
 async function findTarget(context: Context): Promise<SandboxTarget> {
-  const { settings } = context;
-  if (settings.embedded || settings.baseUrl === undefined) {
+  const { baseUrl } = context.settings;
+  if (meansEmbedded(context.settings) || baseUrl === undefined) {
     return { url: embeddedUrl, transport: (await context.embedded()).transport };
   }
-  const url = parseBaseUrl(settings.baseUrl);
-  if (!url.startsWith('http:')) {
-    throw new Failure('usage', `${url} is a real service, not a sandbox.`, { hint: 'svcpay --sandbox sandbox status' });
-  }
-  return { url, transport: await context.transport() };
+  return { url: parseBaseUrl(baseUrl), transport: await context.transport() };
 }
+
+/** The chosen service is the embedded sandbox, none, or a real one. */
+const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
+  embedded || baseUrl === undefined || isRealService({ baseUrl });
+
+/** Only a service on this machine may be without TLS. */
+export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =>
+  baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
+
+/** The account of the command line or the profile, where it can be one of the sandbox. */
+export const accountOf = ({ settings }: Pick<Context, 'settings'>): string | undefined =>
+  isRealService(settings) ? undefined : settings.accountId;
 
 function parseJson(text: string): unknown {
   try {

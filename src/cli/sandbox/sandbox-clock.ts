@@ -18,7 +18,7 @@ async function controlClock(
 export const sandboxClockShow = defineCommand({
   arguments: {},
   options: {},
-  examples: [['svcpay --sandbox sandbox clock show', 'its time, by which quotes and invoices expire']],
+  examples: [['svcpay sandbox clock show', 'its time, by which quotes and invoices expire']],
   run: (_values, context) => controlClock(context, 'GET', 'clock'),
 });
 
@@ -27,7 +27,7 @@ export const sandboxClockAdvance = defineCommand({
   arguments: { by: duration().describe('as in 90s, 2h or 1d') },
   options: {},
   examples: [
-    ['svcpay --sandbox sandbox clock advance 2h', 'invoices expire, confirmations come in, webhooks are tried again'],
+    ['svcpay sandbox clock advance 2h', 'invoices expire, confirmations come in, webhooks are tried again'],
   ],
   run: ({ by }, context) => controlClock(context, 'POST', 'clock/advance', { by }),
 });
@@ -36,7 +36,7 @@ export const sandboxClockAdvance = defineCommand({
 export const sandboxClockFreeze = defineCommand({
   arguments: {},
   options: {},
-  examples: [['svcpay --sandbox sandbox clock freeze', 'nothing settles or expires until it is moved']],
+  examples: [['svcpay sandbox clock freeze', 'nothing settles or expires until it is moved']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/freeze'),
 });
 
@@ -44,6 +44,6 @@ export const sandboxClockFreeze = defineCommand({
 export const sandboxClockThaw = defineCommand({
   arguments: {},
   options: {},
-  examples: [['svcpay --sandbox sandbox clock thaw', 'it goes on from where it stands']],
+  examples: [['svcpay sandbox clock thaw', 'it goes on from where it stands']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/thaw'),
 });

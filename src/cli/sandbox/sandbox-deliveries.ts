@@ -27,8 +27,8 @@ export const sandboxDeliveries = defineCommand({
     replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this one once more'),
   },
   examples: [
-    ['svcpay --sandbox sandbox deliveries', 'each event with its last answer'],
-    ['svcpay --sandbox sandbox deliveries --replay 7', 'post number 7 once more'],
+    ['svcpay sandbox deliveries', 'each event with its last answer'],
+    ['svcpay sandbox deliveries --replay 7', 'post number 7 once more'],
   ],
   async run({ txn, status, limit, replay }, context) {
     if (replay !== undefined) {

@@ -73,7 +73,7 @@ function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
 export const sandboxFaultList = defineCommand({
   arguments: {},
   options: {},
-  examples: [['svcpay --sandbox sandbox fault list', 'what is set to go wrong, and how often it has']],
+  examples: [['svcpay sandbox fault list', 'what is set to go wrong, and how often it has']],
   async run(_values, context) {
     const { data } = await controlSandbox(context, 'GET', 'faults', listOf(faultSchema));
     await context.out.list(data, faultList);
@@ -84,7 +84,7 @@ export const sandboxFaultList = defineCommand({
 export const sandboxFaultClear = defineCommand({
   arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one of them; all unless given') },
   options: {},
-  examples: [['svcpay --sandbox sandbox fault clear', 'everything goes well again']],
+  examples: [['svcpay sandbox fault clear', 'everything goes well again']],
   async run({ id }, context) {
     const path = id === undefined ? 'faults' : `faults/${id}`;
     const { data } = await controlSandbox(context, 'DELETE', path, listOf(faultSchema));

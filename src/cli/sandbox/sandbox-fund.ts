@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
 import { defineCommand } from '../define.js';
-import { controlSandbox } from './control.js';
+import { accountOf, controlSandbox } from './control.js';
 import { amount } from '../values.js';
 
 const walletSchema = v.object({ ccy: v.string(), amount: v.number(), availableBalance: v.number() });
@@ -12,7 +12,7 @@ export const sandboxFund = defineCommand({
   options: {},
   examples: [['svcpay sandbox fund 0.5btc', 'half a bitcoin more']],
   async run({ amount: added }, context) {
-    const body = { ccy: added.ccy, amount: fixed(added.value), accountId: context.settings.accountId };
+    const body = { ccy: added.ccy, amount: fixed(added.value), accountId: accountOf(context) };
     const wallet = await controlSandbox(context, 'POST', 'fund', walletSchema, body);
     const holds = formatAmount(money(wallet.ccy, fromWire(wallet.amount)));
     await context.out.record(wallet, {

@@ -18,7 +18,7 @@ export const sandboxInvoice = defineCommand({
     description: text().optional().describe('what the invoice says it is for'),
     expiry: duration().optional().describe('how long it can be paid (default 1h)'),
   },
-  examples: [['svcpay --sandbox sandbox invoice 1000sat -q', 'the invoice alone, to pipe into svcpay send']],
+  examples: [['svcpay sandbox invoice 1000sat -q', 'the invoice alone, to pipe into svcpay send']],
   async run({ amount, description, expiry }, context) {
     const asked = fixed(parseAmount(amount, 'BTC').value);
     const made = await controlSandbox(context, 'POST', 'invoice', invoiceSchema, { amount: asked, description, expiry });

@@ -22,8 +22,8 @@ export const sandboxLog = defineCommand({
     limit: whole(1, 10_000).otherwise(50).describe('how many, the newest (default 50)'),
   },
   examples: [
-    ['svcpay --sandbox sandbox log --method PUT', 'what was confirmed'],
-    ['svcpay --sandbox sandbox log -o jsonl --limit 1000', 'with the bodies of requests and answers'],
+    ['svcpay sandbox log --method PUT', 'what was confirmed'],
+    ['svcpay sandbox log -o jsonl --limit 1000', 'with the bodies of requests and answers'],
   ],
   async run(filter, context) {
     const { data } = await controlSandbox(context, 'GET', `log${queryOf(filter)}`, listOf(requestSchema));

@@ -16,7 +16,7 @@ const transferSchema = v.looseObject({
 export const sandboxMine = defineCommand({
   arguments: { blocks: whole(1, 1000).otherwise(1).describe('how many blocks (default 1)') },
   options: {},
-  examples: [['svcpay --sandbox sandbox mine 6', 'enough for any on-chain payment to be final']],
+  examples: [['svcpay sandbox mine 6', 'enough for any on-chain payment to be final']],
   async run({ blocks }, context) {
     const { data } = await controlSandbox(context, 'POST', 'mine', listOf(transferSchema), { n: blocks });
     await context.out.list(data, minedList);

@@ -18,8 +18,8 @@ export const sandboxPay = defineCommand({
   },
   options: {},
   examples: [
-    ['svcpay --sandbox sandbox pay lntb500u1…', 'the payment that svcpay receive waits for'],
-    ['svcpay --sandbox sandbox pay tb1q… 0.01btc', 'a deposit at a permanent address'],
+    ['svcpay sandbox pay lntb500u1…', 'the payment that svcpay receive waits for'],
+    ['svcpay sandbox pay tb1q… 0.01btc', 'a deposit at a permanent address'],
   ],
   async run({ target, amount: sent }, context) {
     const body = { target, amount: sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}` };

@@ -11,8 +11,8 @@ export const sandboxReset = defineCommand({
     seed: choice(seeds, 'SEED').optional().describe(`begin with ${seeds.join(', ')} (default: as before)`),
   },
   examples: [
-    ['svcpay --sandbox sandbox reset --yes', 'a fresh sandbox'],
-    ['svcpay --sandbox sandbox reset --seed history --yes', 'with a month of transactions'],
+    ['svcpay sandbox reset --yes', 'a fresh sandbox'],
+    ['svcpay sandbox reset --seed history --yes', 'with a month of transactions'],
   ],
   async run({ seed }, context) {
     if (!(await context.ask.confirm('Forget all transactions of the sandbox?'))) return;

@@ -9,7 +9,7 @@ import { text } from '../values.js';
 export const sandboxSnapshotSave = defineCommand({
   arguments: { name: text('NAME').describe('letters, digits, ".", "_" and "-"; one of this name is replaced') },
   options: {},
-  examples: [['svcpay --sandbox sandbox snapshot save funded', 'to come back to, as often as is needed']],
+  examples: [['svcpay sandbox snapshot save funded', 'to come back to, as often as is needed']],
   async run({ name }, context) {
     const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotSchema, { name });
     await context.out.record(saved, snapshotView('Saved as', saved));
@@ -20,7 +20,7 @@ export const sandboxSnapshotSave = defineCommand({
 export const sandboxSnapshotLoad = defineCommand({
   arguments: { name: text('NAME').describe('one of svcpay sandbox snapshot list') },
   options: {},
-  examples: [['svcpay --sandbox sandbox snapshot load funded', 'everything since then is forgotten']],
+  examples: [['svcpay sandbox snapshot load funded', 'everything since then is forgotten']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}/load`;
     const loaded = await controlSandbox(context, 'POST', path, snapshotSchema);
@@ -32,7 +32,7 @@ export const sandboxSnapshotLoad = defineCommand({
 export const sandboxSnapshotList = defineCommand({
   arguments: {},
   options: {},
-  examples: [['svcpay --sandbox sandbox snapshot list', 'by name, with the time of each']],
+  examples: [['svcpay sandbox snapshot list', 'by name, with the time of each']],
   async run(_values, context) {
     const { data } = await controlSandbox(context, 'GET', 'snapshots', listOf(snapshotSchema));
     await context.out.list(data, snapshotList);
@@ -43,7 +43,7 @@ export const sandboxSnapshotList = defineCommand({
 export const sandboxSnapshotRemove = defineCommand({
   arguments: { name: text('NAME').describe('one of svcpay sandbox snapshot list') },
   options: {},
-  examples: [['svcpay --sandbox sandbox snapshot remove funded', 'the file gets no smaller, but has room']],
+  examples: [['svcpay sandbox snapshot remove funded', 'the file gets no smaller, but has room']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}`;
     const { data } = await controlSandbox(context, 'DELETE', path, listOf(snapshotSchema));

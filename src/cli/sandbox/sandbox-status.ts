@@ -27,7 +27,7 @@ export const sandboxStatus = defineCommand({
   arguments: {},
   options: {},
   examples: [
-    ['svcpay --sandbox sandbox status', 'the embedded sandbox'],
+    ['svcpay sandbox status', 'the embedded sandbox'],
     ['svcpay sandbox status --json --fields clock.now', 'its time, for a script'],
   ],
   async run(_values, context) {

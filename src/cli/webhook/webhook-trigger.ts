@@ -5,7 +5,7 @@ import { openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js'
 import { signBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { controlSandbox } from '../sandbox/control.js';
+import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { choice, text, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
@@ -29,6 +29,9 @@ export const triggerWebhook = defineCommand({
     ['svcpay webhook trigger failed --to http://127.0.0.1:4712', 'signed with the webhook secret, to a listener'],
   ],
   async run({ state, to, txn, ref, secretStdin }, context) {
+    if (to === undefined && isRealService(context.settings)) {
+      throw new Failure('usage', 'A real service brings about its own events. Give --to, or --sandbox.');
+    }
     const triggered =
       to === undefined
         ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, txnId: txn, extRefId: ref })

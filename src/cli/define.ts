@@ -12,6 +12,8 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   readonly examples: readonly (readonly [command: string, purpose: string])[];
   /** It sets up the profile that is named; all others refuse one that is not set up. */
   readonly createsProfile?: true;
+  /** From its first argument on every word is the command's own, options too. */
+  readonly ownsRest?: true;
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
 
@@ -21,6 +23,7 @@ export interface Command {
   readonly options: Values;
   readonly examples: CommandDefinition['examples'];
   readonly createsProfile: boolean;
+  readonly ownsRest: boolean;
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
@@ -30,6 +33,7 @@ export function defineCommand<A extends Values, O extends Values>(definition: Co
     options: definition.options,
     examples: definition.examples,
     createsProfile: definition.createsProfile === true,
+    ownsRest: definition.ownsRest === true,
     execute: async (raw, context) =>
       definition.run({ ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) }, context),
   };

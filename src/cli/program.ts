@@ -8,7 +8,7 @@ import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions, type Globals } from './globals.js';
 import type { Branch } from './branch.js';
 import { firstExamples } from './table.js';
-import { chosenPath, plainWords } from './tree.js';
+import { chosenPath, plainWords, withRestApart } from './tree.js';
 import type { Value } from './values.js';
 
 export interface ProgramOptions {
@@ -33,11 +33,16 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
   const command = await leaf?.load?.();
   const program = buildProgram(options, path, command);
   try {
-    await program.parseAsync(isVersion(options.argv) ? ['--version'] : [...options.argv], { from: 'user' });
+    await program.parseAsync([...wordsFor(command, path, options.argv)], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw usageFailure(error, path);
   }
+}
+
+function wordsFor(command: Command | undefined, path: readonly Branch[], argv: readonly string[]): readonly string[] {
+  if (isVersion(argv)) return ['--version'];
+  return command?.ownsRest === true ? withRestApart(argv, path.length, command.options) : argv;
 }
 
 /** One word in place of the name of a command: then a name was meant, where there are no others, or one is near. */

@@ -3,16 +3,19 @@ import { isNamed, type Branch } from './branch.js';
 import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions } from './globals.js';
 import { tree } from './table.js';
+import type { Values } from './values.js';
 
-/** Every spelling of a global option, with whether a word follows it. */
-const globalFlags: ReadonlyMap<string, boolean> = new Map(
-  Object.entries(globalOptions).flatMap(([name, value]): [string, boolean][] => {
+/** Every spelling of an option, with whether a word follows it. */
+const flagsOf = (options: Values): ReadonlyMap<string, boolean> => new Map(
+  Object.entries(options).flatMap(([name, value]): [string, boolean][] => {
     const { kind, short } = value.shape;
     const long = kind === 'off' ? negatedFlag(name) : flagName(name);
     const spellings = short === undefined ? [long] : [long, `-${short}`];
     return spellings.map((spelling) => [spelling, takesWord(value)]);
   }),
 );
+
+const globalFlags = flagsOf(globalOptions);
 
 /**
  * The words of a command line up to the first option that only a command knows, or `--`; global options and their
@@ -32,6 +35,23 @@ export function plainWords(argv: readonly string[]): readonly string[] {
 /** Also written together with its value: `--output=json`, `-ojson`, `-qy`. */
 const isGlobal = (word: string): boolean =>
   globalFlags.has(word.split('=', 1)[0] ?? '') || (!word.startsWith('--') && globalFlags.has(word.slice(0, 2)));
+
+/**
+ * The command line with `--` before the first word that is not of the command's name: what follows is the word's own,
+ * as in `sandbox run npm --version`.
+ */
+export function withRestApart(argv: readonly string[], nameLength: number, options: Values): readonly string[] {
+  const flags = new Map([...globalFlags, ...flagsOf(options)]);
+  let words = 0;
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    if (word === '--') return argv;
+    if (word.startsWith('-')) index += flags.get(word) === true ? 1 : 0;
+    else if (words === nameLength) return argv.toSpliced(index, 0, '--');
+    else words += 1;
+  }
+  return argv;
+}
 
 /** Whether a command line is to move money: then its fate is told first, and decides the exit code. */
 export const movesMoney = (argv: readonly string[]): boolean => chosenPath(tree, argv).at(-1)?.money === true;

@@ -9,6 +9,11 @@ import { startSvcpay, svcpay, svcpayTty, test } from '../support/svcpay.js';
 const node = process.execPath;
 
 describe('svcpay sandbox run', () => {
+  test('hands everything after the command on, options and all', async ({ home }) => {
+    const run = await svcpay(['sandbox', 'run', '--auto-pay', 'off', '-q', node, '--version'], { home });
+    expect(run).toMatchObject({ exitCode: 0, stdout: `${process.version}\n` });
+  });
+
   test('gives a command a sandbox, ends with its exit code, and stops the sandbox', async ({ home }) => {
     const script = `
       const { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: key, SVCPAY_API_SECRET: secret } = process.env;
@@ -59,6 +64,13 @@ describe('svcpay sandbox run', () => {
 });
 
 describe('svcpay sandbox', () => {
+  test('without --sandbox means the sandbox, also where a real service is set up', async ({ home }) => {
+    const env = { SVCPAY_BASE_URL: 'https://wallet.example', SVCPAY_ACCOUNT: 'ne01-real' };
+    const funded = await svcpay(['sandbox', 'fund', '1btc', '-q'], { home, env });
+    expect(funded).toMatchObject({ exitCode: 0, stdout: '2\n' });
+    expect(await svcpay(['webhook', 'trigger', 'completed'], { home, env })).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+
   test('shows, freezes and moves the clock', async ({ around }) => {
     const frozen = (await svcpay(['sandbox', 'clock', 'freeze', '--json'], around)).json();
     expect(frozen).toEqual({ now: expect.any(Number), frozen: true });

@@ -8,13 +8,14 @@ import { readServerOptions, serverOptions } from './server.js';
 import { text } from '../values.js';
 
 export const sandboxRun = defineCommand({
-  arguments: { command: text('COMMAND').repeated().describe('after --, with its arguments') },
+  arguments: { command: text('COMMAND').repeated().describe('with its arguments, options too') },
+  ownsRest: true,
   options: {
     file: text('FILE').optional().describe('database file to keep (default: none, forgotten at the end)'),
     ...serverOptions,
   },
   examples: [
-    ['svcpay sandbox run -- npm test', 'with SVCPAY_BASE_URL, SVCPAY_API_KEY and SVCPAY_API_SECRET set'],
+    ['svcpay sandbox run npm test', 'with SVCPAY_BASE_URL, SVCPAY_API_KEY and SVCPAY_API_SECRET set'],
     ['svcpay sandbox run --auto-pay off -- sh -c \'svcpay wallets --json\'', 'ends with the exit code of the command'],
   ],
   async run({ command, file, ...flags }, context) {

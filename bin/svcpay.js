@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-// Checks the version of Node, makes the start quick, and starts the program.
+// Checks the version of Node and starts the program.
 'use strict';
+const { writeSync } = require('node:fs');
+const { join } = require('node:path');
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const [only, ...others] = process.argv.slice(2);
 
@@ -8,9 +10,12 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`svcpay needs Node 20.19 or newer; this is ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else if (others.length === 0 && ['--version', '-v', '-V'].includes(only)) {
-  process.stdout.on('error', ({ code }) => (process.exitCode = code === 'EPIPE' ? 0 : 1));
-  process.stdout.write(`${require('../package.json').version}\n`);
+  // Opening process.stdout takes longer than all the rest.
+  try {
+    writeSync(1, `${require('../package.json').version}\n`);
+  } catch ({ code }) {
+    process.exitCode = code === 'EPIPE' ? 0 : 1;
+  }
 } else {
-  require('node:module').enableCompileCache?.();
-  require('../dist/main.cjs');
+  require('./load.js').load(join(__dirname, '../dist/main.cjs'));
 }

@@ -5,7 +5,7 @@ import { build, transform } from 'esbuild';
 import { withoutUnused } from './unused.mjs';
 
 /** What nearly every command loads. */
-const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts', 'src/api/undici-transport.ts'];
+const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts'];
 
 /**
  * esbuild makes one chunk for every set of entries that share some code, which were dozens for one command. So each

@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { WalletClient as ThinClient } from './api/client.js';
 import type { Transport } from './api/transport.js';
 import type { Token, TokenStore } from './api/types.js';
-import { undiciTransport } from './api/undici-transport.js';
+import { undiciTransport } from './api/network/undici.js';
 import { Failure } from './formats/failure.js';
 import { readPayload, type WebhookPayload } from './webhooks/events.js';
 import { signatureHeader, signBody, verifyBody } from './webhooks/sign.js';

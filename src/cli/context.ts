@@ -1,5 +1,6 @@
 // What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
 import { WalletClient } from '../api/client.js';
+import { networkTransport } from '../api/network/network.js';
 import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
@@ -120,11 +121,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return service;
   });
 
-  const network = once(async (): Promise<Transport> => {
-    // The HTTP parser is WebAssembly: optimising it costs more than one command ever gains.
-    (await import('node:v8')).setFlagsFromString('--liftoff-only');
-    const { undiciTransport } = await import('../api/undici-transport.js');
-    const transport = undiciTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
+  const network = once((): Transport => {
+    const transport = networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
     closers.push(() => transport.close());
     return transport;
   });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WalletClient } from '../../src/api/client.js';
 import type { ClientOptions } from '../../src/api/client.js';
 import type { Token } from '../../src/api/types.js';
-import { undiciTransport } from '../../src/api/undici-transport.js';
+import { undiciTransport } from '../../src/api/network/undici.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from '../support/openapi.js';
 

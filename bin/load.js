@@ -1,0 +1,60 @@
+// Loads the parts of the program, with what V8 compiled of them kept beside them: compiling takes longer than running.
+'use strict';
+const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { basename, dirname, join } = require('node:path');
+const { Script } = require('node:vm');
+
+/**
+ * Runs `entry` as a module of CommonJS. The name of each part it loads carries a hash of its text, so that what is kept
+ * never belongs to another text; V8 refuses what another version of it compiled, which has a folder of its own.
+ */
+exports.load = (entry) => {
+  const folder = join(dirname(entry), 'compiled', `${process.version}-${process.arch}`);
+  const requireOther = createRequire(entry);
+  const parts = new Map();
+
+  const open = (path) => {
+    const known = parts.get(path);
+    if (known !== undefined) return known.module.exports;
+    const file = path === entry ? undefined : join(folder, basename(path));
+    const cachedData = file === undefined ? undefined : readKept(file);
+    const text = `(function(exports,require,module){${readFileSync(path, 'latin1')}\n})`;
+    const script = new Script(text, { filename: path, cachedData });
+    const part = { script, file, isNew: file !== undefined && cachedData === undefined, module: { exports: {} } };
+    parts.set(path, part);
+    const requireFrom = (name) => (name.startsWith('.') ? open(join(dirname(path), name)) : requireOther(name));
+    script.runInThisContext()(part.module.exports, requireFrom, part.module);
+    return part.module.exports;
+  };
+
+  // A run that is the first to use a part keeps what it compiled of all the others too.
+  process.once('exit', () => {
+    const all = [...parts.values()];
+    if (all.some(({ isNew }) => isNew)) keep(folder, all);
+  });
+  open(entry);
+};
+
+function readKept(file) {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Others may read and replace the same files at this moment: each is there whole or not at all. */
+function keep(folder, parts) {
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const { script, file } of parts) {
+      if (file === undefined) continue;
+      const fresh = `${file}.${process.pid}`;
+      writeFileSync(fresh, script.createCachedData());
+      renameSync(fresh, file);
+    }
+  } catch {
+    // The program lies where nobody can write: it starts a little later, each time.
+  }
+}

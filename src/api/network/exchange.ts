@@ -1,0 +1,117 @@
+// One exchange over the network, whatever carries it: one time limit for all of it, answers of a sane size, plain words.
+import { setMaxListeners } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../transport.js';
+
+/** A transport over the network, which holds connections. */
+export type NetworkTransport = Transport & {
+  /** Ends all connections at once. */
+  close(): Promise<void>;
+};
+
+/** What carries a request reports here how far it has come. */
+export interface Course {
+  /** Says how to stop; false, and stopped at once, where the exchange is over already and nothing may leave. */
+  begins(stop: (reason: Error) => void): boolean;
+  /** The connection stands: from here on bytes may have left. */
+  leaves(): void;
+  head(status: number, headers: IncomingHttpHeaders): void;
+  chunk(bytes: Buffer): void;
+  end(): void;
+  fail(error: Error): void;
+}
+
+const mostBytes = 32 * 1024 * 1024;
+
+/** Resolves with the whole answer; rejects with {@link NetworkError} when none came whole within the time. */
+export function exchange(
+  { signal, timeoutMs = Infinity }: HttpRequest,
+  longestMs: number,
+  carry: (course: Course) => void,
+): Promise<HttpResponse> {
+  const limitMs = Math.min(longestMs, timeoutMs);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const answer: HttpResponse = { status: 0, headers: {}, body: '' };
+    let size = 0;
+    let over = false;
+    let requestSent = false;
+    let cutOff = (_reason: Error): void => {};
+
+    const finish = (settle: () => void): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', interrupt);
+      settle();
+    };
+    const fail = (message: string, details: { code?: string | undefined; cause?: unknown }): void =>
+      finish(() => reject(new NetworkError(message, { requestSent, ...details })));
+    const stop = (message: string, code: string): void => {
+      fail(message, { code });
+      cutOff(new Error(message));
+    };
+    const interrupt = (): void => stop('interrupted', 'ABORT_ERR');
+    const timer = setTimeout(() => stop(`nothing came within ${limitMs / 1000} s`, 'TIMEOUT'), limitMs);
+    if (signal !== undefined) {
+      // As many requests as the caller likes may wait on one signal.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', interrupt);
+      if (signal.aborted) return interrupt();
+    }
+
+    const course: Course = {
+      begins(stopper) {
+        cutOff = stopper;
+        if (over) cutOff(new Error('stopped before it was sent'));
+        return !over;
+      },
+      leaves: () => void (requestSent = true),
+      head(status, headers) {
+        answer.status = status;
+        answer.headers = joined(headers);
+      },
+      chunk(bytes) {
+        size += bytes.length;
+        if (size > mostBytes) stop('the answer is larger than 32 MB', 'TOO_LARGE');
+        else chunks.push(bytes);
+      },
+      end: () => finish(() => resolve({ ...answer, body: Buffer.concat(chunks).toString('utf8') })),
+      fail: (error) => fail(inWords(error), { code: codeOf(error), cause: error }),
+    };
+    try {
+      carry(course);
+    } catch (error) {
+      // Such as a header that HTTP cannot carry.
+      course.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+function joined(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+}
+
+const codeOf = (error: Error): string | undefined =>
+  'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+const brokenOff = 'the connection broke off before the answer was complete';
+
+const words: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, 'the connection was refused'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no host of that name'],
+  [/^(ENETUNREACH|EHOSTUNREACH|ENETDOWN)$/, 'the host cannot be reached'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the host does not take the connection'],
+  [/^(ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, brokenOff],
+  [/CERT|ALTNAME|SELF_SIGNED/, 'its TLS certificate is not trusted'],
+  [/^(EPROTO|ERR_SSL_)/, 'it does not speak TLS'],
+  [/^(HPE_|HTTPParserError)/, 'it does not speak HTTP'],
+];
+
+function inWords(error: Error): string {
+  const name = codeOf(error) ?? error.name;
+  const found = words.find(([pattern]) => pattern.test(name));
+  return found === undefined ? error.message : `${found[1]} (${name})`;
+}

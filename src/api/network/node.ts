@@ -1,0 +1,59 @@
+// The transport for a few requests, by Node's own HTTP: it is there already, and starts in a third of the time of undici.
+import type { Agent, ClientRequest, RequestOptions } from 'node:http';
+import type { HttpRequest, HttpResponse } from '../transport.js';
+import { lookupSafely } from './address.js';
+import { exchange, type Course, type NetworkTransport } from './exchange.js';
+
+/** As much as is used of `node:http` or `node:https`. */
+interface Http {
+  readonly Agent: new (options: { keepAlive: boolean; timeout: number }) => Agent;
+  readonly request: (options: RequestOptions) => ClientRequest;
+}
+
+interface Way extends Http {
+  readonly agent: Agent;
+}
+
+/** @param timeoutMs for a whole exchange, from the first byte out to the last byte in; a request may allow itself less */
+export function nodeTransport(timeoutMs: number): NetworkTransport {
+  const ways = new Map<string, Promise<Way>>();
+  const wayOf = (protocol: string): Promise<Way> => {
+    const way = ways.get(protocol) ?? open(protocol, timeoutMs);
+    ways.set(protocol, way);
+    return way;
+  };
+  const send = async (request: HttpRequest): Promise<HttpResponse> => {
+    const url = new URL(request.url);
+    const way = await wayOf(url.protocol);
+    return exchange(request, timeoutMs, (course) => carry(way, url, request, course));
+  };
+  const close = async (): Promise<void> => {
+    for (const way of await Promise.all(ways.values())) way.agent.destroy();
+  };
+  return Object.assign(send, { close });
+}
+
+/** With a time limit of its own an agent heeds the service's: it leaves a connection a second before the service does. */
+async function open(protocol: string, timeout: number): Promise<Way> {
+  const { Agent, request }: Http = protocol === 'https:' ? await import('node:https') : await import('node:http');
+  return { Agent, request, agent: new Agent({ keepAlive: true, timeout }) };
+}
+
+function carry({ request, agent }: Way, url: URL, { method, headers, body }: HttpRequest, course: Course): void {
+  const { protocol, hostname, port, pathname, search } = url;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const outgoing = request({ protocol, host, port, path: pathname + search, method, headers, agent, lookup: lookupSafely });
+  course.begins((reason) => outgoing.destroy(reason));
+  outgoing.once('socket', (socket) => {
+    if (!socket.connecting) course.leaves();
+    else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
+  });
+  outgoing.on('error', (error) => course.fail(error));
+  outgoing.once('response', (incoming) => {
+    course.head(incoming.statusCode ?? 0, incoming.headers);
+    incoming.on('data', (bytes: Buffer) => course.chunk(bytes));
+    incoming.on('error', (error) => course.fail(error));
+    incoming.once('end', () => course.end());
+  });
+  outgoing.end(body);
+}

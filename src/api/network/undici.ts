@@ -1,0 +1,88 @@
+// The transport for many requests and for proxies, by undici: pooled connections, and tunnels as the environment says.
+import type { Agent, Dispatcher } from 'undici';
+import { NetworkError, type HttpRequest, type HttpResponse } from '../transport.js';
+import { lookupSafely, mayBeProxied, proxyOf, type Environment, type Proxy } from './address.js';
+import { exchange, type NetworkTransport } from './exchange.js';
+
+export interface UndiciOptions {
+  env: Environment;
+  /** For a whole exchange, from the first byte out to the last byte in; a request may allow itself less. */
+  timeoutMs: number;
+}
+
+/**
+ * Sends requests with undici, which is loaded with the first one. `HTTPS_PROXY`, else `HTTP_PROXY`, less `NO_PROXY`, in
+ * either case, hold for https; what goes to this machine never leaves it through a proxy.
+ */
+export function undiciTransport({ env, timeoutMs }: UndiciOptions): NetworkTransport {
+  const proxy = proxyOf(env);
+  const loaded: { direct?: Promise<Dispatcher>; proxied?: Promise<Dispatcher> } = {};
+  const dispatcherFor = (url: URL): Promise<Dispatcher> =>
+    proxy !== undefined && mayBeProxied(url)
+      ? (loaded.proxied ??= loadProxied(proxy, timeoutMs))
+      : (loaded.direct ??= loadDirect(timeoutMs));
+
+  const send = async (request: HttpRequest): Promise<HttpResponse> => {
+    const url = new URL(request.url);
+    return dispatch(await dispatcherFor(url), url, request, timeoutMs);
+  };
+  const close = async (): Promise<void> => {
+    const dispatchers = await Promise.allSettled([loaded.direct, loaded.proxied]);
+    await Promise.all(dispatchers.map((each) => each.status === 'fulfilled' && each.value?.destroy()));
+  };
+  return Object.assign(send, { close });
+}
+
+/** Timeouts of undici's own are off: an exchange has one for all of it. */
+const agentOptions = (timeoutMs: number): Agent.Options => ({
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  connect: { timeout: timeoutMs, lookup: lookupSafely },
+});
+
+async function loadDirect(timeoutMs: number): Promise<Dispatcher> {
+  const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
+  return new Agent(agentOptions(timeoutMs));
+}
+
+/** A proxy agent works only with the whole of undici; of a bundled package only the default is sure to be there. */
+async function loadProxied({ address, except }: Proxy, timeoutMs: number): Promise<Dispatcher> {
+  const { default: undici } = await import('undici');
+  try {
+    return new undici.EnvHttpProxyAgent({
+      ...agentOptions(timeoutMs),
+      httpProxy: address,
+      httpsProxy: address,
+      noProxy: except,
+    });
+  } catch (cause) {
+    throw new NetworkError('the proxy set in the environment is not an address', { requestSent: false, cause });
+  }
+}
+
+function dispatch(
+  dispatcher: Dispatcher,
+  url: URL,
+  request: HttpRequest,
+  timeoutMs: number,
+): Promise<HttpResponse> {
+  const { method, headers, body = null } = request;
+  return exchange(request, timeoutMs, (course) =>
+    dispatcher.dispatch(
+      { origin: url.origin, path: url.pathname + url.search, method, headers, body },
+      {
+        // Called when a connection stands and before the first byte goes out: a request that is over stays here.
+        onRequestStart(controller) {
+          if (course.begins((reason) => controller.abort(reason))) course.leaves();
+        },
+        onResponseStart: (_controller, status, received) => course.head(status, received),
+        onResponseData: (_controller, bytes) => course.chunk(bytes),
+        onResponseEnd: () => onceReusable(() => course.end()),
+        onResponseError: (_controller, error) => course.fail(error),
+      },
+    ),
+  );
+}
+
+/** undici takes a connection back a whole turn after its answer; a request made before that would open another. */
+const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));

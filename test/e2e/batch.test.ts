@@ -75,8 +75,29 @@ describe('svcpay batch', () => {
         { from: 'BTC', ccy: 'BTC', rows: 3, amount: 0.00003003, available: 1 },
         { from: 'USDT', ccy: 'USDT', rows: 1, amount: 25, available: 10_000 },
       ],
+      list: [{ line: 2, ref: 'row-1', to: 'user1@example.com' }, {}, {}, { line: 5, method: 'tron' }],
     });
+    expect((await svcpay(['batch', file, '--dry-run'], around)).stdout.trimEnd().split('\n')).toHaveLength(4);
     expect(created(around.sandbox)).toBe(0);
+  });
+
+  test('says that the file is missing before it asks for anything', async ({ around }) => {
+    const run = await svcpay(['batch', 'nothing.csv'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain('nothing.csv cannot be read');
+  });
+
+  test('counts what another command, batch or home has paid as paid before', async ({ around }) => {
+    const { home, sandbox } = around;
+    const invoice = await sandbox.invoice('1000sat');
+    expect(await svcpay(['send', invoice, '--yes', '--ref', 'elsewhere'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['send', 'user1@example.com', '1000sat', '--yes', '--ref', 'row-1'], around)).toMatchObject({ exitCode: 0 });
+    const file = batchFile(home, [`x,${invoice},,,`, ...lightningRows(1)]);
+    const here = await svcpay(['batch', file, '--yes', '--json'], around);
+    expect(here).toMatchObject({ exitCode: 0 });
+    expect(here.json()).toMatchObject({ rows: 2, paid: 2, paidBefore: 2, failed: 0 });
+    const other = await svcpay(['batch', batchFile(home, lightningRows(1)), '--yes', '--json'], { ...around, env: { SVCPAY_HOME: `${home}/other` } });
+    expect(other.json()).toMatchObject({ rows: 1, paid: 1, paidBefore: 1, failed: 0 });
   });
 
   test.for([
@@ -178,7 +199,8 @@ describe('svcpay batch', () => {
     const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(6))], { ...around, columns: 60 });
     await tty.waitFor(/6 rows to pay/);
     await tty.waitFor(/From BTC\s+0\.00006015 BTC in 6 rows/);
-    await tty.waitFor(/Pay 0\.00006015 BTC in 6 rows/);
+    await tty.waitFor(/You pay\s+0\.0000\d+ BTC\s+fees included, as quoted/);
+    await tty.waitFor(/Pay 0\.0000\d+ BTC in 6 rows/);
     tty.type('y\r');
     await tty.waitFor(/\d of 6/);
     expect(await tty.ended).toBe(0);
@@ -189,10 +211,10 @@ describe('svcpay batch', () => {
   test('moves nothing after a no, nor without a terminal and without --yes', async ({ around }) => {
     const file = batchFile(around.home, lightningRows(2));
     const tty = svcpayTty(['batch', file], around);
-    await tty.waitFor(/Pay 0\.00002001 BTC/);
+    await tty.waitFor(/Pay 0\.0000200\d BTC/);
     tty.type('\r');
     expect(await tty.ended).toBe(9);
     expect(await svcpay(['batch', file], around)).toMatchObject({ exitCode: 9, stdout: '' });
-    expect(created(around.sandbox)).toBe(0);
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 });

@@ -24,6 +24,7 @@ describe('progressLine', () => {
 const summary: BatchSummary = {
   file: 'pay.csv',
   dryRun: false,
+  cost: null,
   rows: 40,
   paidBefore: 3,
   paid: 30,

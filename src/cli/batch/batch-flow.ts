@@ -4,15 +4,16 @@ import type { Wallet } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
-import { batchCard, batchView, type BatchSummary } from '../../terminal/cards/batch-view.js';
+import { batchCard, batchRowList, batchView, costText, dryRunLines, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { checkBatch, shortOf, type BatchCheck } from '../../wallet/batch/check.js';
+import { quoteCost, type Quoted } from '../../wallet/batch/cost.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { BatchFlags } from './batch-options.js';
-import { payBatch } from './batch-pay.js';
+import { openPaying, payBatch, quoteRow, type Paying } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
@@ -20,10 +21,12 @@ import { journalScope, spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
 
 export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain, context: Context): Promise<void> {
-  const { globals, ask, home } = context;
-  if (!globals.yes && !flags.dryRun) ask.demand(['--yes']);
+  const { globals, ask, home, out } = context;
+  const needsYes = !globals.yes && !flags.dryRun;
+  if (needsYes && file === '-') ask.demand(['--yes']);
   const spool = await openSpool(home.data, bytesOf(file, context));
   context.onClose(() => spool.close());
+  if (needsYes) ask.demand(['--yes']);
   const plan = planner(flags, context);
   const check = await checkFile(spool, plan, context);
   if (check.problems.length > 0) throw refusalOf(check, context);
@@ -33,14 +36,77 @@ export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain
   const available = (ccy: string): Money | undefined => balanceOf(ccy, wallets);
   const before = summaryOf(file, flags, check, available);
   const short = shortOf(check.totals, available);
-  if (flags.dryRun && short.length === 0) return context.out.record(before, batchView(before, []));
-  context.out.card((canvas) => ['', ...batchCard({ ...before, settled: check.settled }, canvas), '']);
-  if (short.length > 0) throw new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
-  await agree(check, context);
-  const rows = planned(readRows(spool.read(), batchColumns), plan);
-  const { summary, failures, failure } = await payBatch(rows, check, before, flags, drain, context);
-  if (context.out.format !== 'jsonl') await context.out.record(summary, batchView(summary, failures));
+  const rows = (): AsyncGenerator<PlannedRow> => planned(readRows(spool.read(), batchColumns), plan);
+  if (flags.dryRun && short.length === 0) return listRows(rows(), before, context);
+  const paying = await openPaying(check.refs, context);
+  const isAsked = needsYes && check.rows > check.settled && short.length === 0;
+  const cost = isAsked ? await costOf(check, flags, paying, context) : undefined;
+  out.card((canvas) => ['', ...batchCard({ ...before, settled: check.settled, quoted: cost }, canvas), '']);
+  if (short.length > 0) throw tooPoor(short);
+  if (cost !== undefined) refuseUnpayable(cost, available);
+  await agree(check, cost, context);
+  const { summary, failures, failure } = await payBatch(rows(), check, { ...before, cost: cost?.costs ?? null }, flags, drain, paying, context);
+  if (out.format !== 'jsonl') await out.record(summary, batchView(summary, failures));
   if (failure !== undefined) throw failure;
+}
+
+const tooPoor = (short: readonly string[]): Failure =>
+  new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
+
+/** Every row as it would be paid; a row in a pipe, and under `--json` all of them in the summary. */
+async function listRows(rows: AsyncIterable<PlannedRow>, summary: BatchSummary, { out }: Context): Promise<void> {
+  if (out.format === 'json') {
+    const list: BatchRowView[] = [];
+    for await (const row of rows) list.push(rowView(row));
+    return out.record({ ...summary, list }, batchView(summary, []));
+  }
+  await out.list(rowViews(rows), batchRowList);
+  out.screen((canvas) => ['', ...dryRunLines(summary, canvas)]);
+}
+
+async function* rowViews(rows: AsyncIterable<PlannedRow>): AsyncGenerator<BatchRowView> {
+  for await (const row of rows) yield rowView(row);
+}
+
+const rowView = ({ line, ref, to, amount, order }: PlannedRow): BatchRowView => ({
+  line,
+  to,
+  amount,
+  from: order.body.sourceReq.ccy,
+  method: order.body.destReq.method,
+  ref,
+});
+
+/** What it will cost, asked of the service row by row, or of some rows where they are many. */
+async function costOf(check: BatchCheck, flags: BatchFlags, paying: Paying, context: Context): Promise<Quoted> {
+  const { live, terminal } = context;
+  const { sample } = check;
+  let done = 0;
+  if (terminal.canAnimate) live.start(() => `Asking what it costs: ${done} of ${sample.rows.length} rows`);
+  try {
+    return await quoteCost(sample, flags.concurrency, async (row) => {
+      const total = await quoteRow(row, flags, paying);
+      done += 1;
+      return total;
+    });
+  } finally {
+    live.stop();
+  }
+}
+
+/** With the fees it is known whether the wallets can pay for all of it. */
+function refuseUnpayable({ costs, refused }: Quoted, available: (ccy: string) => Money | undefined): void {
+  const hopeless = refused.find(({ failure }) => failure.kind === 'limit');
+  if (hopeless !== undefined) {
+    const { row, failure } = hopeless;
+    throw new Failure('limit', `Nothing was sent: line ${row.line}: ${failure.message}`, { hint: failure.hint, next: failure.next });
+  }
+  const short = costs.flatMap(({ ccy, total }) => {
+    const have = available(ccy);
+    if (have === undefined || have.value.gte(total)) return [];
+    return [`${formatAmount({ ccy, value: total })}, fees included, is needed from the ${ccy} wallet, and you have ${formatAmount(have)}.`];
+  });
+  if (short.length > 0) throw tooPoor(short);
 }
 
 async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer> {
@@ -127,16 +193,19 @@ function summaryOf(
     failed: 0,
     notBegun: rows - settled,
     spent: [],
+    cost: null,
     totals: totals.map((total) => ({ ...total, available: available(total.from)?.value ?? null })),
     result: null,
   };
 }
 
-async function agree({ rows, settled, totals }: BatchCheck, { ask, settings, out }: Context): Promise<void> {
+async function agree({ rows, settled, totals }: BatchCheck, cost: Quoted | undefined, { ask, settings, out }: Context): Promise<void> {
   if (rows === settled) return out.say('Every row is paid or on its way already.');
   const place = settings.embedded ? 'the sandbox' : settings.profileName;
-  const what = totals.map(({ ccy, amount }) => formatAmount(money(ccy, amount))).join(' and ');
-  const yes = await ask.confirm(`Pay ${what} in ${rows - settled} rows from ${place}?`, { note: 'fees come on top' });
+  const what = cost === undefined
+    ? totals.map(({ ccy, amount }) => formatAmount(money(ccy, amount))).join(' and ')
+    : costText(cost.costs);
+  const yes = await ask.confirm(`Pay ${what} in ${rows - settled} rows from ${place}?`);
   if (!yes) throw new Failure('declined', 'Nothing was sent: you said no.');
 }
 

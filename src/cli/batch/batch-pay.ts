@@ -1,11 +1,15 @@
 // The paying half of a batch: progress while it runs, a line in the result file for every row, and how it went.
+import type { Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { progressLine, rowLine, shownFailures, type BatchLine, type BatchSummary } from '../../terminal/cards/batch-view.js';
+import { shellWord } from '../../terminal/next-step.js';
 import type { BatchCheck } from '../../wallet/batch/check.js';
 import { frugal } from '../../wallet/batch/cached-wallets.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
+import { Ceiling } from '../../wallet/batch/cost.js';
 import { runBatch, type BatchDeps, type RowOutcome } from '../../wallet/batch/run.js';
-import { counted, doneRows, emptyTally, failureOf, type Tally } from '../../wallet/batch/tally.js';
+import { counted, doneRows, emptyTally, failureOf, faultFailure, hasMoved, type Tally } from '../../wallet/batch/tally.js';
+import { pay } from '../../wallet/payment/payment.js';
 import { knownReferences } from '../../wallet/payment/references.js';
 import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultFile } from './batch-result.js';
@@ -21,55 +25,91 @@ export interface BatchEnd {
   readonly failure: Failure | undefined;
 }
 
+/** What every row is quoted and paid with. */
+export type Paying = Pick<BatchDeps, 'payment' | 'known'>;
+
+export async function openPaying(refs: ReadonlySet<string>, context: Context): Promise<Paying> {
+  const { live, terminal } = context;
+  const never = { approve: () => Promise.resolve(false), on: () => undefined };
+  const payment = await paymentDeps(context, never);
+  const service = frugal(payment.service, context.now);
+  if (terminal.canAnimate && refs.size > 0) live.start(() => 'Looking for payments that were made before');
+  try {
+    const [known] = await Promise.all([knownReferences(refs, service), service.wallets()]);
+    return { payment: { ...payment, service }, known };
+  } finally {
+    live.stop();
+  }
+}
+
+/** What a row takes from its wallet, fees included; undefined where it is paid or on its way. The quote is paid later. */
+export async function quoteRow(row: PlannedRow, flags: BatchFlags, { payment, known }: Paying): Promise<Money | undefined> {
+  let total: Money | undefined;
+  const terms = { maxFee: flags.maxFee?.(row.order.body.sourceReq.ccy) };
+  const request = { order: row.order, ref: row.ref, unseen: !known.has(row.ref), terms, consent: 'none' as const };
+  await pay(request, { wait: false, retry: flags.retry, quoteOnly: true }, {
+    ...payment,
+    approve: () => Promise.resolve(false),
+    on: (event) => {
+      if (event.type === 'quoted') total = event.approval.quote.total;
+    },
+  });
+  return total;
+}
+
 /** @param before the summary of the checked file, with nothing paid yet */
 export async function payBatch(
   rows: AsyncIterable<PlannedRow>,
-  { refs, rows: count }: BatchCheck,
+  { rows: count }: BatchCheck,
   before: BatchSummary,
   flags: BatchFlags,
   drain: Drain,
+  paying: Paying,
   context: Context,
 ): Promise<BatchEnd> {
-  const { live } = context;
+  const { live, out } = context;
   const path = flags.result ?? (before.file === '-' ? null : `${before.file}.result.csv`);
   const file = path === null ? undefined : await openResult(path);
   const record = recorder(count, file, drain, context);
+  const options = {
+    ...flags,
+    stopOnError: flags.onError === 'stop',
+    terms: (ccy: string) => ({ maxFee: flags.maxFee?.(ccy) }),
+    ceiling: before.cost === null ? undefined : new Ceiling(before.cost),
+  };
   try {
-    const deps = await batchDeps(refs, record, context);
+    record.begin();
     drain.begin();
-    const options = { ...flags, stopOnError: flags.onError === 'stop', terms: (ccy: string) => ({ maxFee: flags.maxFee?.(ccy) }) };
-    const complete = await runBatch(rows, options, deps);
+    const { complete, fault } = await runBatch(rows, options, {
+      ...paying,
+      stop: record.stop,
+      on: record.add,
+      onLetGo: context.moneyIsLetGo,
+      warn: (failure) => out.warn(`${failure.message} The payment goes on without it.`),
+    }).then(
+      (complete) => ({ complete, fault: undefined }),
+      (fault: unknown) => ({ complete: false, fault }),
+    );
     live.stop();
     await file?.close();
     const { tally, failures } = record;
-    const { fates } = tally;
+    if (fault !== undefined && !hasMoved(tally)) throw fault;
     const spent = [...tally.spent].map(([ccy, amount]) => ({ ccy, amount }));
     const notBegun = count - doneRows(tally);
-    const summary = { ...before, ...fates, paidBefore: tally.before, spent, notBegun, result: path };
-    return { summary, failures, failure: record.lost ?? failureOf(tally, count, complete, drain.stop.aborted) };
+    const summary = { ...before, ...tally.fates, paidBefore: tally.before, spent, notBegun, result: path };
+    const failure = record.lost ?? faultFailure(fault, tally, count) ?? failureOf(tally, count, complete, drain.stop.aborted);
+    return { summary, failures, failure: failure && withRetry(failure, tally, before.file, flags) };
   } finally {
     live.stop();
     await file?.close();
   }
 }
 
-async function batchDeps(refs: ReadonlySet<string>, record: Recorder, context: Context): Promise<BatchDeps> {
-  const { live, out, terminal } = context;
-  const never = { approve: () => Promise.resolve(false), on: () => undefined };
-  const payment = await paymentDeps(context, never);
-  const service = frugal(payment.service, context.now);
-  if (terminal.canAnimate && refs.size > 0) live.start(() => 'Looking for payments that were made before');
-  const [known] = await Promise.all([knownReferences(refs, service), service.wallets()]);
-  live.stop();
-  record.begin();
-  return {
-    payment: { ...payment, service },
-    known,
-    stop: record.stop,
-    on: record.add,
-    onLetGo: context.moneyIsLetGo,
-    warn: (failure) => out.warn(`${failure.message} The payment goes on without it.`),
-  };
+/** Rows that the service could not pay are tried again only by whoever says so. */
+function withRetry(failure: Failure, { kinds }: Tally, file: string, { retry }: BatchFlags): Failure {
+  if (retry || !kinds.has('payment-failed') || failure.kind === 'pending') return failure;
+  const again = file === '-' ? 'the same command' : `svcpay batch ${shellWord(file)}`;
+  return new Failure(failure.kind, failure.message, { hint: `To try the rows that failed once more: ${again} --retry`, cause: failure });
 }
 
 interface Recorder {

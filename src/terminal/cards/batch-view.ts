@@ -6,7 +6,7 @@ import { factLines, heading, type Fact } from './card.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf } from '../text.js';
-import type { RecordView } from '../rows/view.js';
+import type { ListView, RecordView } from '../rows/view.js';
 
 /** What rows paid from one wallet come to in one currency, without fees. */
 export interface BatchSum {
@@ -35,8 +35,43 @@ export interface BatchSummary {
   readonly spent: readonly { readonly ccy: string; readonly amount: Big }[];
   /** What was to be paid when it began, without fees. */
   readonly totals: readonly BatchSum[];
+  /** What was agreed to, fees included; null where nobody was asked. */
+  readonly cost: readonly BatchCost[] | null;
   /** Where the outcome of every row is kept. */
   readonly result: string | null;
+}
+
+/** What leaves a wallet, fees included. */
+export interface BatchCost {
+  readonly ccy: string;
+  readonly total: Big;
+  /** Beyond this no further row is paid. */
+  readonly bound: Big;
+  readonly isEstimate: boolean;
+}
+
+/** What a question asks for: estimates are marked as such. */
+export const costText = (costs: readonly BatchCost[]): string =>
+  costs.map(({ ccy, total, isEstimate }) => `${isEstimate ? 'about ' : ''}${formatAmount(money(ccy, total))}`).join(' and ');
+
+/** How the cost is known, and which rows have none. */
+export interface QuotedCost {
+  readonly costs: readonly BatchCost[];
+  readonly rows: number;
+  readonly refused: readonly { readonly row: { readonly line: number }; readonly failure: { readonly message: string } }[];
+}
+
+function costFacts({ costs, rows, refused }: QuotedCost): Fact[] {
+  return [
+    ...costs.map(({ ccy, total, bound, isEstimate }) => ({
+      label: 'You pay',
+      value: `${isEstimate ? '≈ ' : ''}${formatAmount(money(ccy, total))}`,
+      note: isEstimate
+        ? `fees included, estimated from ${rowsText(rows)}; it stops before ${formatAmount(money(ccy, bound))}`
+        : 'fees included, as quoted',
+    })),
+    ...refused.map(({ row, failure }) => ({ label: `Line ${row.line}`, value: failure.message })),
+  ];
 }
 
 const rowsText = (count: number): string => `${count} row${count === 1 ? '' : 's'}`;
@@ -49,16 +84,43 @@ function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
 
 /** What a batch is going to pay, above the question whether it shall. */
 export function batchCard(
-  { file, rows, settled, totals }: Pick<BatchSummary, 'file' | 'rows' | 'totals'> & { readonly settled: number },
+  { file, rows, settled, totals, quoted }: Pick<BatchSummary, 'file' | 'rows' | 'totals'> & {
+    readonly settled: number;
+    readonly quoted?: QuotedCost | undefined;
+  },
   canvas: Canvas,
 ): string[] {
   const earlier = settled === 0 ? [] : [{ label: 'Before', value: `${rowsText(settled)} paid or on their way already` }];
-  const fees = totals.length === 0 ? [] : [{ label: 'Fees', value: 'come on top; the service names them row by row' }];
+  const unknown = totals.length === 0 ? [] : [{ label: 'Fees', value: 'come on top; the service names them row by row' }];
+  const fees = quoted === undefined ? unknown : costFacts(quoted);
   return [
     ...heading(`${sanitize(file)}: ${rowsText(rows - settled)} to pay`, canvas),
     ...factLines([...earlier, ...totals.map(sumFact), ...fees], canvas),
   ];
 }
+
+/** A row as it would be paid. */
+export interface BatchRowView {
+  readonly line: number;
+  readonly to: string;
+  readonly amount: string;
+  readonly from: string;
+  readonly method: string;
+  readonly ref: string;
+}
+
+export const batchRowList: ListView<BatchRowView> = {
+  columns: [
+    { title: 'Line', value: ({ line }) => line, align: 'right' },
+    { title: 'Amount', value: ({ amount }) => amount, align: 'right' },
+    { title: 'From', value: ({ from }) => from, priority: 2 },
+    { title: 'Method', value: ({ method }) => method, priority: 1 },
+    { title: 'To', value: ({ to }) => to, shrinks: true },
+    { title: 'Reference', value: ({ ref }) => ref, priority: 3 },
+  ],
+  quiet: ({ ref }) => ref,
+  empty: 'There is no row to pay.',
+};
 
 export interface BatchProgress {
   readonly done: number;
@@ -140,11 +202,11 @@ export function batchView(summary: BatchSummary, failures: readonly BatchLine[])
       { title: 'Result', value: ({ result }) => result },
     ],
     quiet: ({ paid }) => String(paid),
-    screen: (canvas) => (summary.dryRun ? dryRunLines(summary, canvas) : summaryLines(summary, failures, canvas)),
+    screen: (canvas) => summaryLines(summary, failures, canvas),
   };
 }
 
-const dryRunLines = (summary: BatchSummary, canvas: Canvas): string[] => [
+export const dryRunLines = (summary: BatchSummary, canvas: Canvas): string[] => [
   ...batchCard({ ...summary, settled: summary.rows - summary.notBegun }, canvas),
   `  ${canvas.style.dim('A dry run: nothing was sent.')}`,
 ];

@@ -9,6 +9,7 @@ import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js'
 import { fingerprint } from '../payment/order-record.js';
 import { differentPayment } from '../payment/references.js';
 import { isLetGo } from '../payment/run.js';
+import { CostSample } from './cost.js';
 import type { PlannedRow } from './plan.js';
 import { isProblem, problemOf, type BatchRow, type Problem } from './rows.js';
 
@@ -29,6 +30,8 @@ export interface BatchCheck {
   readonly totals: readonly BatchTotal[];
   /** References of the rows still to be paid. */
   readonly refs: ReadonlySet<string>;
+  /** Some of those rows, to know what all will cost. */
+  readonly sample: CostSample;
 }
 
 export interface CheckDeps {
@@ -49,6 +52,7 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
   const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
   const refs = new Set<string>();
   const totals = new Map<string, BatchTotal>();
+  const sample = new CostSample();
   let [count, settled] = [0, 0];
   for await (const row of rows) {
     count += 1;
@@ -72,13 +76,14 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
     else if (state.settled) settled += 1;
     else {
       add(totals, planned);
+      sample.add(planned);
       refs.add(planned.ref);
     }
   }
   const all = [...totals.values()];
   if (problems.length === 0) problems.push(...(await problemsOfDay(all, deps)));
   if (count === 0) problems.push({ line: 0, kind: 'usage', message: 'There is no row to pay.' });
-  return { rows: count, settled, problems, totals: all, refs };
+  return { rows: count, settled, problems, totals: all, refs, sample };
 }
 
 interface Seen {

@@ -1,13 +1,15 @@
 // The second pass over a batch: rows are paid several at a time, each as a payment of its own under its own reference.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
-import type { Money } from '../../formats/amount.js';
+import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import { isFinal, isQuoted } from '../../formats/states.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
-import type { PaymentDeps, PaymentOptions } from '../payment/contract.js';
+import type { Approval, PaymentDeps, PaymentOptions } from '../payment/contract.js';
 import { fingerprint } from '../payment/order-record.js';
 import { pay } from '../payment/payment.js';
 import { isPaid } from './check.js';
+import type { Ceiling } from './cost.js';
 import type { PlannedRow } from './plan.js';
 
 /**
@@ -26,6 +28,8 @@ export interface RowOutcome {
   /** What left the wallet, fees included; undefined where that is not known. */
   readonly total: Money | undefined;
   readonly failure: Failure | undefined;
+  /** It would have gone beyond what was agreed to for all rows. */
+  readonly exceeded?: boolean;
 }
 
 export interface BatchOptions {
@@ -39,6 +43,8 @@ export interface BatchOptions {
   readonly retry: boolean;
   /** The terms of a row, by the wallet that pays it. */
   readonly terms: (ccy: string) => PaymentTerms;
+  /** What was agreed to for all rows; undefined where every cost within the terms was. */
+  readonly ceiling?: Ceiling | undefined;
 }
 
 export interface BatchDeps {
@@ -53,7 +59,10 @@ export interface BatchDeps {
   readonly warn: (failure: Failure) => void;
 }
 
-/** Resolves when no row is in flight any more; says whether the end of the file was reached. */
+/**
+ * Resolves when no row is in flight any more; says whether the end of the file was reached. Rejects, then too, when rows
+ * cannot be read on, or something went wrong that is no row's failure.
+ */
 export async function runBatch(
   rows: AsyncIterable<PlannedRow>,
   options: BatchOptions,
@@ -61,10 +70,11 @@ export async function runBatch(
 ): Promise<boolean> {
   const inFlight = new Set<Promise<void>>();
   const faults: unknown[] = [];
-  let failed = false;
+  let [failed, exceeded] = [false, false];
   const finish = async (row: PlannedRow): Promise<void> => {
     const outcome = await payRow(row, options, deps);
     failed ||= outcome.failure !== undefined;
+    exceeded ||= outcome.exceeded === true;
     deps.on(outcome);
   };
   const begin = (row: PlannedRow): void => {
@@ -73,15 +83,19 @@ export async function runBatch(
       .finally(() => inFlight.delete(done));
     inFlight.add(done);
   };
-  const isOver = (): boolean => deps.stop.aborted || (failed && options.stopOnError) || faults.length > 0;
+  const isOver = (): boolean => deps.stop.aborted || exceeded || (failed && options.stopOnError) || faults.length > 0;
   let complete = true;
-  for await (const row of rows) {
-    if (inFlight.size >= options.concurrency) await Promise.race(inFlight);
-    if (isOver()) {
-      complete = false;
-      break;
+  try {
+    for await (const row of rows) {
+      if (inFlight.size >= options.concurrency) await Promise.race(inFlight);
+      if (isOver()) {
+        complete = false;
+        break;
+      }
+      begin(row);
     }
-    begin(row);
+  } catch (error) {
+    faults.unshift(error);
   }
   await Promise.all(inFlight);
   if (faults.length > 0) throw faults[0];
@@ -91,25 +105,79 @@ export async function runBatch(
 async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): Promise<RowOutcome> {
   const earlier = await paidBefore(row, deps);
   if (earlier !== undefined) return earlier;
+  const { ceiling } = options;
+  const asking = askingCeiling(ceiling);
   let total: Money | undefined;
+  let letGo = false;
   const payment: PaymentDeps = {
     ...deps.payment,
-    approve: () => Promise.resolve(true),
+    approve: asking.approve,
     on: (event) => {
       if (event.type === 'quoted') total = event.approval.quote.total;
-      else if (event.type === 'let-go') deps.onLetGo();
-      else if (event.type === 'journal-failed') deps.warn(event.error);
+      else if (event.type === 'let-go') {
+        letGo = true;
+        deps.onLetGo();
+      } else if (event.type === 'journal-failed') deps.warn(event.error);
     },
   };
+  const consent = ceiling === undefined ? ('standing' as const) : ('none' as const);
   const unseen = !deps.known.has(row.ref);
-  const request = { order: row.order, ref: row.ref, unseen, terms: options.terms(row.order.body.sourceReq.ccy), consent: 'standing' as const };
+  const request = { order: row.order, ref: row.ref, unseen, terms: options.terms(row.order.body.sourceReq.ccy), consent };
   try {
     const txn = await pay(request, waitFor(row, options), payment);
-    return { ...about(row, txn), fate: txn.txnState === 'completed' ? 'paid' : 'sent', total };
+    return outcomeOf(row, txn, letGo, total);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { ...failedRow(row, error), total: error.kind === 'pending' ? total : undefined };
+    if (error.kind !== 'pending') asking.giveBack();
+    const elsewhere = letGo ? undefined : await paidElsewhere(row, error, deps);
+    if (elsewhere !== undefined) return elsewhere;
+    const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
+    const exceeded = failure !== error && asking.exceeded();
+    return { ...failedRow(row, failure), total: failure.kind === 'pending' ? total : undefined, exceeded };
   }
+}
+
+/** What this run did not let go itself was paid, or is being paid, by another. */
+function outcomeOf(row: PlannedRow, { txnId, txnState }: Transaction, letGo: boolean, total: Money | undefined): RowOutcome {
+  const fate = txnState === 'completed' ? 'paid' : 'sent';
+  return { row, fate, before: !letGo && fate === 'paid', txnId, txnState, total, failure: undefined };
+}
+
+/** The yes to a row where a sum was agreed to for all: as long as that is not used up. */
+function askingCeiling(ceiling: Ceiling | undefined) {
+  let taken: Money | undefined;
+  let refusal: Failure | undefined;
+  let exceeded = false;
+  const giveBack = (): void => {
+    if (taken !== undefined) ceiling?.giveBack(taken);
+    taken = undefined;
+  };
+  return {
+    giveBack,
+    refusal: () => refusal,
+    exceeded: () => exceeded,
+    approve: async ({ quote }: Approval): Promise<boolean> => {
+      giveBack();
+      if (ceiling === undefined || ceiling.take(quote.total)) {
+        taken = quote.total;
+        return true;
+      }
+      exceeded = true;
+      const message = `Not sent: with its ${formatAmount(quote.total)} the batch would cost more than you agreed to.`;
+      refusal = new Failure('limit', message, { txnId: quote.txnId });
+      return false;
+    },
+  };
+}
+
+/** An invoice that was paid under another reference, by another batch perhaps, is paid. */
+async function paidElsewhere(row: PlannedRow, { kind, txnId }: Failure, { payment }: BatchDeps): Promise<RowOutcome | undefined> {
+  if (kind !== 'usage' || txnId === undefined || row.order.onceKey === null) return undefined;
+  const txn = await payment.service.transaction(txnId).catch(() => undefined);
+  const { paymentRequest } = txn?.destReq.reqDetails ?? {};
+  const isSame = paymentRequest !== undefined && paymentRequest === row.order.body.destReq.reqDetails?.['paymentRequest'];
+  const mayPay = txn !== undefined && (txn.txnState === 'completed' || (!isFinal(txn.txnState) && !isQuoted(txn.txnState)));
+  return isSame && mayPay ? outcomeOf(row, txn, false, undefined) : undefined;
 }
 
 function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): PaymentOptions {
@@ -128,14 +196,6 @@ async function paidBefore(row: PlannedRow, { payment }: BatchDeps): Promise<RowO
   const total = known ? { ccy: spendCcy, value: new Big(approvedTotal) } : undefined;
   return { row, fate: 'paid', before: true, txnId, txnState, total, failure: undefined };
 }
-
-const about = (row: PlannedRow, { txnId, txnState }: Transaction) => ({
-  row,
-  before: false,
-  txnId,
-  txnState,
-  failure: undefined,
-});
 
 const failedRow = (row: PlannedRow, failure: Failure): Omit<RowOutcome, 'total'> => ({
   row,

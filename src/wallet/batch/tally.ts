@@ -34,7 +34,7 @@ export function counted({ fates, before, spent, kinds }: Tally, outcome: RowOutc
 export const doneRows = ({ fates }: Tally): number => fates.paid + fates.sent + fates.unknown + fates.failed;
 
 /** Whether this run let any money go. */
-const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fates.sent + fates.unknown > before;
+export const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fates.sent + fates.unknown > before;
 
 /**
  * What a batch that is not all well ends with: `pending` where a payment goes on unheard of, or a batch was interrupted
@@ -61,6 +61,17 @@ export function failureOf(tally: Tally, rows: number, complete: boolean, interru
   const kind = only === undefined || others.length > 0 || (promises && hasMoved(tally)) ? 'payment-failed' : only;
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} after that not begun`;
   return new Failure(kind, `Not paid: ${fates.failed} of ${howMany(rows, 'row')}${stopped}.`, again);
+}
+
+/** Something went wrong that is no row's failure, such as a file that cannot be read on, after money was let go. */
+export function faultFailure(fault: unknown, tally: Tally, rows: number): Failure | undefined {
+  if (fault === undefined) return undefined;
+  const left = rows - doneRows(tally) + tally.fates.failed;
+  const why = fault instanceof Error ? fault.message : String(fault);
+  return new Failure('pending', `Not paid: ${left} of ${howMany(rows, 'row')}, because it could not go on: ${why}`, {
+    hint: 'Run the same command again: it goes on, and pays no row twice.',
+    cause: fault,
+  });
 }
 
 const howMany = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -8,6 +8,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ListedTransaction } from '../../src/api/types.js';
+import { sanitize } from '../../src/terminal/sanitize.js';
 import { toJson } from '../../src/terminal/rows/json.js';
 import { exportLines, type ExportFormat } from '../../src/wallet/history/export.js';
 import { entryOf } from '../../src/wallet/history/ledger-entry.js';
@@ -65,12 +66,12 @@ const kinds = {
   }),
 } satisfies Record<string, ListedTransaction>;
 
-async function exported(format: ExportFormat, transactions: readonly ListedTransaction[]): Promise<string> {
+async function exported(format: ExportFormat, transactions: readonly ListedTransaction[], rawCells = false): Promise<string> {
   async function* source(): AsyncGenerator<ListedTransaction> {
     yield* transactions;
   }
   const pieces: string[] = [];
-  for await (const piece of exportLines(source(), format, toJson, () => undefined)) pieces.push(piece);
+  for await (const piece of exportLines(source(), { format, json: toJson, clean: sanitize, rawCells, leftOut: () => undefined })) pieces.push(piece);
   return pieces.join('');
 }
 
@@ -78,7 +79,7 @@ describe('an entry', () => {
   /** Every posting at what it cost, in the currency that it was paid with. */
   const sumOf = (txn: ListedTransaction): Record<string, string> => {
     const sums = new Map<string, Big>();
-    for (const { amount, cost } of entryOf(txn)?.postings ?? []) {
+    for (const { amount, cost } of entryOf(txn, sanitize)?.postings ?? []) {
       const { ccy, value } = cost ?? amount;
       sums.set(ccy, (sums.get(ccy) ?? new Big(0)).plus(value));
     }
@@ -109,11 +110,11 @@ describe('an entry', () => {
     ['swap', '-25.0625'],
     ['USDT send', '-26.05'],
   ] as const)('of a %s takes from the wallet what left it', ([kind, left]) => {
-    expect(entryOf(kinds[kind])?.postings[0]?.amount.value.toFixed()).toBe(left);
+    expect(entryOf(kinds[kind], sanitize)?.postings[0]?.amount.value.toFixed()).toBe(left);
   });
 
   test.for(['quoted', 'srccreated', 'destsent', 'failed', 'expired', 'usercanceled'])('is none while %s', (txnState) => {
-    expect(entryOf(transaction({ txnState }))).toBeUndefined();
+    expect(entryOf(transaction({ txnState }), sanitize)).toBeUndefined();
   });
 });
 
@@ -174,13 +175,58 @@ describe('a table in CSV', () => {
     const text = await exported('csv', [kinds.payout, transaction({ txnState: 'failed' })]);
     const rows: Record<string, string>[] = parse(text, { columns: true });
     expect(rows).toMatchObject([
-      { txnState: 'completed', sourceAmount: '0.0002', destAmount: '500000', fxRate: '2500000000', note: kinds.payout.note },
+      { txnState: 'completed', sourceAmount: '0.0002', destAmount: '500000', fxRate: '2500000000', note: kinds.payout.note?.replace('\n', '\\n') },
       { txnState: 'failed', servicepayFees: '0.00000005', networkFees: '0.00000002' },
     ]);
   });
 
+  test.for(['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '＝1'])('has no formula for %s', async (note) => {
+    const [row] = parse(await exported('csv', [transaction({ note, extRefId: note })]), { columns: true }) as Record<string, string>[];
+    expect(row).toMatchObject({ note: `'${note}`, extRefId: `'${note}`, sourceAmount: '0.000025' });
+    const [raw] = parse(await exported('csv', [transaction({ note })], true), { columns: true }) as Record<string, string>[];
+    expect(raw).toMatchObject({ note });
+  });
+
   test('has its head also when there is nothing', async () => {
     expect(await exported('csv', [])).toMatch(/^time,txnId,.*\n$/);
+  });
+});
+
+describe('whatever the service writes into its texts', () => {
+  const evil = '\u001b[2J\u202e\n2026-01-01 * "injected"\n  Assets:Evil  1000000 BTC, date:2020-01-01 ; x\r\u2028';
+  const texts = ['txnId', 'extRefId', 'note', 'accountDisplayName'] as const;
+  const changed = (field: string): ListedTransaction => transaction({ [field]: evil });
+  const methods = (which: 'sourceReq' | 'destReq', value: string) =>
+    transaction({ [which]: { ...kinds.swap[which], method: value } });
+  const cases = [
+    ...texts.map(changed),
+    methods('sourceReq', evil),
+    methods('destReq', evil),
+    methods('destReq', '-'),
+    methods('destReq', 'über'),
+    transaction({ destReq: side(`BTC\n${evil}`, 'lightning', 0.000025) }),
+    transaction({ sourceReq: side(evil, 'servicepay', 0.000025), destReq: side(evil, 'lightning', 0.000025) }),
+  ];
+  const formats = ['csv', 'jsonl', 'hledger', 'beancount'] as const;
+
+  test.for(formats)('%s stays free of escapes, and each transaction a record of its own', async (format) => {
+    const text = await exported(format, cases);
+    // oxlint-disable-next-line no-control-regex
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/);
+    expect(text.match(/^\s*Assets:Evil/m)).toBeNull();
+    expect(text.match(/^2026-01-01/m)).toBeNull();
+    const records = text.match(format === 'csv' || format === 'jsonl' ? /\n/g : /^2026-03-01 \* /gm)?.length;
+    expect(records).toBe({ csv: cases.length + 1, jsonl: cases.length, hledger: cases.length - 2, beancount: cases.length - 2 }[format]);
+  });
+
+  test.skipIf(!isInstalled('hledger'))('hledger reads it', async () => {
+    const file = await written('svcpay.journal', await exported('hledger', cases));
+    execFileSync('hledger', ['-f', file, 'check']);
+  });
+
+  test.skipIf(!isInstalled('bean-check'))('bean-check accepts it', async () => {
+    const file = await written('svcpay.beancount', await exported('beancount', cases));
+    expect(spawnSync('bean-check', [file], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
   });
 });
 

@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import type { ListedTransaction } from '../../src/api/types.js';
 import { withFigures } from '../../src/wallet/history/missing-amounts.js';
+import { sanitize } from '../../src/terminal/sanitize.js';
 import { entryOf, spentBy } from '../../src/wallet/history/ledger-entry.js';
 
 const whole = (txnId: string): ListedTransaction => ({
@@ -30,7 +31,7 @@ test('are read for completed transactions that lack them, and for no other, in t
   const result = await gathered(withFigures(listed(...all), read));
   expect(result.map(({ txnId }) => txnId)).toEqual(['a', 'q', ...ids, 'z']);
   expect(read.mock.calls.map(([id]) => id)).toEqual(ids);
-  expect(result.filter(({ txnState }) => txnState === 'completed').every((txn) => entryOf(txn) !== undefined)).toBe(true);
+  expect(result.filter(({ txnState }) => txnState === 'completed').every((txn) => entryOf(txn, sanitize) !== undefined)).toBe(true);
 });
 
 test('that cannot be read end the history with that failure', async () => {
@@ -40,7 +41,7 @@ test('that cannot be read end the history with that failure', async () => {
 
 test('of one side tell those of the other within one currency', () => {
   const receive = { ...whole('a'), sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.5 } };
-  expect(entryOf(receive)?.postings.map(({ amount }) => amount.value.toFixed())).toEqual(['-0.5', '0.5']);
+  expect(entryOf(receive, sanitize)?.postings.map(({ amount }) => amount.value.toFixed())).toEqual(['-0.5', '0.5']);
 });
 
 test('of a payment tell what it took out of the wallet, fees included', () => {

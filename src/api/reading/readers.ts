@@ -62,8 +62,8 @@ export const fields: Reader<Fields> = {
 /** Seconds from here on are an instant of this century; milliseconds up to here were before 1973. */
 const earliestSeconds = 1e8;
 const earliestMs = 1e11;
-/** The last instant of ECMAScript's calendar. */
-const latestMs = 8.64e15;
+/** The end of the year 9999: later ones are written in another form. */
+const latestMs = 253_402_300_799_999;
 
 /** Epoch ms, from epoch ms or seconds as number or text, or from ISO 8601, where UTC is meant if no zone is named. */
 export const instant: Reader<number> = {
@@ -83,7 +83,7 @@ function isoInstant(value: string): number | undefined {
   if (day === undefined) return undefined;
   const offset = /^[+-]/.test(zone) ? `${zone.slice(0, 3)}:${zone.replace(':', '').slice(3) || '00'}` : 'Z';
   const at = Date.parse(`${day}T${time.replace(',', '.')}${offset}`);
-  return Number.isNaN(at) ? undefined : at;
+  return at >= 0 && at <= latestMs ? at : undefined;
 }
 
 /** Reads fields in place. One that is not understood becomes null, and a doubt. */

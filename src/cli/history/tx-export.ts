@@ -1,23 +1,28 @@
 // Writes the history for a spreadsheet, a program or a book-keeping tool, page by page and never held whole.
 import { Failure } from '../../formats/failure.js';
+import type { ListedTransaction } from '../../api/types.js';
 import { toJson } from '../../terminal/rows/json.js';
+import { sanitize } from '../../terminal/sanitize.js';
 import { exportFormats, exportLines } from '../../wallet/history/export.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions } from './history-options.js';
-import { choice } from '../values.js';
+import { choice, flag } from '../values.js';
+
+const counted = (many: number): string => (many === 1 ? '1 transaction that has' : `${many} transactions that have`);
 
 export const txExport = defineCommand({
   arguments: {},
   options: {
     format: choice(exportFormats, 'FORMAT').optional().describe(exportFormats.join(', ')),
+    rawCells: flag().describe('leave in CSV what a spreadsheet would take for a formula'),
     ...historyOptions,
   },
   examples: [
     ['svcpay tx export --format hledger > svcpay.journal', 'everything, for hledger'],
     ['svcpay tx export --format csv --since 2026-01-01 --until 2026-12-31 > 2026.csv', 'a year, for a spreadsheet'],
   ],
-  async run({ format, ...flags }, context) {
+  async run({ format, rawCells, ...flags }, context) {
     const { globals, out } = context;
     if (format === undefined) throw new Failure('usage', `Say which format: --format ${exportFormats.join(', ')}.`);
     if (globals.json || globals.output !== undefined || globals.fields !== undefined) {
@@ -27,14 +32,14 @@ export const txExport = defineCommand({
     }
     const service = await context.ownClient();
     const filter = await historyFilter(flags, service);
-    const left = { out: 0 };
+    if (rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for --format csv.');
+    const left = { unmoved: 0, unclear: 0 };
+    const leftOut = ({ txnState }: ListedTransaction): void => void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransaction(filter);
     // JSONL is the list as the service gives it; books and spreadsheets need the fees.
     const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
-    await out.pour(exportLines(history, format, toJson, () => (left.out += 1)));
-    if (left.out > 0) {
-      const what = left.out === 1 ? 'transaction that has' : 'transactions that have';
-      out.say(`Left out: ${left.out} ${what} not moved money.`);
-    }
+    await out.pour(exportLines(history, { format, json: toJson, clean: sanitize, rawCells, leftOut }));
+    if (left.unmoved > 0) out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
+    if (left.unclear > 0) out.warn(`Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`);
   },
 });

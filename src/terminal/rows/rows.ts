@@ -1,8 +1,9 @@
 // Rows for machines: each format as the text before, of and after the rows, so that none has to be held.
+import { asPlainCell } from '../../formats/formula.js';
 import { cellText, fieldColumns } from './cell.js';
 import { pickFields } from './fields.js';
 import { toJson } from './json.js';
-import type { Column } from './view.js';
+import type { Cell, Column } from './view.js';
 
 export interface RowWriter<T> {
   /** Before the first row. */
@@ -58,11 +59,14 @@ export function csvRows<T extends object>(
   const head = stringify([cells.map(({ title }) => title)]);
   return {
     open: head,
-    row: (row) => stringify([cells.map((column) => cellText(column.value(row)))]),
+    row: (row) => stringify([cells.map((column) => csvCell(column.value(row)))]),
     close: '',
     none: head,
   };
 }
+
+/** What is text stays text in a spreadsheet. */
+const csvCell = (cell: Cell): string => (typeof cell === 'string' ? asPlainCell(cellText(cell)) : cellText(cell));
 
 export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => ({
   open: '',

@@ -1,6 +1,6 @@
 // Entries in the language of beancount: accounts are opened where they first appear, texts are quoted.
 import { fixed } from '../../formats/amount.js';
-import { costText, dayOf, plainLine, type Entry } from './ledger-entry.js';
+import { costText, dayOf, type Entry } from './ledger-entry.js';
 
 /** Before every transaction: beancount refuses an account that is used before it is open. */
 const opened = '1970-01-01';
@@ -29,4 +29,4 @@ function transaction({ time, title, note, txnId, reference, rate, postings }: En
   return `\n${[`${dayOf(time)} * ${described}`, ...metadata, ...lines].join('\n  ')}\n`;
 }
 
-const quoted = (text: string): string => `"${plainLine(text).replaceAll(/["\\]/g, (character) => `\\${character}`)}"`;
+const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, (character) => `\\${character}`)}"`;

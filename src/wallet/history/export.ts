@@ -1,6 +1,7 @@
 // The history as text for other programs: CSV and JSONL with every transaction, journals with those that moved money.
 import type { ListedTransaction } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
+import { asPlainCell } from '../../formats/formula.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
 import { entryOf, type Entry } from './ledger-entry.js';
@@ -15,23 +16,28 @@ interface Writer {
   readonly write: (txn: ListedTransaction) => string;
 }
 
-/**
- * Text as it comes, nothing before the first transaction is there.
- *
- * @param json writes an object as one line of JSON
- * @param leftOut called for every transaction that has no place in this format
- */
+export interface ExportManner {
+  readonly format: ExportFormat;
+  /** Writes an object as one line of JSON. */
+  readonly json: (value: object) => string;
+  /** Makes text from outside harmless for a screen, on one line. */
+  readonly clean: (text: string) => string;
+  /** Leaves in CSV what a spreadsheet would take for a formula. */
+  readonly rawCells: boolean;
+  /** Called for every transaction that has no place in this format. */
+  readonly leftOut: (txn: ListedTransaction) => void;
+}
+
+/** Text as it comes, nothing before the first transaction is there. */
 export async function* exportLines(
   transactions: AsyncIterable<ListedTransaction>,
-  format: ExportFormat,
-  json: (value: object) => string,
-  leftOut: () => void,
+  manner: ExportManner,
 ): AsyncGenerator<string, void, void> {
-  const { head, write } = writerOf(format, json);
+  const { head, write } = writerOf(manner);
   let gathered = head;
   for await (const txn of transactions) {
     const text = write(txn);
-    if (text === '') leftOut();
+    if (text === '') manner.leftOut(txn);
     gathered += text;
     if (gathered.length < pieceLength) continue;
     yield gathered;
@@ -43,33 +49,37 @@ export async function* exportLines(
 /** Handing on few large pieces is twice as fast as one for each transaction. */
 const pieceLength = 65_536;
 
-function writerOf(format: ExportFormat, json: (value: object) => string): Writer {
+function writerOf({ format, json, clean, rawCells }: ExportManner): Writer {
+  const harmless = (text: string): string => (rawCells ? clean(text) : asPlainCell(clean(text)));
   switch (format) {
     case 'csv':
       return {
         head: csvLine(csvColumns.map(([title]) => title)),
-        write: (txn) => csvLine(csvColumns.map(([, cell]) => cell(txn))),
+        write: (txn) => csvLine(csvColumns.map(([, cell, isText]) => (isText === true ? harmless(cell(txn)) : cell(txn)))),
       };
     case 'jsonl':
       return { head: '', write: (txn) => `${json(txn)}\n` };
     case 'hledger':
-      return journal(hledgerWriter());
+      return journal(hledgerWriter(), clean);
     case 'beancount':
-      return journal(beancountWriter());
+      return journal(beancountWriter(), clean);
   }
 }
 
-function journal({ head, write }: { readonly head: string; readonly write: (entry: Entry) => string }): Writer {
+function journal(
+  { head, write }: { readonly head: string; readonly write: (entry: Entry) => string },
+  clean: (text: string) => string,
+): Writer {
   return {
     head,
     write: (txn) => {
-      const entry = entryOf(txn);
+      const entry = entryOf(txn, clean);
       return entry === undefined ? '' : write(entry);
     },
   };
 }
 
-type CsvColumn = readonly [title: string, cell: (txn: ListedTransaction) => string];
+type CsvColumn = readonly [title: string, cell: (txn: ListedTransaction) => string, isText?: true];
 
 const number = (value: WireNumber | null | undefined): string =>
   value === null || value === undefined ? '' : plainNumber(value);
@@ -77,19 +87,19 @@ const number = (value: WireNumber | null | undefined): string =>
 /** Both fees are in the source currency. */
 const csvColumns: readonly CsvColumn[] = [
   ['time', ({ createdAt }) => (typeof createdAt === 'number' ? new Date(createdAt).toISOString() : '')],
-  ['txnId', ({ txnId }) => txnId],
-  ['extRefId', ({ extRefId }) => extRefId ?? ''],
-  ['txnState', ({ txnState }) => txnState],
-  ['sourceMethod', ({ sourceReq }) => sourceReq.method ?? ''],
-  ['sourceCcy', ({ sourceReq }) => sourceReq.ccy ?? ''],
+  ['txnId', ({ txnId }) => txnId, true],
+  ['extRefId', ({ extRefId }) => extRefId ?? '', true],
+  ['txnState', ({ txnState }) => txnState, true],
+  ['sourceMethod', ({ sourceReq }) => sourceReq.method ?? '', true],
+  ['sourceCcy', ({ sourceReq }) => sourceReq.ccy ?? '', true],
   ['sourceAmount', ({ sourceReq }) => number(sourceReq.amtSettled ?? sourceReq.amtRequested)],
-  ['destMethod', ({ destReq }) => destReq.method ?? ''],
-  ['destCcy', ({ destReq }) => destReq.ccy ?? ''],
+  ['destMethod', ({ destReq }) => destReq.method ?? '', true],
+  ['destCcy', ({ destReq }) => destReq.ccy ?? '', true],
   ['destAmount', ({ destReq }) => number(destReq.amtSettled ?? destReq.amtRequested)],
   ['servicepayFees', ({ sourceReq }) => number(sourceReq.servicepayFees)],
   ['networkFees', ({ sourceReq }) => number(sourceReq.networkFees)],
   ['fxRate', ({ fxRate }) => number(fxRate)],
-  ['note', ({ note }) => note ?? ''],
+  ['note', ({ note }) => note ?? '', true],
 ];
 
 const needsQuotes = /[",\r\n]/;

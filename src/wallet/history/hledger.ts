@@ -1,6 +1,6 @@
 // Entries in the journal format of hledger, which Ledger reads as well.
 import { fixed } from '../../formats/amount.js';
-import { costText, dayOf, plainLine, type Entry } from './ledger-entry.js';
+import { costText, dayOf, type Entry } from './ledger-entry.js';
 
 export function hledgerWriter(): { readonly head: string; readonly write: (entry: Entry) => string } {
   return { head: '; Written by svcpay. Dates are in UTC.\n', write };
@@ -10,8 +10,8 @@ function write({ time, title, note, txnId, reference, rate, postings }: Entry): 
   const described = [title, ...(note === undefined ? [] : [note])].map(withoutComment).join(' | ');
   const tags = [
     `time: ${time}`,
-    `txn-id: ${plainLine(txnId)}`,
-    ...(reference === undefined ? [] : [`ref: ${plainLine(reference)}`]),
+    `txn-id: ${tagValue(txnId)}`,
+    ...(reference === undefined ? [] : [`ref: ${tagValue(reference)}`]),
     ...(rate === undefined ? [] : [`rate: ${fixed(rate)}`]),
   ];
   const lines = postings.map((posting) => `${posting.account}  ${costText(posting)}`);
@@ -19,4 +19,7 @@ function write({ time, title, note, txnId, reference, rate, postings }: Entry): 
 }
 
 /** A semicolon would begin a comment. */
-const withoutComment = (text: string): string => plainLine(text).replaceAll(';', ',');
+const withoutComment = (text: string): string => text.replaceAll(';', ',');
+
+/** A comma would begin another tag. */
+const tagValue = (text: string): string => text.replaceAll(',', ' ');

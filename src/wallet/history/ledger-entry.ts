@@ -27,17 +27,21 @@ export interface Entry {
 
 type Side = ListedTransaction['sourceReq'];
 
-/** Undefined for what moved nothing, or not yet, and where the service does not tell the amounts. */
-export function entryOf(txn: ListedTransaction): Entry | undefined {
+/**
+ * Undefined for what moved nothing, or not yet, and where the service does not tell the amounts, or tells them in a
+ * currency that is none. Its texts are on one line and steer nothing.
+ */
+export function entryOf(txn: ListedTransaction, clean: (text: string) => string): Entry | undefined {
   const { sourceReq, destReq, createdAt } = txn;
   const figures = figuresOf(txn);
   if (txn.txnState !== 'completed' || createdAt == null || figures === undefined) return undefined;
+  const line = (text: string): string => clean(plainLine(text));
   return {
     time: new Date(createdAt).toISOString(),
-    title: titleOf(sourceReq.method ?? '', destReq.method ?? ''),
-    note: txn.note ?? undefined,
-    txnId: txn.txnId,
-    reference: txn.extRefId ?? undefined,
+    title: line(titleOf(sourceReq.method ?? '', destReq.method ?? '')),
+    note: txn.note == null ? undefined : line(txn.note),
+    txnId: line(txn.txnId),
+    reference: txn.extRefId == null ? undefined : line(txn.extRefId),
     rate: exchangeRate(txn),
     postings: postingsOf(txn, figures),
   };
@@ -86,8 +90,12 @@ function fee(amount: WireNumber | null | undefined, ccy: string, whose: string):
 function amountOf(side: Side, other: Side): Money | undefined {
   const own = side.amtSettled ?? side.amtRequested;
   const amount = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
-  return moneyFromWire(side.ccy, amount);
+  const found = moneyFromWire(side.ccy, amount);
+  return found !== undefined && isCurrency.test(found.ccy) ? found : undefined;
 }
+
+/** Codes that both programs take without quotes. */
+const isCurrency = /^[A-Z]{3,5}$/;
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */
 function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {
@@ -95,9 +103,11 @@ function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): strin
   return `${outside}:Svcpay:${named(method ?? 'unknown')}`;
 }
 
-/** A part of an account's name: letters, digits and dashes, a capital first. */
-const named = (name: string): string =>
-  (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll(/[^A-Za-z0-9-]/g, '-');
+/** A part of an account's name: letters, digits and dashes, a capital or a digit first. */
+function named(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9-]/g, '-').replace(/^-+/, '');
+  return plain === '' ? 'Unknown' : plain.charAt(0).toUpperCase() + plain.slice(1);
+}
 
 function titleOf(source: string, dest: string): string {
   if (source !== 'servicepay') return `Receive ${source}`;
@@ -105,7 +115,7 @@ function titleOf(source: string, dest: string): string {
 }
 
 /** One line without control characters, which have a meaning to the programs that read it. */
-export const plainLine = (text: string): string =>
+const plainLine = (text: string): string =>
   steering.test(text) ? text.replaceAll(new RegExp(steering, 'g'), ' ').trim() : text;
 
 /** Control characters and line breaks. */

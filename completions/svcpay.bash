@@ -64,7 +64,7 @@ _svcpay() {
     'tx cancel') words='' flags='' ;;
     'tx pending') words='' flags='' ;;
     'tx resume') words='' flags='--wait --no-wait --wait-timeout --new-journal' ;;
-    'tx export') words='' flags='--format --time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method' ;;
+    'tx export') words='' flags='--format --raw-cells --time --since --until --state --src-method --dest-method --exclude-src-method --exclude-dest-method' ;;
     'rates') words='' flags='' ;;
     'account') words='' flags='' ;;
     'login') words='' flags='--api-key --api-secret-stdin --network' ;;

@@ -236,6 +236,7 @@ complete -c svcpay -n '__svcpay_at tx resume' -l no-wait -d 'wait until the paym
 complete -c svcpay -n '__svcpay_at tx resume' -l wait-timeout -r -d 'longest wait for the settlement'
 complete -c svcpay -n '__svcpay_at tx resume' -l new-journal -d 'set a damaged journal aside and start a new one'
 complete -c svcpay -n '__svcpay_at tx export' -l format -x -a 'csv jsonl hledger beancount' -d 'csv, jsonl, hledger, beancount'
+complete -c svcpay -n '__svcpay_at tx export' -l raw-cells -d 'leave in CSV what a spreadsheet would take for a formula'
 complete -c svcpay -n '__svcpay_at tx export' -l time -x -a '1d 7d 30d 3m 6m 1y' -d 'the last 1d, 7d, 30d, 3m, 6m, 1y'
 complete -c svcpay -n '__svcpay_at tx export' -l since -r -d 'from then on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'
 complete -c svcpay -n '__svcpay_at tx export' -l until -r -d 'up to then, inclusive'

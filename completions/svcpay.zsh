@@ -67,7 +67,7 @@ _svcpay() {
     'tx cancel') words_=() flags=() ;;
     'tx pending') words_=() flags=() ;;
     'tx resume') words_=() flags=('--wait:wait until the payment is settled (the default)' '--no-wait:wait until the payment is settled (the default)' '--wait-timeout:longest wait for the settlement' '--new-journal:set a damaged journal aside and start a new one') ;;
-    'tx export') words_=() flags=('--format:csv, jsonl, hledger, beancount' '--time:the last 1d, 7d, 30d, 3m, 6m, 1y' '--since:from then on\: 2h, 7d, 2026-03-01 or 2026-03-01T14\:30\:00Z' '--until:up to then, inclusive' '--state:only this state; may be repeated' '--src-method:only from this source, such as servicepay or lightning' '--dest-method:only to this destination, such as lightning or onchain' '--exclude-src-method:nothing from this source' '--exclude-dest-method:nothing to this destination') ;;
+    'tx export') words_=() flags=('--format:csv, jsonl, hledger, beancount' '--raw-cells:leave in CSV what a spreadsheet would take for a formula' '--time:the last 1d, 7d, 30d, 3m, 6m, 1y' '--since:from then on\: 2h, 7d, 2026-03-01 or 2026-03-01T14\:30\:00Z' '--until:up to then, inclusive' '--state:only this state; may be repeated' '--src-method:only from this source, such as servicepay or lightning' '--dest-method:only to this destination, such as lightning or onchain' '--exclude-src-method:nothing from this source' '--exclude-dest-method:nothing to this destination') ;;
     'rates') words_=() flags=() ;;
     'account') words_=() flags=() ;;
     'login') words_=() flags=('--api-key:the API key; asked for when missing' '--api-secret-stdin:read the API secret from stdin' '--network:network of the service\: mainnet, testnet, any') ;;

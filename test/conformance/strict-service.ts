@@ -11,9 +11,11 @@ import {
   judgeWebhook,
   parseObject,
   signatureOf,
+  type Json,
   type Received,
 } from './strict-judge.js';
-import { advance, confirmed, invoiceFor, ledger, quote, reducedView, view, type Txn } from './strict-transactions.js';
+import { createGathering, evenTemper, meet, stateRead, type Temper } from './strict-temper.js';
+import { advance, confirmed, invoiceFor, ledger, move, quote, reducedView, view, type Txn } from './strict-transactions.js';
 
 /** What the specification leaves open, or writes in two ways. */
 export interface Dialect {
@@ -57,6 +59,12 @@ export interface StrictService {
   readonly findings: string[];
   readonly requests: Received[];
   readonly transactions: ReadonlyMap<string, Txn>;
+  /** What it does that the specification does not forbid. */
+  readonly temper: Temper;
+  /** Transactions whose money has moved and not come back. */
+  moved(): Txn[];
+  /** Makes a quote without a request for it. */
+  add(body: Json): void;
   /** An invoice from outside, to pay. */
   invoice(sat: bigint): string;
   stop(): Promise<void>;
@@ -75,13 +83,21 @@ export async function startStrictService(changes: Partial<Dialect> = {}): Promis
   const dialect = { ...literal, ...changes };
   const findings: string[] = [];
   const requests: Received[] = [];
-  const service = strictService(dialect, (text) => findings.push(text));
+  const temper = evenTemper();
+  const gathered = createGathering(temper);
+  const service = strictService(dialect, temper, (text) => findings.push(text));
   const server = createServer((incoming, outgoing) => {
     void (async () => {
       const request = await receive(incoming);
       requests.push(request);
-      const { status, body } = service.answer(request);
-      outgoing.writeHead(status, { 'content-type': 'application/json' }).end(body);
+      await gathered(request);
+      const meeting = meet(temper, request);
+      if (typeof meeting?.effect === 'number') setTimeout(() => service.answer(request, true), meeting.effect);
+      const answered = meeting === undefined || meeting.effect === 'at once' ? service.answer(request) : undefined;
+      const { status, body } = meeting ?? answered ?? refusal(500, 'internal');
+      if (status === 'broken off') return void outgoing.destroy();
+      const type = meeting === undefined || body.startsWith('{') ? 'application/json' : 'text/html';
+      outgoing.writeHead(status, { 'content-type': type }).end(body);
     })();
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
@@ -92,6 +108,8 @@ export async function startStrictService(changes: Partial<Dialect> = {}): Promis
     url: `http://127.0.0.1:${address.port}`,
     findings,
     requests,
+    temper,
+    moved: () => [...service.transactions.values()].filter(({ state }) => ['srccreated', 'destsent', 'completed'].includes(state)),
     stop: () =>
       new Promise((done) => {
         server.close(() => done());
@@ -107,10 +125,11 @@ async function receive(incoming: IncomingMessage): Promise<Received> {
   return { method, path: url.pathname, query: url.searchParams, headers, body };
 }
 
-type Handler = (request: Received, id: string) => Answer;
+/** @param inTime the request was taken before its quote lapsed, whatever the time is now */
+type Handler = (request: Received, id: string, inTime?: boolean) => Answer;
 type Route = readonly [method: string, path: RegExp, handle: Handler];
 
-function strictService(dialect: Dialect, find: (text: string) => void) {
+function strictService(dialect: Dialect, temper: Temper, find: (text: string) => void) {
   const apiKey = randomUUID();
   const apiSecret = randomBytes(24).toString('hex');
   const accountId = 'ne01-strict';
@@ -166,28 +185,28 @@ function strictService(dialect: Dialect, find: (text: string) => void) {
     const body = parseObject(request.body);
     if (!judge(request, judgeCreation(body)) || !body) return refusal(400, 'bad request');
     const ref = body['extRefId'];
-    if (ref !== undefined && [...transactions.values()].some((txn) => txn.body['extRefId'] === ref)) {
-      return refusal(400, 'bad request');
-    }
-    const txn = quote(body, accountId, Date.now());
+    const isUsed = ref !== undefined && [...transactions.values()].some((txn) => txn.body['extRefId'] === ref);
+    if (isUsed && !temper.takesUsedReferences) return refusal(400, 'bad request');
+    const txn = quote(body, accountId, Date.now(), temper.quoteLifeMs);
     if (txn === undefined) return refusal(400, 'bad request');
     transactions.set(txn.txnId, txn);
-    return ok(view(txn, dialect));
+    return ok(temper.makes(view(txn, dialect)));
   };
 
-  const withTransaction = (act: (txn: Txn) => Answer): Handler => (_, id) => {
+  const withTransaction = (act: (txn: Txn, inTime: boolean) => Answer): Handler => (_, id, inTime = false) => {
     const txn = transactions.get(id);
-    return txn ? act(txn) : refusal(404, 'not found');
+    return txn ? act(txn, inTime) : refusal(404, 'not found');
   };
 
-  const confirm = withTransaction((txn) => {
+  const confirm = withTransaction((txn, inTime) => {
     if (txn.state !== 'quoted') {
       const params = JSON.stringify({ state: txn.state, transactionId: txn.txnId });
       const error = `transaction ${txn.txnId} already in final state ${txn.state}`;
       return { status: 400, body: JSON.stringify({ resultStatus: 'error', code: '2005', error, errorMetadata: { params } }) };
     }
-    confirmed(txn, funds, dialect);
-    return ok(view(txn, dialect));
+    if (!inTime && Date.now() >= txn.expiresAt) move(txn, 'expired');
+    else confirmed(txn, funds, dialect);
+    return ok(temper.makes(view(txn, dialect)));
   });
 
   const list: Handler = (request) => {
@@ -195,17 +214,17 @@ function strictService(dialect: Dialect, find: (text: string) => void) {
     const { query } = request;
     const limit = Math.min(Number(query.get('limit') ?? 20), dialect.pageSize);
     const page = Number(query.get('page') ?? 1);
-    const found = [...transactions.values()].filter((txn) => matches(txn, query));
+    const found = [...transactions.values()].filter((txn) => matches(txn, query) && txn.createdAt <= Date.now() - temper.listLagMs);
     if (!dialect.oldestFirst) found.reverse();
     const data = found.slice((page - 1) * limit, page * limit).map((txn) => reducedView(txn, dialect));
-    return ok({ data, pagination: { page, limit, total: found.length } });
+    return ok({ data, pagination: temper.echoes({ page, limit, total: found.length }) });
   };
 
   const bare = (request: Received): Received['query'] | undefined =>
     judge(request, [...request.query.keys()].map((name) => `unknown parameter ${name}`)) ? request.query : undefined;
 
-  const plain = (handle: Handler): Handler => (request, id) =>
-    bare(request) ? handle(request, id) : refusal(400, 'bad request');
+  const plain = (handle: Handler): Handler => (request, id, inTime) =>
+    bare(request) ? handle(request, id, inTime) : refusal(400, 'bad request');
 
   const changeWebhook: Handler = (request, id) => {
     if (webhook?.id !== id) return refusal(404, 'not found');
@@ -232,13 +251,13 @@ function strictService(dialect: Dialect, find: (text: string) => void) {
     ['POST', /^\/transaction\/?$/, plain(create)],
     ['GET', /^\/transaction$/, list],
     ['GET', /^\/transaction\/([^/]+)$/, plain(withTransaction((txn) => {
-      const answer = ok(view(txn, dialect));
+      const state = stateRead(txn, temper.readLagMs, temper);
       advance(txn, funds, dialect);
-      return answer;
+      return state === undefined ? refusal(404, 'not found') : ok(temper.makes(view({ ...txn, state }, dialect)));
     }))],
-    ['PUT', /^\/transaction\/([^/]+)\/confirm$/, plain((request, id) => {
+    ['PUT', /^\/transaction\/([^/]+)\/confirm$/, plain((request, id, inTime) => {
       judge(request, request.body === '' ? [] : ['confirm has no body']);
-      return confirm(request, id);
+      return confirm(request, id, inTime);
     })],
     ['PUT', /^\/transaction\/([^/]+)\/cancel$/, withTransaction((txn) => {
       if (!dialect.cancel) return { status: 405, body: '' };
@@ -260,10 +279,13 @@ function strictService(dialect: Dialect, find: (text: string) => void) {
     })],
     ['GET', /^\/reference\/fiat-institution\/by-country\/([A-Z]{2})$/, plain((_, country) =>
       country === 'VN' ? ok(institutions) : { status: 200, body: dialect.noInstitutions })],
-    ['GET', /^\/rate$/, plain(() => (dialect.rates ? ok({ data: { BTCUSD: 100000.5 } }) : refusal(404, 'not found')))],
+    ['GET', /^\/rate$/, plain(() => {
+      const data = temper.rates ?? (dialect.rates ? { BTCUSD: 100000.5 } : undefined);
+      return data === undefined ? refusal(404, 'not found') : ok({ data });
+    })],
   ];
 
-  const answer = (request: Received): Answer => {
+  const answer = (request: Received, inTime = false): Answer => {
     judge(request, judgeEnvelope(request, apiSecret));
     const path = request.path.replace(/^\/api\/v2/, '');
     if (request.method === 'POST' && path === '/authentication/token-signature') return authenticate(request, '');
@@ -271,13 +293,17 @@ function strictService(dialect: Dialect, find: (text: string) => void) {
     if (refused) return refused;
     for (const [method, pattern, handle] of routes) {
       const match = method === request.method && pattern.exec(path);
-      if (match) return handle(request, decodeURIComponent(match[1] ?? ''));
+      if (match) return handle(request, decodeURIComponent(match[1] ?? ''), inTime);
     }
     judge(request, ['no such endpoint']);
     return refusal(404, 'not found');
   };
 
-  return { apiKey, apiSecret, accountId, transactions, answer, invoice: (sat: bigint) => invoiceFor(sat, dialect) };
+  const add = (body: Json): void => {
+    const txn = quote(body, accountId, Date.now(), temper.quoteLifeMs);
+    if (txn !== undefined) transactions.set(txn.txnId, txn);
+  };
+  return { apiKey, apiSecret, accountId, transactions, answer, add, invoice: (sat: bigint) => invoiceFor(sat, dialect) };
 }
 
 const btcAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';

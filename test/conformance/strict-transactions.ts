@@ -17,6 +17,8 @@ export interface Txn {
   readonly amounts: { readonly source: Big; readonly dest: Big };
   readonly fees: { readonly service: Big; readonly network: Big };
   state: string;
+  /** Every state so far, and since when. */
+  readonly history: { readonly at: number; readonly state: string }[];
   updatedAt: number;
   /** What confirm adds to the details of a receive. */
   added: Json;
@@ -64,7 +66,7 @@ const isReceive = ({ source }: Txn): boolean => source['method'] !== 'servicepay
 const isSwap = ({ source, dest }: Txn): boolean => source['method'] === 'servicepay' && dest['method'] === 'servicepay';
 
 /** Undefined for what the service does not take. */
-export function quote(body: Json, accountId: string, now: number): Txn | undefined {
+export function quote(body: Json, accountId: string, now: number, lifeMs: number): Txn | undefined {
   const [source, dest] = [side(body['sourceReq']), side(body['destReq'])];
   const amounts = amountsOf(source, dest);
   if (!amounts) return undefined;
@@ -78,7 +80,7 @@ export function quote(body: Json, accountId: string, now: number): Txn | undefin
   const pending = receive ? { reqDetails: pendingDetails[String(source['method'])] } : {};
   return {
     txnId: randomUUID(), accountId, body, source: { ...source, ...pending }, dest, createdAt: now, updatedAt: now,
-    expiresAt: now + 60_000, amounts, fees, state: 'quoted', added: {},
+    expiresAt: now + lifeMs, amounts, fees, state: 'quoted', history: [{ at: now, state: 'quoted' }], added: {},
     ...(dest['method'] === 'lnurl' && { dest: { ...dest, reqDetails: lnurlDetails(dest) } }),
   };
 }
@@ -116,7 +118,7 @@ export function confirmed(txn: Txn, funds: Ledger, dialect: Dialect): void {
   if (txn.source['method'] === 'lightning') {
     const paymentRequest = invoiceFor(BigInt(txn.amounts.dest.times(1e8).toFixed(0)), dialect);
     txn.added = { paymentRequest, invoicePageUrl: `https://pay.example/${txn.txnId}` };
-    txn.state = 'srccreated';
+    move(txn, 'srccreated');
   } else if (txn.source['method'] === 'on-chain') {
     const address = receiveAddress[dialect.invoices];
     const amount = txn.amounts.dest.toNumber();
@@ -124,18 +126,17 @@ export function confirmed(txn: Txn, funds: Ledger, dialect: Dialect): void {
       address, amount, invoice: `bitcoin:${address}?amount=${txn.amounts.dest.toFixed()}`,
       invoicePageUrl: `https://pay.example/${txn.txnId}`, expiredAt: new Date(Date.now() + 3_600_000).toISOString(),
     };
-    txn.state = 'srcintent';
+    move(txn, 'srcintent');
   } else if (funds.available(from).lt(cost(txn))) {
-    txn.state = 'failed';
+    move(txn, 'failed');
   } else if (isSwap(txn)) {
     funds.add(from, cost(txn).times(-1));
     funds.add(String(txn.dest['ccy']), txn.amounts.dest);
-    txn.state = 'completed';
+    move(txn, 'completed');
   } else {
     funds.reserve(from, cost(txn));
-    txn.state = 'srccreated';
+    move(txn, 'srccreated');
   }
-  txn.updatedAt = Date.now();
 }
 
 /** One step along the table: sends on their own, receives where somebody pays. */
@@ -156,10 +157,11 @@ export function advance(txn: Txn, funds: Ledger, { payer }: Dialect): void {
   }
 }
 
-function move(txn: Txn, next: string | undefined): void {
+export function move(txn: Txn, next: string | undefined): void {
   if (next === undefined) return;
   txn.state = next;
   txn.updatedAt = Date.now();
+  txn.history.push({ at: txn.updatedAt, state: next });
 }
 
 function fxRate({ source, dest }: Txn, { inverseRates }: Dialect): number {

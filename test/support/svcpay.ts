@@ -12,7 +12,8 @@ import { startCheckedSandbox } from './openapi.js';
 /** Live shapes in which every service of these tests answers, from `npm run test:shapes`. */
 const testedShapes = process.env['SVCPAY_TEST_SHAPES'];
 
-const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
+/** Another build may be driven, to see that a test fails where it should. */
+const program = process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export interface Surroundings {
   /** SVCPAY_HOME of the process. */

@@ -1,0 +1,82 @@
+// What the strict service does that the specification does not forbid: lagging, lying, and what stands before it.
+import type { Json, Received } from './strict-judge.js';
+import type { Txn } from './strict-transactions.js';
+
+/** What the next requests of a kind meet with in place of the service's answer. */
+export interface Meeting {
+  readonly exchange: 'creation' | 'confirmation' | 'read';
+  /** The connection is broken off without an answer. */
+  readonly status: number | 'broken off';
+  readonly body: string;
+  /** Whether the service carries the request out: not, at once, or so many ms later as if it had come in time. */
+  readonly effect: 'none' | 'at once' | number;
+  times: number;
+}
+
+/** Changed by a test at any time. */
+export interface Temper {
+  quoteLifeMs: number;
+  /** Reads show what was so long ago, and 404 for what was not there yet. */
+  readLagMs: number;
+  /** Reads tell `expired` from a quote's time, whatever has become of it meanwhile. */
+  saysExpiredTooEarly: boolean;
+  listLagMs: number;
+  takesUsedReferences: boolean;
+  /** The next creations wait until so many of them are there. */
+  creationsTogether: number;
+  /** What the service makes of an order, in every answer that shows it in full. */
+  makes: (view: Json) => Json;
+  /** What the list says of its pages. */
+  echoes: (pagination: Json) => Json;
+  rates: Json | undefined;
+  meetings: Meeting[];
+}
+
+export const evenTemper = (): Temper => ({
+  quoteLifeMs: 60_000,
+  readLagMs: 0,
+  saysExpiredTooEarly: false,
+  listLagMs: 0,
+  takesUsedReferences: false,
+  creationsTogether: 0,
+  makes: (view) => view,
+  echoes: (pagination) => pagination,
+  rates: undefined,
+  meetings: [],
+});
+
+const exchanges: readonly (readonly [Meeting['exchange'], method: string, path: RegExp])[] = [
+  ['creation', 'POST', /\/transaction\/?$/],
+  ['confirmation', 'PUT', /\/confirm$/],
+  ['read', 'GET', /\/transaction\/[^/]+$/],
+];
+
+/** Takes the next meeting of this request, if there is one. */
+export function meet({ meetings }: Temper, { method, path }: Received): Meeting | undefined {
+  const [exchange] = exchanges.find((each) => each[1] === method && each[2].test(path)) ?? [];
+  const meeting = meetings.find((each) => each.exchange === exchange && each.times > 0);
+  if (meeting !== undefined) meeting.times -= 1;
+  return meeting;
+}
+
+/** The state that a read tells now; undefined where it knows nothing of the transaction yet. */
+export function stateRead({ history, expiresAt }: Txn, lagMs: number, { saysExpiredTooEarly }: Temper): string | undefined {
+  const now = Date.now();
+  const state = history.findLast(({ at }) => at <= now - lagMs)?.state;
+  return saysExpiredTooEarly && state === 'quoted' && now >= expiresAt ? 'expired' : state;
+}
+
+/** Holds creations until the last of those that are awaited together is there. */
+export function createGathering(temper: Temper): (request: Received) => Promise<void> {
+  let waiting: (() => void)[] = [];
+  return ({ method, path }) =>
+    new Promise((goOn) => {
+      const [, ofCreation, atCreation] = exchanges[0] ?? [];
+      if (temper.creationsTogether === 0 || method !== ofCreation || atCreation?.test(path) !== true) return goOn();
+      waiting.push(goOn);
+      if (waiting.length < temper.creationsTogether) return;
+      temper.creationsTogether = 0;
+      for (const each of waiting) each();
+      waiting = [];
+    });
+}

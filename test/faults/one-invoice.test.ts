@@ -1,0 +1,49 @@
+// One invoice is paid once, by whatever name, reference, home or command it is asked for again.
+import { writeFileSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { test, type Strict } from '../support/strict.js';
+
+const batch = ({ home }: Strict, name: string, invoice: string): string => {
+  const file = `${home('')}${name}.csv`;
+  writeFileSync(file, `to\n${invoice}\n`);
+  return `batch ${file} --yes --json`;
+};
+const send = (invoice: string, ref = ''): string => `send lightning ${invoice} --yes --json${ref && ` --ref ${ref}`}`;
+
+/** Two ways to ask for the same invoice, one after the other; the second has to find the first. */
+const ways: readonly { what: string; first: (invoice: string, strict: Strict) => Promise<unknown>; second: (invoice: string, strict: Strict) => Promise<unknown> }[] = [
+  { what: 'without references, from two homes', first: (invoice, { run }) => run(send(invoice)), second: (invoice, { run }) => run(send(invoice), 'elsewhere') },
+  { what: 'without a reference, where one with a reference was', first: (invoice, { run }) => run(send(invoice, 'a')), second: (invoice, { run }) => run(send(invoice)) },
+  { what: 'under two references, from one home', first: (invoice, { run }) => run(send(invoice, 'b')), second: (invoice, { run }) => run(send(invoice, 'c')) },
+  { what: 'under a reference, from another home than the one without', first: (invoice, { run }) => run(send(invoice)), second: (invoice, { run }) => run(send(invoice, 'd'), 'elsewhere') },
+  { what: 'by another name of the host', first: (invoice, { run }) => run(send(invoice)), second: (invoice, strict) => strict.run(send(invoice), 'home', { sandbox: { ...strict.service, url: strict.service.url.replace('127.0.0.1', 'localhost') } }) },
+  { what: 'by another name of the account', first: (invoice, { run }) => run(send(invoice)), second: (invoice, { run, service }) => run(`${send(invoice)} --account ${service.accountId}`) },
+  { what: 'in a batch after it was paid alone', first: (invoice, { run }) => run(send(invoice)), second: (invoice, strict) => strict.run(batch(strict, 'after', invoice)) },
+  { what: 'alone after it was paid in a batch, from another home', first: (invoice, strict) => strict.run(batch(strict, 'before', invoice)), second: (invoice, { run }) => run(send(invoice), 'elsewhere') },
+];
+
+describe.concurrent('an invoice', () => {
+  test('is paid once, whichever way it is asked for again', async ({ strict }) => {
+    const { service } = strict;
+    const tried = await Promise.all(
+      ways.map(async ({ what, first, second }) => {
+        const invoice = service.invoice(1000n);
+        await first(invoice, strict);
+        await second(invoice, strict);
+        const paid = service.moved().filter(({ dest }) => JSON.stringify(dest).includes(invoice));
+        return { what, paid: paid.length };
+      }),
+    );
+    expect(tried).toEqual(ways.map(({ what }) => ({ what, paid: 1 })));
+  });
+
+  test('is paid once by homes that ask for it at the same moment, where used references are taken', async ({ strict }) => {
+    const { service, run } = strict;
+    Object.assign(service.temper, { takesUsedReferences: true, creationsTogether: 3 });
+    const invoice = service.invoice(1000n);
+    const ends = await Promise.all(['a', 'b', 'c'].map((at) => run(`${send(invoice)} --timeout 10s`, at)));
+    expect(ends.map(({ exitCode }) => exitCode).every((code) => [0, 2, 8].includes(code))).toBe(true);
+    expect(ends.some(({ exitCode }) => exitCode === 0)).toBe(true);
+    expect(service.moved()).toHaveLength(1);
+  });
+});

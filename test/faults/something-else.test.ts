@@ -1,0 +1,76 @@
+// Answers that are not what was asked for: nothing is confirmed, nothing is called paid, and no figure is taken on trust.
+import { describe, expect } from 'vitest';
+import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
+import type { Json } from '../conformance/strict-judge.js';
+import { lnurl, test } from '../support/strict.js';
+
+const side = (view: Json, name: string): Json => ({ ...Object(view[name]) });
+const changed = (name: 'sourceReq' | 'destReq', change: (side: Json) => Json) => (view: Json): Json =>
+  ({ ...view, [name]: { ...side(view, name), ...change(side(view, name)) } });
+const details = (reqDetails: Json) => changed('destReq', (dest) => ({ reqDetails: { ...Object(dest['reqDetails']), ...reqDetails } }));
+const completed = (make: (view: Json) => Json) => (view: Json): Json => ({ ...make(view), txnState: 'completed' });
+
+const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const elsewhere = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
+const tron = encodeTronAddress(new Uint8Array(20).fill(5));
+const onchain = `send onchain ${address} 0.0001btc --yes --json`;
+const payout = [
+  'payout --country VN --method vnd-instant --institution VCB --acct-num 0123456789 --acct-name NGUYEN',
+  '--amount 500000vnd --purpose 1 --source 2 --relationship 3 --sender-type individual --sender-name Ann',
+  '--sender-country US --recipient-type business --recipient-name Binh --recipient-country VN --yes --json',
+].join(' ');
+
+const lies: readonly { what: string; command: string; makes: (view: Json) => Json }[] = [
+  { what: 'to another address', command: onchain, makes: details({ address: elsewhere }) },
+  { what: 'to another address, completed at once', command: onchain, makes: completed(details({ address: elsewhere })) },
+  { what: 'for another amount, completed at once', command: onchain, makes: completed(changed('destReq', () => ({ amtRequested: 0.5 }))) },
+  { what: 'with the fees taken from the recipient', command: onchain, makes: (view) => ({ ...view, deductNetworkFeesFromDest: true }) },
+  { what: 'to another resolved address', command: lnurl('shop'), makes: details({ lnurlAddress: 'mallory@example.com' }) },
+  { what: 'to another account number', command: payout, makes: details({ acctNum: '999999' }) },
+  { what: 'to another name', command: payout, makes: changed('destReq', () => ({ kyc: { type: 'business', details: { legalFullName: 'Mallory', countryCode: 'VN' } } })) },
+  { what: 'with a negative fee', command: lnurl('shop'), makes: changed('sourceReq', () => ({ servicepayFees: -0.5 })) },
+  { what: 'with a negative network fee, completed at once', command: lnurl('shop'), makes: completed(changed('sourceReq', () => ({ networkFees: -0.5 }))) },
+  { what: 'with a fee above the amount', command: onchain, makes: changed('sourceReq', () => ({ servicepayFees: 0.0002 })) },
+  { what: 'with a negative amount', command: `send usdt ${tron} 25usdt --from BTC --yes --json`, makes: changed('sourceReq', () => ({ amtRequested: -0.00025 })) },
+  { what: 'with a rate that its amounts contradict', command: `send usdt ${tron} 25usdt --from BTC --yes --json`, makes: (view) => ({ ...changed('sourceReq', () => ({ amtRequested: 0.00025 }))(view), fxRate: 50_000 }) },
+];
+
+describe.concurrent('a service that makes something else of an order', () => {
+  test.for(lies)('($what) is not obeyed: nothing is confirmed or called paid', async ({ command, makes }, { strict }) => {
+    const { service, run } = strict;
+    service.temper.makes = makes;
+    const end = await run(command);
+    expect(end).toMatchObject({ stdout: '' });
+    expect([3, 6, 7, 8]).toContain(end.exitCode);
+    expect(end.stderr).not.toContain('Paid');
+    expect(service.requests.filter(({ path }) => path.endsWith('/confirm'))).toEqual([]);
+  });
+
+  test('with a small fee on a tiny amount is obeyed', async ({ strict }) => {
+    const { service, run } = strict;
+    service.temper.makes = changed('sourceReq', () => ({ servicepayFees: 0.000005 }));
+    expect(await run('send lnurl shop@example.com 100sat --yes --json')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe.concurrent('a rate that is off', () => {
+  const worse = { BTCUSDT: 250_000, BTCUSD: 250_000 };
+
+  test('is refused with --yes, by the rates that the service itself shows', async ({ strict }) => {
+    const { service, run } = strict;
+    service.temper.rates = worse;
+    const end = await run(`send usdt ${tron} 25usdt --from BTC --yes --max-fee 1% --json`);
+    expect(end).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(service.moved()).toHaveLength(0);
+    expect((await run('swap 25usdt BTC --yes --json')).exitCode).toBe(0);
+    expect((await run('swap 0.0002btc USDT --yes --json')).exitCode).toBe(7);
+    expect((await run('swap 0.0002btc USDT --yes --max-rate-loss 90% --json')).exitCode).toBe(0);
+  });
+
+  test('cannot be seen where the service shows no rates: that is said, and the payment made', async ({ strict }) => {
+    const { run } = strict;
+    const end = await run(`send usdt ${tron} 25usdt --from BTC --yes`);
+    expect(end.exitCode).toBe(0);
+    expect(end.stderr).toMatch(/rate/i);
+  });
+});

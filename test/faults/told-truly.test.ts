@@ -1,0 +1,98 @@
+// What is told at the end: of lists whose pages say anything, of journals that were emptied, of clocks and hosts.
+import { existsSync, readdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect } from 'vitest';
+import { svcpayTty } from '../support/svcpay.js';
+import { lnurl, test, type Strict } from '../support/strict.js';
+
+const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
+const ahead = (ms: number): Record<string, string> =>
+  ({ NODE_OPTIONS: `--import=${jumpingClock}`, CLOCK_JUMP_MS: String(ms), CLOCK_JUMPS_AFTER_MS: '0' });
+const day = 86_400_000;
+
+/** Quotes from outside of the program, so that they cost no process each. */
+function fill({ service }: Strict, count: number): void {
+  const body = { sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } };
+  for (let index = 0; index < count; index += 1) service.add({ ...body, extRefId: `old-${index}` });
+}
+
+const echoes = [
+  { what: 'the limit that was asked for', echo: (asked: object) => ({ ...asked, limit: 100, total: 95 }) },
+  { what: 'a total of nothing', echo: (asked: object) => ({ ...asked, total: 0 }) },
+  { what: 'the rows of the page as their total', echo: (asked: object) => ({ ...asked, total: 20 }) },
+];
+
+describe.concurrent('a list in pages of 20', () => {
+  test.override({ dialect: { pageSize: 20 } });
+
+  test.for(echoes)('that echoes $what is read to its end', async ({ echo }, { strict }) => {
+    const { service, run } = strict;
+    fill(strict, 95);
+    service.temper.echoes = echo;
+    const [listed, exported, raw] = await Promise.all([
+      run('tx list --all --json'), run('tx export --format jsonl'), run('api GET /api/v2/transaction?limit=100 --paginate', 'raw'),
+    ]);
+    expect(JSON.parse(listed.stdout)).toHaveLength(95);
+    expect(exported.stdout.trim().split('\n')).toHaveLength(95);
+    expect(raw.stdout.match(/old-\d+/g)).toHaveLength(95);
+  });
+});
+
+describe.concurrent('a journal', () => {
+  test('that was emptied beside its own traces is damage, and pays nothing', async ({ strict }) => {
+    const { service, run, home } = strict;
+    expect(await run(`${lnurl('shop')} --ref order-1`)).toMatchObject({ exitCode: 0 });
+    const file = join(home('home'), 'journal.db');
+    truncateSync(file, 0);
+    const end = await run(`${lnurl('other')} --ref order-2`);
+    expect(end).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(end.error().message).toMatch(/damaged/);
+    expect(readdirSync(home('home')).filter((name) => name.startsWith('journal.db'))).not.toEqual([]);
+    expect(existsSync(file)).toBe(true);
+    expect(service.moved()).toHaveLength(1);
+  });
+
+  test('that was taken over while a person was asked makes no "nothing moved" of the payment', async ({ strict }) => {
+    const { service, run, home } = strict;
+    const tty = svcpayTty('send lnurl shop@example.com 1000sat --ref order-1'.split(' '), { home: home('home'), sandbox: service });
+    await tty.waitFor(/Pay 0\.0000/);
+    // Another process whose clock is ahead takes the lease for over, and pays.
+    expect(await run(`${lnurl('shop')} --ref order-1`, 'home', { env: ahead(3_600_000) })).toMatchObject({ exitCode: 0 });
+    tty.type('\u0003');
+    expect([0, 8]).toContain(await tty.ended);
+    expect(tty.text()).not.toMatch(/Not sent|[Nn]othing moved/);
+    expect(service.moved()).toHaveLength(1);
+  });
+});
+
+describe.concurrent('a limit per day', () => {
+  test('holds for every name of the host, and under a clock that runs ahead', async ({ strict }) => {
+    const { service, run } = strict;
+    const url = service.url.replace('127.0.0.1', 'localhost');
+    expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
+    expect(await run(lnurl('shop'))).toMatchObject({ exitCode: 0 });
+    const others = await Promise.all([
+      run(lnurl('other')),
+      run(lnurl('other'), 'home', { sandbox: { ...service, url } }),
+      run(lnurl('other'), 'home', { env: ahead(2 * day) }),
+      run(`${lnurl('other')} --account ${service.accountId}`),
+    ]);
+    expect(others.map(({ exitCode }) => exitCode)).toEqual([7, 7, 7, 7]);
+    expect(service.moved()).toHaveLength(1);
+  });
+
+  test('is not escaped by a profile that does not exist', async ({ strict }) => {
+    const { run, service } = strict;
+    const ends = await Promise.all([run(`${lnurl('shop')} --profile nosuch`), run(lnurl('shop'), 'home', { env: { SVCPAY_PROFILE: 'nosuch' } })]);
+    expect(ends.map(({ exitCode }) => exitCode)).not.toContain(0);
+    expect(service.moved()).toHaveLength(0);
+  });
+});
+
+test('an answer that is 4,000 levels deep keeps no payment from its end', async ({ strict }) => {
+  const { service, run } = strict;
+  service.temper.makes = (view) => ({ ...view, deep: JSON.parse(`${'['.repeat(4_000)}${']'.repeat(4_000)}`) });
+  expect(await run(lnurl('shop'))).toMatchObject({ exitCode: 0 });
+  expect(service.moved()).toHaveLength(1);
+});

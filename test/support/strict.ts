@@ -1,0 +1,32 @@
+// The built program against the strict service in whatever temper, from as many homes as a test wants.
+import { join } from 'node:path';
+import { startStrictService, type Dialect, type StrictService } from '../conformance/strict-service.js';
+import { svcpay, test as base, type Run, type Surroundings } from './svcpay.js';
+
+export interface Strict {
+  readonly service: StrictService;
+  /** Runs a command line, at a home of this name. */
+  run(args: string, at?: string, around?: Partial<Surroundings>): Promise<Run>;
+  /** Where a home of this name is. */
+  home(name: string): string;
+}
+
+interface Fixtures {
+  readonly dialect: Partial<Dialect>;
+  readonly strict: Strict;
+}
+
+export const test = base.extend<Fixtures>({
+  dialect: {},
+  strict: async ({ home: folder, dialect }, use) => {
+    const service = await startStrictService(dialect);
+    const home = (name: string): string => join(folder, name);
+    const run: Strict['run'] = (args, at = 'home', around = {}) =>
+      svcpay(args.split(' '), { home: home(at), sandbox: service, ...around });
+    await use({ service, run, home });
+    await service.stop();
+  },
+});
+
+/** The specification's name for what a wallet of the strict service pays a Lightning Address with. */
+export const lnurl = (name: string): string => `send lnurl ${name}@example.com 1000sat --yes --json`;

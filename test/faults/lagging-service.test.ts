@@ -1,7 +1,7 @@
 // Services that lag, lie about what is over, take references twice or stand behind gateways: paid once, and told truly.
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
-import { lnurl, test } from '../support/strict.js';
+import { lnurl, test, isOpen } from '../support/strict.js';
 
 const page = '<!doctype html><h1>Gateway</h1>';
 const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting =>
@@ -9,7 +9,7 @@ const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting
 const shop = `${lnurl('shop')} --ref order-1 --wait-timeout 2s --timeout 1s`;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe.concurrent('after its confirmation was sent', () => {
+describe.skipIf(isOpen)('after its confirmation was sent', { concurrent: true }, () => {
   const early = [
     { what: 'taken, its answer lost', effect: 'at once' as const },
     { what: 'taken long after its answer was lost', effect: 2_500 },
@@ -52,7 +52,7 @@ const gateways = [
   { status: 403, body: page }, { status: 400, body: '' },
 ];
 
-describe.concurrent('a gateway that answers a confirmation', () => {
+describe.skipIf(isOpen)('a gateway that answers a confirmation', { concurrent: true }, () => {
   test('with its own 4xx is asked again: paid once, exit 0, whether the service had acted or not', async ({ strict }) => {
     const { service, run, home } = strict;
     for (const effect of ['at once', 'none'] as const) {
@@ -83,7 +83,7 @@ describe.concurrent('a gateway that answers a confirmation', () => {
   });
 });
 
-describe.concurrent('a reference', () => {
+describe.skipIf(isOpen)('a reference', { concurrent: true }, () => {
   test('that the service refuses as used and does not list yet is in doubt, not refused', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.listLagMs = 4_000;

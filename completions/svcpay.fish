@@ -1,6 +1,6 @@
 # fish completion for svcpay. Generated from the command tree: npm run completions
 function __svcpay_path
-    set -l known 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'payout' 'payout methods' 'payout institutions' 'batch' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'wallets' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx pending' 'tx resume' 'tx export' 'rates' 'account' 'login' 'logout' 'whoami' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config path' 'doctor' 'completion' 'help' 'decode' 'api' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox run' 'sandbox status' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox mine' 'sandbox clock' 'sandbox clock show' 'sandbox clock advance' 'sandbox clock freeze' 'sandbox clock thaw' 'sandbox fault' 'sandbox fault add' 'sandbox fault list' 'sandbox fault clear' 'sandbox log' 'sandbox deliveries' 'sandbox snapshot' 'sandbox snapshot save' 'sandbox snapshot load' 'sandbox snapshot list' 'sandbox snapshot remove' 'sandbox reset' 'mcp' 'demo'
+    set -l known 'receive' 'receive lightning' 'receive onchain' 'receive address' 'send' 'send lightning' 'send lnurl' 'send onchain' 'send usdt' 'swap' 'payout' 'payout methods' 'payout institutions' 'batch' 'recipients' 'recipients list' 'recipients add' 'recipients remove' 'limits' 'limits list' 'limits set' 'limits allow' 'limits disallow' 'limits clear' 'wallets' 'tx' 'tx list' 'tx get' 'tx watch' 'tx confirm' 'tx cancel' 'tx pending' 'tx resume' 'tx export' 'rates' 'account' 'login' 'logout' 'whoami' 'profiles' 'profiles list' 'profiles use' 'profiles remove' 'config' 'config list' 'config get' 'config set' 'config unset' 'config path' 'doctor' 'completion' 'help' 'decode' 'api' 'webhook' 'webhook list' 'webhook set' 'webhook update' 'webhook remove' 'webhook listen' 'webhook verify' 'webhook sign' 'webhook replay' 'webhook trigger' 'sandbox' 'sandbox start' 'sandbox run' 'sandbox status' 'sandbox fund' 'sandbox pay' 'sandbox invoice' 'sandbox mine' 'sandbox clock' 'sandbox clock show' 'sandbox clock advance' 'sandbox clock freeze' 'sandbox clock thaw' 'sandbox fault' 'sandbox fault add' 'sandbox fault list' 'sandbox fault clear' 'sandbox log' 'sandbox deliveries' 'sandbox snapshot' 'sandbox snapshot save' 'sandbox snapshot load' 'sandbox snapshot list' 'sandbox snapshot remove' 'sandbox reset' 'mcp' 'demo'
     set -l path
     for word in (commandline -opc)[2..]
         string match -q -- '-*' $word; and continue
@@ -235,7 +235,7 @@ complete -c svcpay -n '__svcpay_at tx resume' -l wait -d 'wait until the payment
 complete -c svcpay -n '__svcpay_at tx resume' -l no-wait -d 'wait until the payment is settled (the default)'
 complete -c svcpay -n '__svcpay_at tx resume' -l wait-timeout -r -d 'longest wait for the settlement'
 complete -c svcpay -n '__svcpay_at tx resume' -l new-journal -d 'set a damaged journal aside and start a new one'
-complete -c svcpay -n '__svcpay_at tx export' -l format -x -a 'csv jsonl hledger beancount' -d 'csv, jsonl, hledger, beancount'
+complete -c svcpay -n '__svcpay_at tx export' -l format -x -a 'csv jsonl hledger beancount' -d 'the same as -o: csv, jsonl, hledger, beancount'
 complete -c svcpay -n '__svcpay_at tx export' -l raw-cells -d 'leave in CSV what a spreadsheet would take for a formula'
 complete -c svcpay -n '__svcpay_at tx export' -l time -x -a '1d 7d 30d 3m 6m 1y' -d 'the last 1d, 7d, 30d, 3m, 6m, 1y'
 complete -c svcpay -n '__svcpay_at tx export' -l since -r -d 'from then on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'
@@ -254,6 +254,7 @@ complete -c svcpay -f -n '__svcpay_at profiles' -a remove -d 'forget one with it
 complete -c svcpay -f -n '__svcpay_at config' -a list -d 'all settings and what decides them'
 complete -c svcpay -f -n '__svcpay_at config' -a get -d 'print one setting'
 complete -c svcpay -f -n '__svcpay_at config' -a set -d 'change one setting'
+complete -c svcpay -f -n '__svcpay_at config' -a unset -d 'take one setting away'
 complete -c svcpay -f -n '__svcpay_at config' -a path -d 'print where they are kept'
 complete -c svcpay -f -n '__svcpay_at config get' -a 'base-url'
 complete -c svcpay -f -n '__svcpay_at config get' -a 'account'
@@ -276,6 +277,16 @@ complete -c svcpay -f -n '__svcpay_at config set' -a 'sender.country'
 complete -c svcpay -f -n '__svcpay_at config set' -a 'sender.phone'
 complete -c svcpay -f -n '__svcpay_at config set' -a 'sender.address'
 complete -c svcpay -n '__svcpay_at config set' -l unset -d 'take it away instead'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'base-url'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'account'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'network'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'maker'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'sandbox'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'sender.type'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'sender.name'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'sender.country'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'sender.phone'
+complete -c svcpay -f -n '__svcpay_at config unset' -a 'sender.address'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'bash'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'zsh'
 complete -c svcpay -f -n '__svcpay_at completion' -a 'fish'

@@ -29,7 +29,7 @@ _svcpay() {
   for word in "${(@)words[2,CURRENT-1]}"; do
     [[ $word == -* ]] && continue
     case "${path_:+$path_ }$word" in
-      'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'batch'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'wallets'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'rates'|'account'|'login'|'logout'|'whoami'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config path'|'doctor'|'completion'|'help'|'decode'|'api'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox run'|'sandbox status'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox mine'|'sandbox clock'|'sandbox clock show'|'sandbox clock advance'|'sandbox clock freeze'|'sandbox clock thaw'|'sandbox fault'|'sandbox fault add'|'sandbox fault list'|'sandbox fault clear'|'sandbox log'|'sandbox deliveries'|'sandbox snapshot'|'sandbox snapshot save'|'sandbox snapshot load'|'sandbox snapshot list'|'sandbox snapshot remove'|'sandbox reset'|'mcp'|'demo') path_="${path_:+$path_ }$word" ;;
+      'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'batch'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'wallets'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'rates'|'account'|'login'|'logout'|'whoami'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config unset'|'config path'|'doctor'|'completion'|'help'|'decode'|'api'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox run'|'sandbox status'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox mine'|'sandbox clock'|'sandbox clock show'|'sandbox clock advance'|'sandbox clock freeze'|'sandbox clock thaw'|'sandbox fault'|'sandbox fault add'|'sandbox fault list'|'sandbox fault clear'|'sandbox log'|'sandbox deliveries'|'sandbox snapshot'|'sandbox snapshot save'|'sandbox snapshot load'|'sandbox snapshot list'|'sandbox snapshot remove'|'sandbox reset'|'mcp'|'demo') path_="${path_:+$path_ }$word" ;;
     esac
   done
   case "$path_" in
@@ -67,7 +67,7 @@ _svcpay() {
     'tx cancel') words_=() flags=() ;;
     'tx pending') words_=() flags=() ;;
     'tx resume') words_=() flags=('--wait:wait until the payment is settled (the default)' '--no-wait:wait until the payment is settled (the default)' '--wait-timeout:longest wait for the settlement' '--new-journal:set a damaged journal aside and start a new one') ;;
-    'tx export') words_=() flags=('--format:csv, jsonl, hledger, beancount' '--raw-cells:leave in CSV what a spreadsheet would take for a formula' '--time:the last 1d, 7d, 30d, 3m, 6m, 1y' '--since:from then on\: 2h, 7d, 2026-03-01 or 2026-03-01T14\:30\:00Z' '--until:up to then, inclusive' '--state:only this state; may be repeated' '--src-method:only from this source, such as servicepay or lightning' '--dest-method:only to this destination, such as lightning or onchain' '--exclude-src-method:nothing from this source' '--exclude-dest-method:nothing to this destination') ;;
+    'tx export') words_=() flags=('--format:the same as -o\: csv, jsonl, hledger, beancount' '--raw-cells:leave in CSV what a spreadsheet would take for a formula' '--time:the last 1d, 7d, 30d, 3m, 6m, 1y' '--since:from then on\: 2h, 7d, 2026-03-01 or 2026-03-01T14\:30\:00Z' '--until:up to then, inclusive' '--state:only this state; may be repeated' '--src-method:only from this source, such as servicepay or lightning' '--dest-method:only to this destination, such as lightning or onchain' '--exclude-src-method:nothing from this source' '--exclude-dest-method:nothing to this destination') ;;
     'rates') words_=() flags=() ;;
     'account') words_=() flags=() ;;
     'login') words_=() flags=('--api-key:the API key; asked for when missing' '--api-secret-stdin:read the API secret from stdin' '--network:network of the service\: mainnet, testnet, any') ;;
@@ -77,10 +77,11 @@ _svcpay() {
     'profiles list') words_=() flags=() ;;
     'profiles use') words_=() flags=() ;;
     'profiles remove') words_=() flags=() ;;
-    'config') words_=('list:all settings and what decides them' 'get:print one setting' 'set:change one setting' 'path:print where they are kept') flags=() ;;
+    'config') words_=('list:all settings and what decides them' 'get:print one setting' 'set:change one setting' 'unset:take one setting away' 'path:print where they are kept') flags=() ;;
     'config list') words_=() flags=() ;;
     'config get') words_=('base-url:' 'account:' 'network:' 'maker:' 'sandbox:' 'sender.type:' 'sender.name:' 'sender.country:' 'sender.phone:' 'sender.address:') flags=() ;;
     'config set') words_=('base-url:' 'account:' 'network:' 'maker:' 'sandbox:' 'sender.type:' 'sender.name:' 'sender.country:' 'sender.phone:' 'sender.address:') flags=('--unset:take it away instead') ;;
+    'config unset') words_=('base-url:' 'account:' 'network:' 'maker:' 'sandbox:' 'sender.type:' 'sender.name:' 'sender.country:' 'sender.phone:' 'sender.address:') flags=() ;;
     'config path') words_=() flags=() ;;
     'doctor') words_=() flags=() ;;
     'completion') words_=('bash:' 'zsh:' 'fish:' 'powershell:') flags=() ;;

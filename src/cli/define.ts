@@ -14,6 +14,8 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   readonly createsProfile?: true;
   /** From its first argument on every word is the command's own, options too. */
   readonly ownsRest?: true;
+  /** Formats of its own that `-o` takes here: they come to `run` as its `format`. */
+  readonly formats?: readonly string[];
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export interface Command {
   readonly examples: CommandDefinition['examples'];
   readonly createsProfile: boolean;
   readonly ownsRest: boolean;
+  readonly formats: readonly string[];
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
@@ -34,6 +37,7 @@ export function defineCommand<A extends Values, O extends Values>(definition: Co
     examples: definition.examples,
     createsProfile: definition.createsProfile === true,
     ownsRest: definition.ownsRest === true,
+    formats: definition.formats ?? [],
     execute: async (raw, context) =>
       definition.run({ ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) }, context),
   };

@@ -118,7 +118,10 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
   target.action(async (...received: unknown[]) => {
     const raw: Record<string, RawValues[string]> = { ...target.opts<Record<string, RawValues[string]>>() };
     names.forEach((name, index) => (raw[name] = rawWord(received[index])));
-    const context = await options.openContext(readAll(globalOptions, target.optsWithGlobals<RawValues>()), command);
+    const { output, ...globals } = target.optsWithGlobals<RawValues>();
+    const isOwn = typeof output === 'string' && command.formats.includes(output);
+    if (isOwn) raw['format'] = output;
+    const context = await options.openContext(readAll(globalOptions, isOwn ? globals : { ...globals, output }), command);
     try {
       await command.execute(raw, context);
     } finally {

@@ -64,6 +64,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['config list', 'all settings and what decides them', () => import('./settings/config-list.js').then((it) => it.configList)],
     ['config get', 'print one setting', () => import('./settings/config-get.js').then((it) => it.configGet)],
     ['config set', 'change one setting', () => import('./settings/config-set.js').then((it) => it.configSet)],
+    ['config unset', 'take one setting away', () => import('./settings/config-set.js').then((it) => it.configUnset)],
     ['config path', 'print where they are kept', () => import('./settings/config-path.js').then((it) => it.configPath)],
     ['doctor', 'check the installation, its files, the service and the clock', () => import('./settings/doctor.js').then((it) => it.doctor)],
     ['completion', 'print the completion script of a shell', () => import('./help/completion.js').then((it) => it.completion(tree))],

@@ -46,6 +46,8 @@ describe('svcpay login', () => {
     const tty = svcpayTty(['login', '--api-key', sandbox.apiKey], { home });
     await tty.waitFor('Address of the service');
     tty.type(`${sandbox.url}\r`);
+    await tty.waitFor('Replace it?');
+    tty.type('y\r');
     await tty.waitFor('API secret');
     tty.type(`${sandbox.apiSecret}\r`);
     expect(await tty.ended).toBe(0);
@@ -66,7 +68,7 @@ describe('svcpay login', () => {
 
   test('is undone by logout', async ({ sandbox, home }) => {
     await login(sandbox, home);
-    expect(await svcpay(['logout'], { home })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['logout', '--yes'], { home })).toMatchObject({ exitCode: 0 });
     const kept = readdirSync(home).map((file) => readFileSync(join(home, file), 'utf8')).join('');
     expect(kept).not.toContain(sandbox.apiSecret);
     expect(await svcpay(['wallets'], { home })).toMatchObject({ exitCode: 4, stdout: '' });

@@ -202,8 +202,8 @@ describe('svcpay tx export', () => {
   });
 
   test.for([
-    ['no format', [], /--format csv, jsonl, hledger, beancount/],
-    ['another way to name a format', ['--format', 'csv', '--json'], /has the form that --format names/],
+    ['no format', [], /-o csv, jsonl, hledger, beancount/],
+    ['another way to name a format', ['--format', 'csv', '--json'], /export is one of csv/],
   ] as const)('refuses %s', async ([, args, says], { around }) => {
     const run = await svcpay(['tx', 'export', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });

@@ -92,7 +92,7 @@ describe('svcpay limits', () => {
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/per day\s+0\.00005000 BTC/);
     expect(tty.text()).toContain('other currencies than BTC without limit');
-    const cleared = await svcpay(['limits', 'clear', '--json'], { home });
+    const cleared = await svcpay(['limits', 'clear', '--json', '--yes'], { home });
     expect(cleared.stdout).toBe('[]\n');
   });
 

@@ -267,7 +267,7 @@ describe('what there is', () => {
     expect(added).toMatchObject({ exitCode: 0 });
     const listed = await svcpay(['recipients', 'list'], around);
     expect(listed.stdout).toBe('Anh A\tLE VAN A\t970436\t0123456789\tvnd-instant\n');
-    expect(await svcpay(['recipients', 'remove', 'Anh A'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['recipients', 'remove', 'Anh A', '--yes'], around)).toMatchObject({ exitCode: 0 });
     expect(await svcpay(['recipients', 'list', '--json'], around)).toMatchObject({ exitCode: 0, stdout: '[]\n' });
     expect(await svcpay(['recipients', 'remove', 'Anh A'], around)).toMatchObject({ exitCode: 5 });
   });

@@ -2,7 +2,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay, test } from '../support/svcpay.js';
+import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+
+const recipient = '--country VN --institution 970436 --acct-num 0123456789 --acct-name Le --recipient-type individual --recipient-name Le'
+  .concat(' --recipient-country VN')
+  .split(' ');
 
 const lines = (text: string): string[] => text.trim().split('\n');
 
@@ -51,5 +55,49 @@ describe('svcpay profiles', () => {
     expect(secrets()).not.toContain(sandbox.apiSecret);
     expect(readFileSync(join(home, 'tokens.json'), 'utf8')).not.toContain('accessToken');
     expect(await svcpay(['profiles', 'list', '--json'], { home })).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  });
+});
+
+describe('what is not easily undone', () => {
+  const lines = [['logout'], ['limits', 'clear'], ['recipients', 'remove', 'Anh A'], ['webhook', 'remove', 'any']];
+  test.for(lines)('svcpay %s %s asks first, and in a script wants --yes', async (line, { around }) => {
+    await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
+    await svcpay(['recipients', 'add', 'Anh A', ...recipient], around);
+    const before = readFileSync(join(around.home, 'config.json'), 'utf8');
+    const run = await svcpay(line, around);
+    expect(run).toMatchObject({ exitCode: 9, stdout: '', stderr: expect.stringContaining('--yes') });
+    expect(readFileSync(join(around.home, 'config.json'), 'utf8')).toBe(before);
+    expect(around.sandbox.requests('DELETE')).toEqual([]);
+  });
+
+  test('a limit is raised only by who types the amount, or with --yes', async ({ home }) => {
+    const limit = async () => (await svcpay(['limits', 'list', '-q'], { home })).stdout;
+    await svcpay(['limits', 'set', '--per-day', '5000sat'], { home });
+    const low = await limit();
+    expect(await svcpay(['limits', 'set', '--per-day', '50000sat'], { home })).toMatchObject({ exitCode: 9 });
+    const tty = svcpayTty(['limits', 'set', '--per-day', '50000sat'], { home });
+    await tty.waitFor(/raises the limit per day from 0\.00005000 BTC to 0\.00050000 BTC/);
+    tty.type('5000sat\r');
+    await tty.waitFor('That is not');
+    tty.type('\u007F'.repeat(7) + '50000sat\r');
+    expect(await tty.ended).toBe(0);
+    expect(await limit()).not.toBe(low);
+    expect(await svcpay(['limits', 'set', '--per-day', '5000sat'], { home })).toMatchObject({ exitCode: 0 });
+    expect(await limit()).toBe(low);
+    expect(await svcpay(['limits', 'set', '--per-day', '50000sat', '--yes'], { home })).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a profile of another service is replaced by a login only with a yes, and keeps its limits', async ({ around, home }) => {
+    const { url, apiKey, apiSecret } = around.sandbox;
+    const config = () => JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'));
+    const login = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];
+    const first = await svcpay(login, { home, input: apiSecret });
+    expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Profile default is written') });
+    expect(await svcpay(login, { home, input: apiSecret })).toMatchObject({ exitCode: 0 });
+    await svcpay(['limits', 'set', '--per-day', '5000sat'], { home });
+    expect(await svcpay(['login', '--sandbox'], { home })).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(config().profiles.default).toMatchObject({ apiKey });
+    expect(await svcpay(['login', '--sandbox', '--yes'], { home })).toMatchObject({ exitCode: 0 });
+    expect(config().profiles.default).toEqual({ sandbox: true, limits: { perPayment: {}, perDay: { BTC: '0.00005' }, destinations: [] } });
   });
 });

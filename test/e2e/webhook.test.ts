@@ -26,9 +26,9 @@ describe('svcpay webhook set, list, update, remove', () => {
     expect(updated.stdout).not.toContain('another secret');
     expect((await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).stdout).toBe(input);
 
-    expect(await svcpay(['webhook', 'remove', id], around)).toMatchObject({ exitCode: 0, stdout: `${id}\n` });
+    expect(await svcpay(['webhook', 'remove', id, '--yes'], around)).toMatchObject({ exitCode: 0, stdout: `${id}\n` });
     expect((await svcpay(['webhook', 'list', '--json'], around)).json()).toEqual([]);
-    expect(await svcpay(['webhook', 'remove', id], around)).toMatchObject({ exitCode: 5 });
+    expect(await svcpay(['webhook', 'remove', id, '--yes'], around)).toMatchObject({ exitCode: 5 });
   });
 
   test('replace nothing without a yes, and say what would be replaced', async ({ around }) => {

@@ -12,27 +12,28 @@ import { choice, flag } from '../values.js';
 const counted = (many: number): string => (many === 1 ? '1 transaction that has' : `${many} transactions that have`);
 
 export const txExport = defineCommand({
+  formats: exportFormats,
   arguments: {},
   options: {
-    format: choice(exportFormats, 'FORMAT').optional().describe(exportFormats.join(', ')),
+    format: choice(exportFormats, 'FORMAT').optional().describe(`the same as -o: ${exportFormats.join(', ')}`),
     rawCells: flag().describe('leave in CSV what a spreadsheet would take for a formula'),
     ...historyOptions,
   },
   examples: [
-    ['svcpay tx export --format hledger > svcpay.journal', 'everything, for hledger'],
-    ['svcpay tx export --format csv --since 2026-01-01 --until 2026-12-31 > 2026.csv', 'a year, for a spreadsheet'],
+    ['svcpay tx export -o hledger > svcpay.journal', 'everything, for hledger'],
+    ['svcpay tx export -o csv --since 2026-01-01 --until 2026-12-31 > 2026.csv', 'a year, for a spreadsheet'],
   ],
   async run({ format, rawCells, ...flags }, context) {
     const { globals, out } = context;
-    if (format === undefined) throw new Failure('usage', `Say which format: --format ${exportFormats.join(', ')}.`);
     if (globals.json || globals.output !== undefined || globals.fields !== undefined) {
-      throw new Failure('usage', 'An export has the form that --format names. Leave --json, -o and --fields out.', {
+      throw new Failure('usage', `An export is one of ${exportFormats.join(', ')}. Leave --json and --fields out.`, {
         hint: 'svcpay tx list --all takes those.',
       });
     }
+    if (format === undefined) throw new Failure('usage', `Say which format: -o ${exportFormats.join(', ')}.`);
     const service = await context.ownClient();
     const filter = await historyFilter(flags, service);
-    if (rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for --format csv.');
+    if (rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for -o csv.');
     const left = { unmoved: 0, unclear: 0 };
     const leftOut = ({ txnState }: ListedTransaction): void => void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransaction(filter);

@@ -7,11 +7,12 @@ import { text } from '../values.js';
 export const recipientsRemove = defineCommand({
   arguments: { name: text('NAME').describe('as svcpay recipients list shows it') },
   options: {},
-  examples: [['svcpay recipients remove "Le Van A"', 'forgets the account and the person']],
-  async run({ name }, { config, out }) {
+  examples: [['svcpay recipients remove "Le Van A"', 'forgets the account and the person; asks first']],
+  async run({ name }, { config, out, ask }) {
     if (!Object.hasOwn(config.read().recipients, name)) {
       throw new Failure('not-found', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
     }
+    if (!(await ask.confirm(`Take ${name} out of your address book?`))) throw new Failure('declined', 'Nobody was removed.');
     await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
     out.say(`${name} is no longer in your address book.`);
   },

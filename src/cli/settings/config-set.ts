@@ -1,7 +1,8 @@
 // Changes one setting of the profile, or takes it away. What is given is checked before it is kept.
 import { Failure } from '../../formats/failure.js';
 import { changeProfile } from '../../store/profile/profiles.js';
-import { configNames, findKey } from './config-keys.js';
+import type { Context } from '../context.js';
+import { configNames, findKey, type ConfigKey } from './config-keys.js';
 import { defineCommand } from '../define.js';
 import { flag, text, word } from '../values.js';
 
@@ -16,12 +17,25 @@ export const configSet = defineCommand({
     ['svcpay config set network testnet --profile trial', 'of another profile'],
     ['svcpay config set account --unset', 'back to the account of the API key'],
   ],
-  async run({ key, value, unset }, { config, settings, out, env }) {
+  async run({ key, value, unset }, context) {
     if (unset === (value !== undefined)) throw new Failure('usage', `Give ${key.name} a value, or --unset.`);
-    await changeProfile(config, settings.profileName, (before) => key.change(before, value));
-    out.say(`${key.name} is ${unset ? 'no longer set' : 'set'} in profile ${settings.profileName}.`);
-    if (key.variable !== undefined && (env[key.variable] ?? '') !== '') out.warn(`${key.variable} goes before it.`);
-    const isIdle = key.name === 'base-url' && !unset && settings.profile.sandbox === true;
-    if (isIdle) out.warn('This profile uses the embedded sandbox instead: svcpay config set sandbox false');
+    await change(key, value, context);
   },
 });
+
+export const configUnset = defineCommand({
+  arguments: { key: word('KEY', findKey, configNames).describe(configNames.join(', ')) },
+  options: {},
+  examples: [['svcpay config unset account', 'back to the account of the API key']],
+  run: ({ key }, context) => change(key, undefined, context),
+});
+
+type Place = Pick<Context, 'config' | 'settings' | 'out' | 'env'>;
+
+async function change(key: ConfigKey, value: string | undefined, { config, settings, out, env }: Place): Promise<void> {
+  await changeProfile(config, settings.profileName, (before) => key.change(before, value));
+  out.say(`${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ${settings.profileName}.`);
+  if (key.variable !== undefined && (env[key.variable] ?? '') !== '') out.warn(`${key.variable} goes before it.`);
+  const isIdle = key.name === 'base-url' && value !== undefined && settings.profile.sandbox === true;
+  if (isIdle) out.warn('This profile uses the embedded sandbox instead: svcpay config set sandbox false');
+}

@@ -1,4 +1,5 @@
 // Removes the spending policy, or its limits in one currency.
+import { Failure } from '../../formats/failure.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import { defineCommand } from '../define.js';
 import { changeLimits, showLimits } from './limits-flow.js';
@@ -8,10 +9,13 @@ export const limitsClear = defineCommand({
   arguments: { ccy: currency().optional().describe('only the limits in this currency') },
   options: {},
   examples: [
-    ['svcpay limits clear', 'no limits, and any destination'],
-    ['svcpay limits clear USDT', 'the limits in one currency'],
+    ['svcpay limits clear', 'no limits, and any destination; asks first'],
+    ['svcpay limits clear USDT --yes', 'the limits in one currency'],
   ],
   async run({ ccy }, context) {
+    const which = ccy === undefined ? 'all limits' : `the limits in ${ccy}`;
+    const yes = await context.ask.confirm(`Remove ${which} of profile ${context.settings.profileName}?`);
+    if (!yes) throw new Failure('declined', 'The limits stay as they are.');
     const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
     await changeLimits(context, (before) =>

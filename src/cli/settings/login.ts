@@ -29,16 +29,19 @@ export const login = defineCommand({
       ? await loginToSandbox(context)
       : await loginToService({ apiKey, apiSecretStdin, network }, context);
     await context.out.record(result, loginView(result));
+    const { profileName } = context.settings;
+    context.out.say(`Profile ${profileName} is written, and used from now on where nothing else is said.`);
     if (context.out.forPeople) context.out.say('You are logged in. Next: svcpay wallets');
   },
 });
 
 async function loginToSandbox(context: Context): Promise<Login> {
+  await agreeToReplace({ sandbox: true }, context);
   const client = await context.client();
   const token = await client.authenticate();
   const { credentials } = await context.embedded();
   const kept = openTokens(context.home.config, credentialName(embeddedUrl, credentials.apiKey));
-  await keepProfile(context, () => ({ sandbox: true }));
+  await keepProfile(context, ({ limits, sender }) => ({ sandbox: true, ...(limits && { limits }), ...(sender && { sender }) }));
   return loginOf(context, embeddedUrl, token, 'the sandbox itself', kept.path);
 }
 
@@ -54,6 +57,7 @@ async function loginToService(answers: Answers, context: Context): Promise<Login
   const known = settings.embedded ? undefined : settings.baseUrl;
   const baseUrl = parseBaseUrl(known ?? (await askText(context, 'Address of the service', '--base-url URL')));
   const apiKey = answers.apiKey ?? context.env['SVCPAY_API_KEY'] ?? (await askText(context, 'API key', '--api-key KEY'));
+  await agreeToReplace({ sandbox: false, baseUrl, apiKey }, context);
   const apiSecret = await findSecret(answers, context);
   const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
   const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
@@ -83,6 +87,16 @@ async function findSecret({ apiSecretStdin }: Answers, context: Context): Promis
   return (
     context.settings.apiSecret ?? context.ask.secret({ message: 'API secret', flag: '--api-secret-stdin' })
   );
+}
+
+/** A profile of another service or another key is not given up in passing. */
+async function agreeToReplace(next: Profile, { config, settings: { profileName, profile }, ask }: Context): Promise<void> {
+  const isThere = Object.hasOwn(config.read().profiles, profileName) && (profile.sandbox === true || profile.apiKey !== undefined);
+  const isSame = next.sandbox === true ? profile.sandbox === true : next.baseUrl === profile.baseUrl && next.apiKey === profile.apiKey;
+  if (!isThere || isSame) return;
+  const former = profile.sandbox === true ? 'the embedded sandbox' : `${profile.baseUrl ?? ''} with the key ${profile.apiKey ?? ''}`;
+  const yes = await ask.confirm(`Profile ${profileName} is ${former}. Replace it?`, { note: '--profile NAME keeps both' });
+  if (!yes) throw new Failure('declined', `Profile ${profileName} stays as it is.`, { hint: 'svcpay login --profile NAME' });
 }
 
 const keepProfile = ({ config, settings }: Context, change: (before: Profile) => Profile): Promise<Profile> =>

@@ -1,4 +1,5 @@
 // Removes a webhook and forgets its secret. Specification: endpoint 14.
+import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
@@ -7,8 +8,10 @@ import { forgetWebhookSecret } from './webhook-secret.js';
 export const removeWebhook = defineCommand({
   arguments: { id: text('ID').describe('id of the webhook, as listed') },
   options: {},
-  examples: [['svcpay webhook remove ID', 'no state change is pushed any more']],
+  examples: [['svcpay webhook remove ID', 'no state change is pushed any more; asks first']],
   async run({ id }, context) {
+    const yes = await context.ask.confirm(`Remove the webhook ${id}? State changes are then pushed to nobody.`);
+    if (!yes) throw new Failure('declined', 'Nothing was removed.');
     await (await context.client()).removeWebhook(id);
     await forgetWebhookSecret(context);
     await context.out.record(

@@ -1,17 +1,15 @@
 // Loads the parts of the program, with what V8 compiled of them kept beside them: compiling takes longer than running.
 'use strict';
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
-const { createRequire } = require('node:module');
 const { basename, dirname, join } = require('node:path');
 const { Script } = require('node:vm');
 
 /**
- * Runs `entry` as a module of CommonJS. The name of each part it loads carries a hash of its text, so that what is kept
+ * Runs `entry`: each part is one function that takes what a module of CommonJS does. The name of each part it loads carries a hash of its text, so that what is kept
  * never belongs to another text; V8 refuses what another version of it compiled, which has a folder of its own.
  */
 exports.load = (entry) => {
   const folder = join(dirname(entry), 'compiled', `${process.version}-${process.arch}`);
-  const requireOther = createRequire(entry);
   const parts = new Map();
 
   const open = (path) => {
@@ -19,11 +17,10 @@ exports.load = (entry) => {
     if (known !== undefined) return known.module.exports;
     const file = path === entry ? undefined : join(folder, basename(path));
     const cachedData = file === undefined ? undefined : readKept(file);
-    const text = `(function(exports,require,module){${readFileSync(path, 'latin1')}\n})`;
-    const script = new Script(text, { filename: path, cachedData });
+    const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData });
     const part = { script, file, isNew: file !== undefined && cachedData === undefined, module: { exports: {} } };
     parts.set(path, part);
-    const requireFrom = (name) => (name.startsWith('.') ? open(join(dirname(path), name)) : requireOther(name));
+    const requireFrom = (name) => (name.startsWith('.') ? open(join(dirname(path), name)) : require(name));
     script.runInThisContext()(part.module.exports, requireFrom, part.module);
     return part.module.exports;
   };

@@ -46,12 +46,12 @@ export async function buildProgram(outdir) {
     logOverride: { 'import-is-undefined': 'silent' },
     write: false,
   });
-  await Promise.all(outputFiles.map(writeCommonJs));
+  await Promise.all(outputFiles.map(writePart));
 }
 
-/** Node loads CommonJS faster; esbuild splits only modules of ECMAScript. */
-async function writeCommonJs({ path, text }) {
+/** A function as bin/load.js takes it; esbuild splits only modules of ECMAScript. */
+async function writePart({ path, text }) {
   const { code } = await transform(text, { ...options, format: 'cjs', supported: { 'dynamic-import': false } });
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, code);
+  await writeFile(path, `(function(exports,require,module){${code}})`);
 }

@@ -1,5 +1,4 @@
 // The only file that touches the process: argv, streams, signals and the exit code.
-import { setTimeout as delay } from 'node:timers/promises';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli, showLost, showUnexpected } from './cli/run.js';
@@ -101,7 +100,8 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     now: () => Date.now(),
     random: () => Math.random(),
     newId: () => crypto.randomUUID(),
-    sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+    sleep: (ms, signal) =>
+      process.getBuiltinModule('node:timers/promises').setTimeout(ms, undefined, signal === undefined ? {} : { signal }),
     every: (ms, action) => {
       const timer = setInterval(action, ms);
       return () => clearInterval(timer);

@@ -72,7 +72,7 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
   };
   const chalkOf = (stream: OutputStream): ChalkInstance =>
     new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) });
-  const whyNoPrompt = reasonAgainstPrompt(stdin.isTTY, isTty(stderr), env, flags);
+  const whyNoPrompt = reasonAgainstPrompt(stdin, isTty(stderr), env, flags);
   const unicode = speaksUnicode(env);
   const drawsBlocks = (stream: OutputStream): boolean =>
     (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb';
@@ -129,7 +129,7 @@ function colorLevel(isTty: boolean, env: Env, noColor: boolean): 0 | 1 | 2 | 3 {
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== '';
 
 function reasonAgainstPrompt(
-  stdinIsTty: boolean,
+  stdin: Input,
   stderrIsTty: boolean,
   env: Env,
   flags: TerminalSource['flags'],
@@ -137,7 +137,7 @@ function reasonAgainstPrompt(
   if (flags.noInput === true) return '--no-input was given';
   if (flags.json === true) return '--json was given';
   if (isOn(env['SVCPAY_NO_INPUT'])) return 'SVCPAY_NO_INPUT is set';
-  if (!stdinIsTty) return 'stdin is not a terminal';
+  if (!stdin.isTTY) return 'stdin is not a terminal';
   if (!stderrIsTty) return 'stderr is not a terminal';
   if (isOn(env['CI'])) return 'CI is set';
   return env['TERM'] === 'dumb' ? 'the terminal is dumb' : undefined;

@@ -1,6 +1,4 @@
 // Where a connection goes: this machine by its own name, another one by a proxy where the environment names one.
-import { lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
 import { isLocalName, isLoopback } from '../base-url.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,8 +9,7 @@ export interface Proxy {
 }
 
 /** A name under `localhost` is this machine, whatever a name server says, since http is allowed to it. */
-export const lookupSafely: LookupFunction = (hostname, options, callback) =>
-  lookup(isLocalName(hostname) ? 'localhost' : hostname, options, callback);
+export const resolvable = (hostname: string): string => (isLocalName(hostname) ? 'localhost' : hostname);
 
 /** As with curl, a name in lower case goes first and a proxy needs no scheme. */
 export function proxyOf(env: Environment): Proxy | undefined {

@@ -1,7 +1,9 @@
 // The transport for a few requests, by Node's own HTTP: it is there already, and starts in a third of the time of undici.
-import type { Agent, ClientRequest, RequestOptions } from 'node:http';
+import type { Agent, ClientRequest } from 'node:http';
+import type { RequestOptions } from 'node:https';
+import { isIP } from 'node:net';
 import type { HttpRequest, HttpResponse } from '../transport.js';
-import { lookupSafely } from './address.js';
+import { resolvable } from './address.js';
 import { exchange, type Course, type NetworkTransport } from './exchange.js';
 
 /** As much as is used of `node:http` or `node:https`. */
@@ -40,9 +42,18 @@ async function open(protocol: string, timeout: number): Promise<Way> {
 }
 
 function carry({ request, agent }: Way, url: URL, { method, headers, body }: HttpRequest, course: Course): void {
-  const { protocol, hostname, port, pathname, search } = url;
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const outgoing = request({ protocol, host, port, path: pathname + search, method, headers, agent, lookup: lookupSafely });
+  const { protocol, port, pathname, search } = url;
+  const name = url.hostname.replace(/^\[|\]$/g, '');
+  const outgoing = request({
+    protocol,
+    host: resolvable(name),
+    port,
+    path: pathname + search,
+    method,
+    headers: { host: url.host, ...headers },
+    agent,
+    ...(protocol === 'https:' && isIP(name) === 0 && { servername: name }),
+  });
   course.begins((reason) => outgoing.destroy(reason));
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) course.leaves();

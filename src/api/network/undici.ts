@@ -1,7 +1,8 @@
 // The transport for many requests and for proxies, by undici: pooled connections, and tunnels as the environment says.
+import { lookup } from 'node:dns';
 import type { Agent, Dispatcher } from 'undici';
 import { NetworkError, type HttpRequest, type HttpResponse } from '../transport.js';
-import { lookupSafely, mayBeProxied, proxyOf, type Environment, type Proxy } from './address.js';
+import { mayBeProxied, proxyOf, resolvable, type Environment, type Proxy } from './address.js';
 import { exchange, type NetworkTransport } from './exchange.js';
 
 export interface UndiciOptions {
@@ -37,7 +38,7 @@ export function undiciTransport({ env, timeoutMs }: UndiciOptions): NetworkTrans
 const agentOptions = (timeoutMs: number): Agent.Options => ({
   headersTimeout: 0,
   bodyTimeout: 0,
-  connect: { timeout: timeoutMs, lookup: lookupSafely },
+  connect: { timeout: timeoutMs, lookup: (hostname, options, callback) => lookup(resolvable(hostname), options, callback) },
 });
 
 async function loadDirect(timeoutMs: number): Promise<Dispatcher> {

@@ -67,4 +67,4 @@ export async function* eachRow<T>(
 }
 
 const goingRound = (counted: number, total: number | undefined): Failure =>
-  new Failure('unexpected', `The list is not whole: the service gives the same page again after ${counted} of ${total} rows.`);
+  new Failure('temporary', `The list is not whole: the service gives the same page again after ${counted} of ${total} rows.`);

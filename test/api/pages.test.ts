@@ -70,7 +70,7 @@ test('any list is read whole and once, by any cap, size and total', async () => 
 test('a service that gives its first page for ever is found out, when it says that there are more', async () => {
   const fetch = async (): Promise<Page<string>> => ({ rows: ['a', 'b'], total: 9 });
   await expect(rowsOf(eachRow(fetch, (row) => row))).rejects.toMatchObject({
-    kind: 'unexpected',
+    kind: 'temporary',
     message: 'The list is not whole: the service gives the same page again after 2 of 9 rows.',
   });
 });

@@ -122,7 +122,7 @@ function mayEndInCalm({ wishes, keeper }: Ended, kind: FailureKind, { books }: K
   const refuses = traits.refusing > 0 || traits.making > 0;
   const lags = traits.readLagMs > 0 || traits.listLagMs > 0 || traits.confirmationWaitsMs > 0;
   const isLimited = Object.keys(books.limits.perDay).length > 0;
-  const isInDoubt = transactions.some((txn) => txn.confirmedBy.size > 0 && hasLapsed(txn.state));
+  const isInDoubt = transactions.some((txn) => hasLapsed(stateAtLast(txn)));
   const sharesInvoice = wishes.some((wish) => books.wishes.some((other) => other !== wish && other.order === wish.order));
   if (kind === 'payment-failed') return true;
   if (kind === 'limit') return isLimited || refuses;
@@ -190,7 +190,7 @@ function astray(intent: Intent, keeper: Keeper, known: Known): string[] {
     const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
     return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is closed, but ${each.txnId} is ${each.state}`);
   }
-  const isDoubt = txn !== undefined && txn.confirmedBy.size > 0 && (hasLapsed(txn.state) || txn.isRefused);
+  const isDoubt = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused);
   if (step !== 'final') return isDoubt && (step === 'confirming' || step === 'confirmed') ? [] : [`${ref} is still at ${step}`];
   return txn !== undefined && stateAtLast(txn) === txnState ? [] : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];
 }

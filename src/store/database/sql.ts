@@ -4,6 +4,8 @@ export type SqlValue = string | number | Uint8Array | null;
 
 /** Statements of one transaction, or of one read. */
 export interface Sql {
+  /** The action is run once more: what it did before may be kept already. */
+  readonly isAgain: boolean;
   all(sql: string, ...values: SqlValue[]): Promise<readonly unknown[]>;
   /** Resolves with the number of rows that changed. */
   run(sql: string, ...values: SqlValue[]): Promise<number>;

@@ -8,6 +8,7 @@ import type { Sql, SqlDatabase } from './sql.js';
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
   const db = withStatementsKept(openSqlite(file));
   const sql: Sql = {
+    isAgain: false,
     all: async (text, ...values) => db.prepare(text).all(...values),
     run: async (text, ...values) => db.prepare(text).run(...values).changes,
     now: async () => now(),

@@ -28,6 +28,7 @@ const version1 = `
 
 /** In a file the whole backlog of a consumer is with one worker: there all of them are on one machine. */
 const workers = `
+  ALTER TABLE events ADD COLUMN batch TEXT;
   CREATE TABLE workers (
     consumer TEXT PRIMARY KEY,
     worker TEXT NOT NULL,
@@ -36,6 +37,7 @@ const workers = `
 
 /** Lanes that something waits in, each with one worker; `taken_to` is the last event that it was handed. */
 const lanes = `
+  ALTER TABLE events ADD COLUMN batch TEXT;
   CREATE TABLE lanes (
     consumer TEXT NOT NULL,
     lane TEXT NOT NULL,

@@ -1,4 +1,5 @@
 // The log of webhook events in a database, and beside it the backlog.
+import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import type { EarlierEvent, EventStore, Lanes, Placing, ReceivedEvent, StoredEvent } from './event-store.js';
@@ -34,15 +35,19 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
     v.parse(eventsSchema, await database.read((sql) => sql.all(`SELECT * FROM events ${end}`, ...values)));
   return {
     async append(events, consumers, placing) {
+      const batch = randomUUID();
       const stored = await database.transaction(async (sql) => {
+        const before = sql.isAgain ? await earlierTry(sql, batch, events) : [];
+        if (before.length > 0) return before;
         // One after the other for a transaction, so that each is placed among all that came before it.
         await sql.lock(...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`)));
         const added: StoredEvent[] = [];
         for (const event of events) {
-          const one = await add(sql, event, placing);
-          added.push(one);
-          if (one.duplicateOf === null) for (const consumer of consumers) await queue(sql, consumer, one);
+          added.push(await add(sql, event, placing, batch));
         }
+        // In the order of lanes, so that two at once do not wait for each other.
+        const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
+        for (const one of fresh.toSorted(byLane)) for (const consumer of consumers) await queue(sql, consumer, one);
         return added;
       });
       await sync();
@@ -78,18 +83,30 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
         if (oldest === undefined || oldest.received_at >= receivedBefore) return;
         // The newest event stays, so that no id is ever given twice.
         const text = `DELETE FROM events WHERE received_at < ? AND id < (SELECT max(id) FROM events)
-          AND id NOT IN (SELECT event_id FROM backlog)`;
+          AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
         await sql.run(text, receivedBefore);
       }),
     close,
   };
 }
 
-async function add(sql: Sql, event: ReceivedEvent, placing: Placing): Promise<StoredEvent> {
+function byLane({ txnId: a, id: first }: StoredEvent, { txnId: b, id: second }: StoredEvent): number {
+  if (a === b) return first - second;
+  return (a ?? '') < (b ?? '') ? -1 : 1;
+}
+
+/** What was committed although the answer was lost. */
+async function earlierTry(sql: Sql, batch: string, events: readonly ReceivedEvent[]): Promise<StoredEvent[]> {
+  const since = Math.min(...events.map(({ receivedAt }) => receivedAt));
+  const rows = await sql.all('SELECT * FROM events WHERE received_at >= ? AND batch = ? ORDER BY id', since, batch);
+  return v.parse(eventsSchema, rows);
+}
+
+async function add(sql: Sql, event: ReceivedEvent, placing: Placing, batch: string): Promise<StoredEvent> {
   const place = placing(event, await earlierOf(sql, event));
   const text = `INSERT INTO events
-    (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order, missing)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`;
+    (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order, missing, batch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`;
   const rows = await sql.all(
     text,
     event.receivedAt,
@@ -101,6 +118,7 @@ async function add(sql: Sql, event: ReceivedEvent, placing: Placing): Promise<St
     place.duplicateOf,
     place.outOfOrder ? 1 : 0,
     place.missing.join(','),
+    batch,
   );
   return Object.assign({ id: v.parse(idSchema, rows)[0].id }, event, place);
 }

@@ -1,0 +1,45 @@
+// What PostgreSQL, or the way to it, said: whether it may pass by itself, and in words that name the setting.
+import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
+/** Connection exceptions; the server ends, was ended, or is not there yet; it ended an idle transaction. */
+const lostState = /^(08|57P0[123]|25P03)/;
+/** Words of the client library, which gives these no code. */
+const lostText = /^(Connection terminated|Query read timeout|timeout e(xpired|xceeded)|Client has encountered a connection error)/;
+
+/** The connection is gone, and with it the answer to what was sent last. */
+export const isLost = (error: unknown): boolean =>
+  error instanceof Error && (networkCode.test(codeOf(error)) || lostState.test(codeOf(error)) || lostText.test(error.message));
+
+/** Nothing of the transaction was kept because of another one: it may be run again. */
+export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
+
+const rules: readonly (readonly [states: RegExp, kind: FailureKind, what: string, hint?: string])[] = [
+  [/^28/, 'authentication', 'refuses the user or the password', 'Give the password in the address, in PGPASSWORD or in .pgpass.'],
+  [/^3D000/, 'usage', 'is not there', 'Create it first: CREATE DATABASE ...'],
+  [/^(42501|25006)/, 'authentication', 'does not let this user write', 'Use a role that may create and write tables.'],
+  [/^53100/, 'temporary', 'has no room left on its disk'],
+  [/^53/, 'temporary', 'has no room for another connection'],
+  [/^(55P03|57014|40)/, 'temporary', 'is busy for too long'],
+];
+
+/** @param source the setting that named the database */
+export function databaseFailure(source: string, cause: unknown): Failure {
+  if (cause instanceof Failure) return cause;
+  const reason = cause instanceof Error ? cause.message || codeOf(cause) : String(cause);
+  const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
+    new Failure(kind, `The database of ${source} ${text}.`, { ...details, cause });
+  const rule = rules.find(([states]) => states.test(codeOf(cause)));
+  if (rule !== undefined) return failure(rule[1], `${rule[2]}: ${reason}`, { hint: rule[3] });
+  if (/password must be a string|no password/i.test(reason)) {
+    return failure('authentication', 'asks for a password, and there is none', { hint: rules[0]?.[3] });
+  }
+  if (isLost(cause)) return failure('temporary', `cannot be reached: ${reason}`);
+  if (/SSL|TLS|certificate/i.test(`${reason} ${codeOf(cause)}`)) {
+    return failure('usage', `does not answer as its address says: ${reason}`, { hint: 'Look at sslmode in the address.' });
+  }
+  return failure('usage', `cannot be used: ${reason}`);
+}

@@ -1,0 +1,174 @@
+// A PostgreSQL database for journal and inbox. Every transaction stands alone: no session locks, no prepared statements
+// with names, nothing that a pooler between us could lose. A commit whose answer was lost is found out about, not assumed.
+import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { Failure } from '../../formats/failure.js';
+import { databaseFailure, isConflict, isLost } from './postgres-failure.js';
+import type { Sql, SqlDatabase, SqlValue } from './sql.js';
+
+export interface PostgresOptions {
+  /** With the password, where there is one; what it leaves out comes from PG* variables and the password file. */
+  readonly url: string;
+  /** The setting that named it, for messages. */
+  readonly source: string;
+  /** Epoch ms of a clock that is never set. */
+  readonly clock: () => number;
+}
+
+/** The schema of the database that holds all tables. */
+export const schemaName = 'svcpay';
+
+const connectMs = 5_000;
+const statementMs = 8_000;
+/** A little longer than the database itself waits, which can tell why. */
+const answerMs = 10_000;
+/** How long a database that was there before is waited for. */
+const patienceMs = 15_000;
+const firstPauseMs = 50;
+const longestPauseMs = 1_000;
+const mostConnections = 6;
+
+const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path TO ${schemaName};
+  SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${statementMs};
+  SET LOCAL idle_in_transaction_session_timeout = ${answerMs}`;
+
+const int8 = 20;
+
+export interface Postgres extends SqlDatabase {
+  /** Where it is, without the password. */
+  readonly where: string;
+}
+
+export function postgresDatabase({ url, source, clock }: PostgresOptions): Postgres {
+  const sockets = new Set<Socket>();
+  const pool = openPool(url, source, sockets);
+  const failed = (error: unknown): Failure => databaseFailure(source, error);
+  let wasThere = false;
+
+  async function once<T>(action: (sql: Sql) => Promise<T>, isAgain: boolean): Promise<T> {
+    const client = await pool.connect();
+    wasThere = true;
+    // Whatever happens between statements is told by the next one.
+    client.on('error', ignore);
+    let isOver = false;
+    try {
+      await client.query(begin);
+      const result = await action(sqlOf(client, isAgain));
+      const { command } = await client.query('COMMIT');
+      if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
+      isOver = true;
+      return result;
+    } catch (error) {
+      if (!isLost(error)) isOver = await client.query('ROLLBACK').then(() => true, () => false);
+      throw error;
+    } finally {
+      client.off('error', ignore);
+      client.release(!isOver);
+    }
+  }
+
+  async function transaction<T>(action: (sql: Sql) => Promise<T>): Promise<T> {
+    const until = clock() + patienceMs;
+    for (let turn = 0; ; turn += 1) {
+      try {
+        return await once(action, turn > 0);
+      } catch (error) {
+        const mayPass = isConflict(error) || (isLost(error) && wasThere);
+        if (!mayPass || clock() > until) throw isOfDatabase(error) ? failed(error) : error;
+        await delay(Math.min(firstPauseMs * 2 ** turn, longestPauseMs));
+      }
+    }
+  }
+
+  return {
+    kind: 'postgres',
+    where: withoutPassword(url).url,
+    forUpdate: ' FOR UPDATE',
+    transaction: (action) => transaction(action),
+    read: transaction,
+    close: async () => {
+      // A connection that says nothing any more would not end.
+      await Promise.race([pool.end().catch(ignore), delay(500, undefined, { ref: false })]);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+const ignore = (): void => undefined;
+
+const isOfDatabase = (error: unknown): boolean => error instanceof Error && !(error instanceof Failure) && !isOurs(error);
+
+/** Thrown by an action on purpose, such as LostClaim. */
+const isOurs = (error: Error): boolean => error.name === 'LostClaim' || error.name === 'ValiError';
+
+function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
+  try {
+    const pool = new pg.Pool({
+      connectionString: strictTls(url),
+      max: mostConnections,
+      connectionTimeoutMillis: connectMs,
+      query_timeout: answerMs,
+      keepAlive: true,
+      allowExitOnIdle: true,
+      application_name: 'svcpay',
+      types: { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === int8 ? Number : pg.types.getTypeParser(oid, format)) },
+      stream: () => {
+        const socket = new Socket();
+        sockets.add(socket);
+        return socket.once('close', () => sockets.delete(socket));
+      },
+    });
+    pool.on('error', ignore);
+    return pool;
+  } catch (cause) {
+    throw notAnAddress(source, cause);
+  }
+}
+
+export const notAnAddress = (source: string, cause?: unknown): Failure =>
+  new Failure('usage', `${source} is not the address of a PostgreSQL database.`, {
+    hint: 'It looks like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full',
+    cause,
+  });
+
+/** Of the modes that encrypt, those that libpq does not verify are verified as well; `no-verify` asks for less. */
+const strictTls = (url: string): string =>
+  url.includes('uselibpqcompat') ? url : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
+
+/** Takes the password out of an address, to be kept elsewhere. */
+export function withoutPassword(url: string): { url: string; password: string | undefined } {
+  const [, start = '', password, rest = ''] = /^([a-z]+:\/\/[^:@/]*):([^@/]*)(@.*)$/i.exec(url) ?? [];
+  return password === undefined ? { url, password } : { url: start + rest, password: decodeURIComponent(password) };
+}
+
+export const withPassword = (url: string, password: string | undefined): string =>
+  password === undefined ? url : url.replace(/^([a-z]+:\/\/[^:@/]*)@/i, `$1:${encodeURIComponent(password)}@`);
+
+const numbered = new Map<string, string>();
+
+/** `$1` for the first `?`, and so on. */
+function numberedText(text: string): string {
+  let count = 0;
+  const known = numbered.get(text) ?? text.replaceAll('?', () => `$${(count += 1)}`);
+  numbered.set(text, known);
+  return known;
+}
+
+function sqlOf(client: pg.PoolClient, isAgain: boolean): Sql {
+  const query = (text: string, values: SqlValue[]): Promise<pg.QueryResult<Record<string, unknown>>> =>
+    client.query(numberedText(text), values);
+  return {
+    isAgain,
+    all: async (text, ...values) => (await query(text, values)).rows,
+    run: async (text, ...values) => (await query(text, values)).rowCount ?? 0,
+    async now() {
+      const { rows } = await query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now', []);
+      return Number(rows[0]?.['now']);
+    },
+    async lock(...names) {
+      for (const name of names.toSorted()) await query('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
+    },
+  };
+}
+

@@ -13,6 +13,7 @@ const commands: Readonly<Record<NextStep['do'], string>> = {
   'see-open-payments': 'tx pending',
   'check-installation': 'doctor',
   'set-journal-aside': 'tx resume --new-journal',
+  'upgrade-database': 'db upgrade',
   allow: 'limits allow',
   confirm: 'tx confirm',
   resume: 'tx resume',

@@ -1,9 +1,13 @@
 // The log of webhook events in PostgreSQL, for many receivers: each lane is with one worker, on whichever machine.
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
+import type { Part } from '../database/postgres-schema.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { laneLeaseMs, type EventStore, type Lanes, type WaitingEvent } from './event-store.js';
+import { sharedEventSteps } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
+
+export const inboxPart: Part = { name: 'inbox', steps: sharedEventSteps };
 
 export const openPostgresEvents = (database: Postgres): EventStore =>
   openSqlEvents({

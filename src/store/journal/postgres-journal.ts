@@ -1,0 +1,11 @@
+// The journal in PostgreSQL, for wallets on many machines.
+import type { Postgres } from '../database/postgres.js';
+import type { Part } from '../database/postgres-schema.js';
+import type { Journal } from './journal.js';
+import { emptyJournalSteps } from './schema.js';
+import { openSqlJournal } from './sql-journal.js';
+
+export const journalPart: Part = { name: 'journal', steps: emptyJournalSteps };
+
+export const openPostgresJournal = (database: Postgres, isAlive: (owner: string) => boolean): Journal =>
+  openSqlJournal(database, isAlive);

@@ -1,0 +1,133 @@
+// A PostgreSQL server of its own in a temporary folder, found on this machine. In CI it must be there.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const debian = '/usr/lib/postgresql';
+
+function findProgram(name: string): string | undefined {
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
+  const folders = [...versions.map((version) => join(debian, version, 'bin')), ...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+function isThere(name: string): boolean {
+  if (findProgram(name) !== undefined) return true;
+  if (process.env['CI'] === 'true') throw new Error(`${name} is not installed; in CI it must be.`);
+  console.warn(`${name} is not installed: the tests that need it step aside.`);
+  return false;
+}
+
+export const hasPostgres = isThere('initdb');
+export const hasPgBouncer = hasPostgres && isThere('pgbouncer');
+
+/** A server does not run as root. */
+const user = process.getuid?.() === 0 ? idOf('postgres') : undefined;
+
+function idOf(name: string): number {
+  return Number(spawnSync('id', ['-u', name], { encoding: 'utf8' }).stdout.trim());
+}
+
+const asUser = (file: string, args: readonly string[]): [string, string[]] =>
+  user === undefined ? [file, [...args]] : ['setpriv', ['--reuid', String(user), '--clear-groups', file, ...args]];
+
+function run(file: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(...asUser(file, args), { encoding: 'utf8', cwd: tmpdir() });
+  if (status !== 0) throw new Error(`${file} ended with ${status}: ${stderr}`);
+  return stdout;
+}
+
+export interface PostgresServer {
+  readonly port: number;
+  readonly folder: string;
+  /** Address of a new empty database. */
+  database(): string;
+  /** Runs SQL as the owner of everything. */
+  sql(text: string, database?: string): string;
+  /** Ends it as a crash would, and starts it again. */
+  crash(): Promise<void>;
+  /** A pooler in transaction mode before it. */
+  pooler(): Promise<Pooler>;
+  stop(): Promise<void>;
+}
+
+export interface Pooler {
+  /** The address of a database, by way of the pooler. */
+  readonly through: (url: string) => string;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-postgres-'));
+  if (user !== undefined) chownSync(folder, user, -1);
+  chmodSync(folder, 0o700);
+  const data = join(folder, 'data');
+  const port = await freePort();
+  run(findProgram('initdb') ?? '', ['-D', data, '-U', 'owner', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']);
+  const others: ChildProcess[] = [];
+  const psql = (text: string, database = 'postgres'): string =>
+    run(findProgram('psql') ?? '', ['-h', '127.0.0.1', '-p', String(port), '-U', 'owner', '-d', database, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text]);
+
+  async function start(): Promise<ChildProcess> {
+    const settings = ['fsync=off', 'max_connections=200', `unix_socket_directories=${folder}`, 'shared_buffers=32MB'];
+    const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
+    const child = spawn(...asUser(findProgram('postgres') ?? '', args), { stdio: 'ignore' });
+    for (let turn = 0; turn < 400; turn += 1) {
+      if (spawnSync(findProgram('pg_isready') ?? '', ['-h', '127.0.0.1', '-p', String(port)]).status === 0) return child;
+      await delay(25);
+    }
+    throw new Error('PostgreSQL did not start');
+  }
+
+  let server = await start();
+  let count = 0;
+  return {
+    port,
+    folder,
+    sql: psql,
+    database() {
+      const name = `db${(count += 1)}`;
+      psql(`CREATE DATABASE ${name}`);
+      return `postgres://owner@127.0.0.1:${port}/${name}`;
+    },
+    async crash() {
+      await ended(server, 'SIGQUIT');
+      server = await start();
+    },
+    async pooler() {
+      const listen = await freePort();
+      const home = join(folder, 'pooler');
+      mkdirSync(home);
+      const lines = [
+        '[databases]', `* = host=127.0.0.1 port=${port}`, '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${listen}`,
+        'auth_type = any', 'pool_mode = transaction', 'default_pool_size = 4', 'max_client_conn = 200', 'unix_socket_dir =',
+      ];
+      // With `any`, every client is this user at the server.
+      writeFileSync(join(home, 'pooler.ini'), lines.join('\n').replace(`port=${port}`, `port=${port} user=owner`));
+      others.push(spawn(...asUser(findProgram('pgbouncer') ?? '', [join(home, 'pooler.ini')]), { stdio: 'ignore' }));
+      await delay(300);
+      return { through: (url) => url.replace(`:${port}/`, `:${listen}/`) };
+    },
+    async stop() {
+      await Promise.all([...others.map((each) => ended(each, 'SIGKILL')), ended(server, 'SIGQUIT')]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const over = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  await over;
+}

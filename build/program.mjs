@@ -40,7 +40,7 @@ export async function buildProgram(outdir) {
     format: 'esm',
     outExtension: { '.js': '.cjs' },
     chunkNames: 'chunks/[name]-[hash]',
-    external: ['libsql', '@napi-rs/keyring'],
+    external: ['libsql', 'pg', '@napi-rs/keyring'],
     plugins: [withoutUnused, withCore],
     // Not every part has a default export.
     logOverride: { 'import-is-undefined': 'silent' },

@@ -26,11 +26,11 @@ _svcpay() {
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] && continue
     case "${path:+$path }$word" in
-      'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'batch'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'wallets'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'rates'|'account'|'login'|'logout'|'whoami'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config unset'|'config path'|'doctor'|'completion'|'help'|'decode'|'api'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox run'|'sandbox status'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox mine'|'sandbox clock'|'sandbox clock show'|'sandbox clock advance'|'sandbox clock freeze'|'sandbox clock thaw'|'sandbox fault'|'sandbox fault add'|'sandbox fault list'|'sandbox fault clear'|'sandbox log'|'sandbox deliveries'|'sandbox snapshot'|'sandbox snapshot save'|'sandbox snapshot load'|'sandbox snapshot list'|'sandbox snapshot remove'|'sandbox reset'|'mcp'|'demo') path="${path:+$path }$word" ;;
+      'receive'|'receive lightning'|'receive onchain'|'receive address'|'send'|'send lightning'|'send lnurl'|'send onchain'|'send usdt'|'swap'|'payout'|'payout methods'|'payout institutions'|'batch'|'recipients'|'recipients list'|'recipients add'|'recipients remove'|'limits'|'limits list'|'limits set'|'limits allow'|'limits disallow'|'limits clear'|'wallets'|'tx'|'tx list'|'tx get'|'tx watch'|'tx confirm'|'tx cancel'|'tx pending'|'tx resume'|'tx export'|'rates'|'account'|'login'|'logout'|'whoami'|'profiles'|'profiles list'|'profiles use'|'profiles remove'|'config'|'config list'|'config get'|'config set'|'config unset'|'config path'|'db'|'db status'|'db upgrade'|'db move'|'doctor'|'completion'|'help'|'decode'|'api'|'webhook'|'webhook list'|'webhook set'|'webhook update'|'webhook remove'|'webhook listen'|'webhook verify'|'webhook sign'|'webhook replay'|'webhook trigger'|'sandbox'|'sandbox start'|'sandbox run'|'sandbox status'|'sandbox fund'|'sandbox pay'|'sandbox invoice'|'sandbox mine'|'sandbox clock'|'sandbox clock show'|'sandbox clock advance'|'sandbox clock freeze'|'sandbox clock thaw'|'sandbox fault'|'sandbox fault add'|'sandbox fault list'|'sandbox fault clear'|'sandbox log'|'sandbox deliveries'|'sandbox snapshot'|'sandbox snapshot save'|'sandbox snapshot load'|'sandbox snapshot list'|'sandbox snapshot remove'|'sandbox reset'|'mcp'|'demo') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
-    '') words='receive send swap payout batch recipients limits wallets tx rates account login logout whoami profiles config doctor completion help decode api webhook sandbox mcp demo' flags='' ;;
+    '') words='receive send swap payout batch recipients limits wallets tx rates account login logout whoami profiles config db doctor completion help decode api webhook sandbox mcp demo' flags='' ;;
     'receive') words='lightning onchain address' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
     'receive lightning') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
     'receive onchain') words='' flags='--note --ref --wait --no-wait --wait-timeout --qr-file' ;;
@@ -76,10 +76,14 @@ _svcpay() {
     'profiles remove') words='' flags='' ;;
     'config') words='list get set unset path' flags='' ;;
     'config list') words='' flags='' ;;
-    'config get') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='' ;;
-    'config set') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='--unset' ;;
-    'config unset') words='base-url account network maker sandbox sender.type sender.name sender.country sender.phone sender.address' flags='' ;;
+    'config get') words='base-url account network maker sandbox database-url sender.type sender.name sender.country sender.phone sender.address' flags='' ;;
+    'config set') words='base-url account network maker sandbox database-url sender.type sender.name sender.country sender.phone sender.address' flags='--unset' ;;
+    'config unset') words='base-url account network maker sandbox database-url sender.type sender.name sender.country sender.phone sender.address' flags='' ;;
     'config path') words='' flags='' ;;
+    'db') words='status upgrade move' flags='' ;;
+    'db status') words='' flags='' ;;
+    'db upgrade') words='' flags='' ;;
+    'db move') words='' flags='' ;;
     'doctor') words='' flags='' ;;
     'completion') words='bash zsh fish powershell' flags='' ;;
     'help') words='' flags='' ;;

@@ -5,10 +5,8 @@ import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
 import type { Document } from '../store/files/document.js';
-import type { EventStore } from '../store/events/event-store.js';
 import { findHome, type Home } from '../store/files/home.js';
-import type { Journal } from '../store/journal/journal.js';
-import { openConfig, type Config } from '../store/profile/profiles.js';
+import { openConfig, type Config, type Profile } from '../store/profile/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
 import { embeddedUrl, resolveSettings, type Settings } from '../store/profile/settings.js';
 import { credentialName, openTokens, type KeptTokens } from '../store/profile/tokens.js';
@@ -20,7 +18,7 @@ import { clientReports } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
 import { ownerOf } from './owner.js';
-import { lazily, openStores } from './stores.js';
+import { lazily, openStores, type Stores } from './stores.js';
 
 /** The process as seen from inside, so that tests can stand in for it. */
 export interface Process {
@@ -54,7 +52,7 @@ export interface Line {
   readonly createsProfile?: boolean;
 }
 
-export interface Context extends Process, Line {
+export interface Context extends Process, Line, Stores {
   readonly globals: Globals;
   readonly terminal: Terminal;
   readonly out: Output;
@@ -82,9 +80,6 @@ export interface Context extends Process, Line {
   transport(): Promise<Transport>;
   /** The embedded sandbox, opened once. */
   embedded(): Promise<EmbeddedService>;
-  journal(): Promise<Journal>;
-  /** The webhook events that came in. */
-  events(): Promise<EventStore>;
   /** Registers what must be closed when the command is over. */
   onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
@@ -172,9 +167,9 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return opened;
   });
 
-  const stores = once(() =>
-    openStores({ home, config, now: proc.now, owner, onClose: (close) => void closers.push(close) }),
-  );
+  const profile = (): Profile => settings().profile;
+  const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
+  const stores = once(() => openStores({ home, config, profile, secrets, env, now: proc.now, owner, onClose }));
 
   return {
     ...proc,
@@ -201,9 +196,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     tokens,
     transport: () => transportTo(settings().baseUrl),
     embedded,
-    journal: () => stores().journal(),
-    events: () => stores().events(),
-    onClose: (close) => void closers.push(close),
+    ...lateStores(stores),
+    onClose,
     close: async () => {
       for (const close of closers.toReversed()) await close();
     },
@@ -212,6 +206,12 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
 const outputOf = (terminal: Terminal, { output, json, quiet, fields }: Globals): Output =>
   createOutput(terminal, { format: output, json, quiet, fields: fields?.split(',').map((field) => field.trim()) });
+
+const lateStores = (stores: () => Stores): Stores => ({
+  journal: () => stores().journal(),
+  events: () => stores().events(),
+  database: () => stores().database(),
+});
 
 async function findCredentials(
   { baseUrl, apiKey, apiSecret, profileName }: Settings,

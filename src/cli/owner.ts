@@ -1,8 +1,24 @@
 // Names this process in the journal's claims, and tells whether a process that is named there still runs.
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** @param nonce tells this process from an earlier one that had the same number, as in a container started again. */
-export const ownerOf = (pid: number, nonce: string): string => `${hostname()} ${pid} ${nonce}`;
+export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
+
+/** Where process numbers mean the same: host names are given twice, and containers count from one. */
+const place = (): string =>
+  [hostname(), told(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')), told(() => readlinkSync('/proc/self/ns/pid'))]
+    .map((part) => part.replaceAll(/\s/g, ''))
+    .join('/');
+
+/** Nothing where the system has no such file. */
+function told(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}
 
 /** A process on another machine is taken to run: its lease tells when that is over. */
 export function isAlive(owner: string, self: string): boolean {

@@ -1,14 +1,22 @@
-// The journal and the inbox of this home, opened when first used.
+// The journal and the inbox, opened when first used: in files of this home, or in the database that is set up.
+import { Failure } from '../formats/failure.js';
+import type { Postgres } from '../store/database/postgres.js';
+import type { Part } from '../store/database/postgres-schema.js';
 import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
 import { eventsFile, journalFile, type Home } from '../store/files/home.js';
 import type { Journal } from '../store/journal/journal.js';
-import type { Config } from '../store/profile/profiles.js';
+import { databaseVariable, findDatabase, type FoundDatabase } from '../store/profile/database.js';
+import type { Config, Profile } from '../store/profile/profiles.js';
+import type { SecretStore } from '../store/profile/secrets.js';
 import { isAlive } from './owner.js';
 
 export interface StoreOptions {
   readonly home: Home;
   readonly config: Document<Config>;
+  readonly profile: () => Profile;
+  readonly secrets: () => SecretStore;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
   /** Names this process. */
   readonly owner: () => string;
@@ -17,27 +25,67 @@ export interface StoreOptions {
 
 export interface Stores {
   journal(): Promise<Journal>;
+  /** The webhook events that came in. */
   events(): Promise<EventStore>;
+  /** The database that is set up, reached but not looked into; undefined without one. */
+  database(): Promise<(FoundDatabase & { readonly postgres: Postgres }) | undefined>;
 }
 
-export function openStores({ home, config, now, owner, onClose }: StoreOptions): Stores {
+export function openStores(options: StoreOptions): Stores {
+  const { home, config, now, onClose } = options;
+  const isAliveHere = (owner: string): boolean => isAlive(owner, options.owner());
+
+  const database = lazily(async () => {
+    const found = await findDatabase(options.profile(), options.env, options.secrets);
+    if (found === undefined) return undefined;
+    const { postgresDatabase } = await import('../store/database/postgres.js');
+    const postgres = postgresDatabase({ ...found, clock: () => performance.now() });
+    onClose(() => postgres.close());
+    return { ...found, postgres };
+  });
+
+  /** With the tables of a part in order. */
+  const prepared = async ({ postgres, source }: FoundDatabase & { postgres: Postgres }, part: Part): Promise<Postgres> => {
+    const { prepareTables } = await import('../store/database/postgres-schema.js');
+    await prepareTables(postgres, source, part);
+    return postgres;
+  };
+
   const journal = lazily(async () => {
+    const found = await database();
+    if (found !== undefined) {
+      const { openPostgresJournal, journalPart } = await import('../store/journal/postgres-journal.js');
+      return openPostgresJournal(await prepared(found, journalPart), isAliveHere);
+    }
+    const { hasJournal, journalMovedTo } = config.read();
+    if (journalMovedTo !== undefined) throw movedAway(journalMovedTo);
     const { openJournal } = await import('../store/journal/sqlite-journal.js');
-    const isKnown = config.read().hasJournal === true;
-    const opened = openJournal({ path: journalFile(home), isAlive: (each) => isAlive(each, owner()), now, isKnown });
+    const opened = openJournal({ path: journalFile(home), isAlive: isAliveHere, now, isKnown: hasJournal === true });
     onClose(() => opened.close());
     // Where the settings cannot be written, the journal still can.
-    if (!isKnown) await config.update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
+    if (hasJournal !== true) await config.update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
     return opened;
   });
+
   const events = lazily(async () => {
+    const found = await database();
+    if (found !== undefined) {
+      const { openPostgresEvents, inboxPart } = await import('../store/events/postgres-events.js');
+      return openPostgresEvents(await prepared(found, inboxPart));
+    }
     const { openEventStore } = await import('../store/events/sqlite-events.js');
     const opened = openEventStore(eventsFile(home), now);
     onClose(() => opened.close());
     return opened;
   });
-  return { journal, events };
+
+  return { journal, events, database };
 }
+
+const movedAway = (where: string): Failure =>
+  new Failure('usage', `The payments of this home were moved into the database ${where}, which is not set now.`, {
+    hint: `Set ${databaseVariable}, or svcpay config set database-url.`,
+  });
 
 /** Made when first asked for, and again when that failed: a service that was away once is asked again. */
 export function lazily<T>(make: () => T): () => T {

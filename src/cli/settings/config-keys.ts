@@ -3,7 +3,9 @@ import { parseBaseUrl } from '../../api/base-url.js';
 import { parseCountryCode } from '../../formats/country.js';
 import { Failure } from '../../formats/failure.js';
 import { parsePhone } from '../../formats/phone.js';
+import { databaseVariable, keepDatabase } from '../../store/profile/database.js';
 import type { Profile } from '../../store/profile/profiles.js';
+import type { SecretStore } from '../../store/profile/secrets.js';
 import { checkMaker, readNetwork, type Settings } from '../../store/profile/settings.js';
 import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';
@@ -16,6 +18,8 @@ export interface ConfigKey {
   readonly stored: (profile: Profile) => string | undefined;
   /** The profile with another value; undefined takes it away. Throws Failure `usage` for a value that cannot be. */
   readonly change: (profile: Profile, text: string | undefined) => Profile;
+  /** Keeps what must not stand in the settings elsewhere, and gives the rest. */
+  readonly keep?: (text: string, secrets: SecretStore) => Promise<string>;
   /** What commands act on, where more than the profile decides. */
   readonly effective?: (settings: Settings) => string | undefined;
   /** The variable of the environment that goes before the profile. */
@@ -82,6 +86,14 @@ const keys: readonly ConfigKey[] = [
     change: (profile, text) => ({ ...profile, sandbox: unless(text, parseSwitch) }),
     effective: ({ embedded }) => String(embedded),
     flag: 'sandbox',
+  },
+  {
+    name: 'database-url',
+    stored: ({ databaseUrl }) => databaseUrl,
+    change: (profile, text) => ({ ...profile, databaseUrl: text }),
+    keep: keepDatabase,
+    effective: ({ databaseUrl }) => databaseUrl,
+    variable: databaseVariable,
   },
   senderKey('type', 'type', choice(partyTypes).read),
   senderKey('name', 'legalFullName', parseLine),

@@ -30,10 +30,12 @@ export const configUnset = defineCommand({
   run: ({ key }, context) => change(key, undefined, context),
 });
 
-type Place = Pick<Context, 'config' | 'settings' | 'out' | 'env'>;
+type Place = Pick<Context, 'config' | 'settings' | 'secrets' | 'out' | 'env'>;
 
-async function change(key: ConfigKey, value: string | undefined, { config, settings, out, env }: Place): Promise<void> {
-  await changeProfile(config, settings.profileName, (before) => key.change(before, value));
+async function change(key: ConfigKey, value: string | undefined, context: Place): Promise<void> {
+  const { config, settings, secrets, out, env } = context;
+  const kept = value === undefined ? undefined : ((await key.keep?.(value, secrets)) ?? value);
+  await changeProfile(config, settings.profileName, (before) => key.change(before, kept));
   out.say(`${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ${settings.profileName}.`);
   if (key.variable !== undefined && (env[key.variable] ?? '') !== '') out.warn(`${key.variable} goes before it.`);
   const isIdle = key.name === 'base-url' && value !== undefined && settings.profile.sandbox === true;

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Failure } from '../../formats/failure.js';
+import { notAnAddress, strictTls, withoutPassword } from './address.js';
 import { databaseFailure, isConflict, isLost } from './postgres-failure.js';
 import type { Sql, SqlDatabase, SqlValue } from './sql.js';
 
@@ -125,25 +126,6 @@ function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
     throw notAnAddress(source, cause);
   }
 }
-
-export const notAnAddress = (source: string, cause?: unknown): Failure =>
-  new Failure('usage', `${source} is not the address of a PostgreSQL database.`, {
-    hint: 'It looks like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full',
-    cause,
-  });
-
-/** Of the modes that encrypt, those that libpq does not verify are verified as well; `no-verify` asks for less. */
-const strictTls = (url: string): string =>
-  url.includes('uselibpqcompat') ? url : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
-
-/** Takes the password out of an address, to be kept elsewhere. */
-export function withoutPassword(url: string): { url: string; password: string | undefined } {
-  const [, start = '', password, rest = ''] = /^([a-z]+:\/\/[^:@/]*):([^@/]*)(@.*)$/i.exec(url) ?? [];
-  return password === undefined ? { url, password } : { url: start + rest, password: decodeURIComponent(password) };
-}
-
-export const withPassword = (url: string, password: string | undefined): string =>
-  password === undefined ? url : url.replace(/^([a-z]+:\/\/[^:@/]*)@/i, `$1:${encodeURIComponent(password)}@`);
 
 const numbered = new Map<string, string>();
 

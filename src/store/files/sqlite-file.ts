@@ -1,5 +1,5 @@
 // The one opener of SQLite files: opened only when whole and ours, upgraded by numbered steps, otherwise left as they are.
-import { chmodSync, closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
 import * as v from 'valibot';
@@ -84,6 +84,22 @@ function checkEmpty({ path, isKnown }: SqliteFile): void {
 const checkSchema = v.object({ quick_check: v.string() });
 /** Reading all of a file that is larger takes longer than a payment may wait; SQLite still finds damage where it reads. */
 const checkedBytes = 64 * 1024 * 1024;
+
+/** The version of a file; 0 where there is none. */
+export function versionIn(file: SqliteFile): number {
+  if (!existsSync(file.path)) return 0;
+  try {
+    checkHeader(file);
+    const db = connect(file.path);
+    try {
+      return versionOf(db);
+    } finally {
+      db.close();
+    }
+  } catch (cause) {
+    throw sqliteFailure(file, cause);
+  }
+}
 
 function checkPages(db: Database.Database, path: string): void {
   if (statSync(path).size > checkedBytes) return;

@@ -43,6 +43,8 @@ const profileSchema = v.object({
   sandbox: v.optional(v.boolean()),
   sender: v.optional(v.partial(partySchema)),
   limits: v.optional(limitsSchema),
+  /** Where journal, limits and inbox are, without the password; files of this home otherwise. */
+  databaseUrl: v.optional(v.string()),
 });
 
 const configSchema = v.object({
@@ -51,6 +53,8 @@ const configSchema = v.object({
   recipients: v.optional(v.record(v.string(), recipientSchema), {}),
   /** Payments were made here: a journal that is found empty was emptied. */
   hasJournal: v.optional(v.boolean()),
+  /** The journal was moved into this database: the file is out of date. */
+  journalMovedTo: v.optional(v.string()),
 });
 
 export type Party = v.InferOutput<typeof partySchema>;

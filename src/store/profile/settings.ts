@@ -1,5 +1,7 @@
 // Which service, account and network a command acts on: flag, then environment, then profile, then default.
 import { Failure } from '../../formats/failure.js';
+import { withoutPassword } from '../database/address.js';
+import { databaseVariable } from './database.js';
 import { defaultProfile, networks, type Config, type Network, type Profile } from './profiles.js';
 
 export interface SettingFlags {
@@ -21,6 +23,8 @@ export interface Settings {
   readonly accountId: string | undefined;
   readonly maker: string;
   readonly network: Network;
+  /** The database of journal, limits and inbox, without its password; undefined for files of this home. */
+  readonly databaseUrl: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,6 +57,7 @@ export function resolveSettings(flags: SettingFlags, env: Environment, config: C
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
     maker: checkMaker(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
+    databaseUrl: withoutPassword(given(databaseVariable) ?? profile.databaseUrl ?? '').url || undefined,
   };
 }
 

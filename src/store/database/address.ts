@@ -1,0 +1,30 @@
+// The address of a database: checked, and taken apart so that the password can be kept elsewhere.
+import { Failure } from '../../formats/failure.js';
+
+/** @param source the setting that names it. Throws Failure `usage` for what is none. */
+export function checkAddress(text: string, source: string): string {
+  if (/^postgres(ql)?:\/\//.test(text) && !/\s/.test(text)) return text;
+  throw notAnAddress(source);
+}
+
+export const notAnAddress = (source: string, cause?: unknown): Failure =>
+  new Failure('usage', `${source} is not the address of a PostgreSQL database.`, {
+    hint: 'It looks like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full',
+    cause,
+  });
+
+/** Takes the password out of an address. */
+export function withoutPassword(url: string): { url: string; password: string | undefined } {
+  const [, start = '', password, rest = ''] = /^([a-z]+:\/\/[^:@/]*):([^@/]*)(@.*)$/i.exec(url) ?? [];
+  return password === undefined ? { url, password } : { url: start + rest, password: decodeURIComponent(password) };
+}
+
+export const withPassword = (url: string, password: string | undefined): string =>
+  password === undefined ? url : url.replace(/^([a-z]+:\/\/[^:@/]*)@/i, (_all, start: string) => `${start}:${encodeURIComponent(password)}@`);
+
+/**
+ * Of the modes that encrypt, those of which the client library says that it will come to verify less are written as the
+ * one that verifies; `no-verify` asks for less.
+ */
+export const strictTls = (url: string): string =>
+  url.includes('uselibpqcompat') ? url : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');

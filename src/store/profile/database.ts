@@ -1,0 +1,38 @@
+// Which database holds journal, limits and inbox, where one is set up; its password is among the secrets.
+import { checkAddress, withoutPassword, withPassword } from '../database/address.js';
+import type { SecretStore } from './secrets.js';
+import type { Profile } from './profiles.js';
+
+export interface FoundDatabase {
+  /** With the password. */
+  readonly url: string;
+  /** The setting that names it, for messages. */
+  readonly source: string;
+}
+
+export const databaseVariable = 'SVCPAY_DATABASE_URL';
+
+const secretName = (url: string): string => `database ${url}`;
+
+/** Undefined where all of it is in files of this home. Throws Failure `usage` for an address that is none. */
+export async function findDatabase(
+  profile: Profile,
+  env: Readonly<Record<string, string | undefined>>,
+  secrets: () => SecretStore,
+): Promise<FoundDatabase | undefined> {
+  const given = env[databaseVariable];
+  if (given !== undefined && given !== '') return { url: checkAddress(given, databaseVariable), source: databaseVariable };
+  const { databaseUrl } = profile;
+  if (databaseUrl === undefined) return undefined;
+  const source = 'the setting database-url';
+  const kept = await secrets().load(secretName(databaseUrl));
+  return { url: withPassword(checkAddress(databaseUrl, source), kept?.secret), source };
+}
+
+/** Keeps the password of an address with the secrets, and gives the address without it. */
+export async function keepDatabase(text: string, secrets: SecretStore): Promise<string> {
+  const { url, password } = withoutPassword(checkAddress(text, 'This'));
+  if (password === undefined) await secrets.remove(secretName(url));
+  else await secrets.save(secretName(url), password);
+  return url;
+}

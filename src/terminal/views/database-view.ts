@@ -1,0 +1,36 @@
+// Where journal and inbox are kept, as a table; what was moved, as a record.
+import type { ListView, RecordView } from '../output.js';
+
+export interface DatabaseRow {
+  readonly part: string;
+  readonly place: string;
+  /** 0 where there is none yet. */
+  readonly version: number;
+  readonly needed: number;
+}
+
+const stateText = ({ version, needed }: DatabaseRow): string => {
+  if (version === 0) return 'made with the first use';
+  if (version > needed) return 'of a newer svcpay';
+  return version === needed ? 'in order' : 'to be upgraded';
+};
+
+export const databaseList: ListView<DatabaseRow> = {
+  columns: [
+    { title: 'What', value: ({ part }) => part },
+    { title: 'Where', value: ({ place }) => place },
+    { title: 'Version', value: ({ version }) => version, text: ({ version }) => String(version) },
+    { title: 'Needed', value: ({ needed }) => needed, text: (row) => stateText(row), priority: 1 },
+  ],
+  quiet: ({ place }) => place,
+  empty: '',
+};
+
+export const movedView = ({ payments, events }: { payments: number; events: number }): RecordView<object> => ({
+  screen: () => [`Moved: ${payments} payments and ${events} events. The files stay where they are, and are not used any more.`],
+  columns: [
+    { title: 'Payments', value: () => payments },
+    { title: 'Events', value: () => events },
+  ],
+  quiet: () => String(payments),
+});

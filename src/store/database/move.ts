@@ -55,7 +55,7 @@ async function withFile<T>(file: SqliteFile, action: (db: Database.Database) => 
 async function movePayments(database: Postgres, db: Database.Database, isAlive: (owner: string) => boolean): Promise<number> {
   const held = v.parse(heldSchema, db.prepare('SELECT owner FROM intents WHERE owner IS NOT NULL').all());
   if (held.some(({ owner }) => isAlive(owner))) {
-    throw new Failure('temporary', 'Another svcpay is at work on a payment of this home: nothing was moved.', {
+    throw new Failure('temporary', 'Another process is at work on a payment of this home: nothing was moved.', {
       hint: 'Wait for it to end, and run it again.',
     });
   }

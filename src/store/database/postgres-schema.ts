@@ -82,6 +82,6 @@ function checkVersion(version: number, source: string, { name, steps }: Part): v
 
 const older = (version: number, source: string, { name, steps }: Part): Failure =>
   new Failure('usage', `The ${name} in the database of ${source} is of version ${version}, and ${steps.length} is needed.`, {
-    hint: 'Upgrade it once, when no older svcpay uses it any more.',
+    hint: 'Upgrade it once, when no older version uses it any more.',
     next: { do: 'upgrade-database' },
   });

@@ -79,3 +79,17 @@ export class Failure extends Error {
     return exitCodes[this.kind];
   }
 }
+
+/**
+ * What a look-up tells that only guards or decorates. Undefined when it fails, which must stop nothing but an
+ * interruption; `untold` is handed why.
+ */
+export async function ifTold<T>(lookUp: Promise<T>, untold: (why: string) => void = () => undefined): Promise<T | undefined> {
+  try {
+    return await lookUp;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
+    untold(error.message);
+    return undefined;
+  }
+}

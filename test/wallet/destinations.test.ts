@@ -1,6 +1,7 @@
 // Destinations that must not be paid are refused before the service is asked for anything.
 import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/api/errors.js';
+import { Failure } from '../../src/formats/failure.js';
 import { parseAmount } from '../../src/formats/amount.js';
 import { parseBitcoinAddress } from '../../src/formats/address/bitcoin-address.js';
 import {
@@ -43,17 +44,23 @@ describe('a USDT destination', () => {
     expect(() => checkTronAddress('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW')).not.toThrow();
   });
 
+  const said: string[] = [];
+  const say = (line: string): void => void said.push(line);
   const failing = (kind: 'not-found' | 'temporary', status: number) => () =>
     Promise.reject(new ServiceError(kind, 'no', { status, reason: 'no' }));
 
   test('is refused where it is the own deposit address', async () => {
     const own = async () => ({ staticOnchainAddress: 'T-mine' });
-    await expect(refuseOwnAddress('T-mine', own)).rejects.toThrow(/your own deposit address/);
-    await expect(refuseOwnAddress('T-other', own)).resolves.toBeUndefined();
+    await expect(refuseOwnAddress('T-mine', own, say)).rejects.toThrow(/your own deposit address/);
+    await expect(refuseOwnAddress('T-other', own, say)).resolves.toBeUndefined();
   });
 
-  test('is paid by a service that has no deposit addresses, and not when that cannot be told', async () => {
-    await expect(refuseOwnAddress('T-other', failing('not-found', 404))).resolves.toBeUndefined();
-    await expect(refuseOwnAddress('T-other', failing('temporary', 503))).rejects.toThrow('no');
+  test('is paid by a service that has no deposit addresses, and by one that does not tell them, which is said', async () => {
+    await expect(refuseOwnAddress('T-other', failing('not-found', 404), say)).resolves.toBeUndefined();
+    expect(said).toEqual([]);
+    // The guard stops nothing when it cannot see.
+    await expect(refuseOwnAddress('T-other', failing('temporary', 503), say)).resolves.toBeUndefined();
+    expect(said).toEqual(['Not checked whether this is your own deposit address. no']);
+    await expect(refuseOwnAddress('T-other', () => Promise.reject(new Failure('interrupted', 'x')), say)).rejects.toThrow('x');
   });
 });

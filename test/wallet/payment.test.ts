@@ -214,8 +214,8 @@ describe('a reference in the journal', () => {
 
   test('is free for another payment while nothing was ever created under it', async () => {
     const made = bench();
-    made.fail('wallets', notSent());
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary' });
+    made.fail('wallets', new Failure('interrupted', 'Interrupted.'));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'interrupted' });
     expect(await made.pay({ order: otherOrder })).toMatchObject({ txnState: 'completed' });
   });
 

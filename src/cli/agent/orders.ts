@@ -90,7 +90,7 @@ function checkLimited({ perPayment, perDay }: Limits, ccy: string): void {
 
 async function vet({ order, expiresAt }: PlannedOrder, context: Context): Promise<void> {
   if (expiresAt !== undefined) checkNotExpired({ expiresAt }, context.now());
-  await ownAddressGuard(context.ownClient)(order);
+  await ownAddressGuard(context.ownClient, context.out.say)(order);
 }
 
 async function depsOf(

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import type { Wallet } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifTold } from '../../formats/failure.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
 import { batchCard, batchRowList, batchView, costText, dryRunLines, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
 import { sanitize } from '../../terminal/sanitize.js';
@@ -32,10 +32,12 @@ export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain
   if (check.problems.length > 0) throw refusalOf(check, context);
   // One that does not fit a wallet is said once, and not of every row.
   for (const { from } of check.totals) flags.maxFee?.(from);
-  const wallets = await (await context.ownClient()).wallets();
-  const available = (ccy: string): Money | undefined => balanceOf(ccy, wallets);
+  const service = await context.ownClient();
+  const wallets = await ifTold(service.wallets());
+  const available = (ccy: string): Money | undefined => balanceOf(ccy, wallets ?? []);
   const before = summaryOf(file, flags, check, available);
-  const short = shortOf(check.totals, available);
+  const isTold = (ccy: string): boolean => wallets?.every((each) => each.ccy !== ccy || each.availableBalance != null) === true;
+  const short = shortOf(check.totals.filter(({ from }) => isTold(from)), available);
   const rows = (): AsyncGenerator<PlannedRow> => planned(readRows(spool.read(), batchColumns), plan);
   if (flags.dryRun && short.length === 0) return listRows(rows(), before, context);
   const paying = await openPaying(check.refs, context);
@@ -139,7 +141,7 @@ function planner({ name, from }: BatchFlags, context: Context): Plan {
 
 async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<BatchCheck> {
   const { live, settings, now, journal, terminal } = context;
-  const refuseOwn = ownAddressGuard(context.ownClient);
+  const refuseOwn = ownAddressGuard(context.ownClient, context.out.say);
   let checked = 0;
   const counted = async (row: BatchRow): Promise<PlannedRow> => {
     checked += 1;

@@ -1,6 +1,6 @@
 // The paying half of a batch: progress while it runs, a line in the result file for every row, and how it went.
 import type { Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifTold } from '../../formats/failure.js';
 import { progressLine, rowLine, shownFailures, type BatchLine, type BatchSummary } from '../../terminal/cards/batch-view.js';
 import { shellWord } from '../../terminal/next-step.js';
 import type { BatchCheck } from '../../wallet/batch/check.js';
@@ -35,7 +35,7 @@ export async function openPaying(refs: ReadonlySet<string>, context: Context): P
   const service = frugal(payment.service, context.now);
   if (terminal.canAnimate && refs.size > 0) live.start(() => 'Looking for payments that were made before');
   try {
-    const [known] = await Promise.all([knownReferences(refs, service), service.wallets()]);
+    const [known] = await Promise.all([knownReferences(refs, service), ifTold(service.wallets())]);
     return { payment: { ...payment, service }, known };
   } finally {
     live.stop();

@@ -46,7 +46,7 @@ const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(
 async function paySend(plan: SendPlan, flags: PaymentFlags, context: Context): Promise<void> {
   const { expiresAt, order } = plan;
   if (expiresAt !== undefined) checkNotExpired({ expiresAt }, context.now());
-  await ownAddressGuard(context.ownClient)(order);
+  await ownAddressGuard(context.ownClient, context.out.say)(order);
   await runPayment(order, flags, { about: aboutSend(plan, context.now()) }, context);
 }
 

@@ -1,6 +1,6 @@
 // A payout from its answers to the money: the institution looked up, the card with everything on it, what is kept.
 import type { CreateTransaction, Institution } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifTold } from '../../formats/failure.js';
 import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
 import type { Fact } from '../../terminal/cards/card.js';
 import { payoutCard, type Payee } from '../../terminal/cards/payout-card.js';
@@ -16,13 +16,14 @@ import type { DestinationFlags } from './payout-options.js';
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
-/** The service's look-up of institutions, asked once per country. */
-export async function openLookUp({ client, live, terminal }: Context): Promise<LookUp> {
+/** The service's look-up of institutions, asked once per country; where it fails, codes are taken as they are. */
+export async function openLookUp({ client, live, out, terminal }: Context): Promise<LookUp> {
   const service = await client();
   const known = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
     if (terminal.canAnimate) live.start(() => 'Looking up institutions');
-    return institutionsIn(countryCode, service).finally(() => live.stop());
+    const untold = (why: string): void => out.say(`The institution is not checked. ${why}`);
+    return (await ifTold(institutionsIn(countryCode, service).finally(() => live.stop()), untold)) ?? [];
   };
   return (countryCode) => {
     const answer = known.get(countryCode) ?? ask(countryCode);

@@ -61,16 +61,18 @@ function nothingMoved(error: unknown): unknown {
   });
 }
 
-/** The specification gives no code for a balance that is too small, only these words. */
-const saysInsufficient = /insufficient/i;
+/** The specification gives no code for a balance that is too small, only these words; a code that is known decides. */
+const saysInsufficient = ({ code, reason }: ServiceError): boolean =>
+  !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
 
 /** A refusal of the service in words that say first that nothing moved; exit 7 where the funds are too small. */
 export function explainRefusal(error: unknown, available: Money | undefined, txnId?: string): unknown {
-  if (!(error instanceof ServiceError) || error.kind !== 'refused') return error;
-  const poor = saysInsufficient.test(error.reason);
+  if (!(error instanceof ServiceError) || (error.kind !== 'refused' && error.kind !== 'limit')) return error;
+  const poor = error.kind === 'limit' || saysInsufficient(error);
   const have = poor && available !== undefined ? ` You have ${formatAmount(available)}.` : '';
   const what = txnId === undefined ? 'quote' : 'confirmation';
-  const message = `Nothing moved: the service refused the ${what}: ${error.reason} (${error.status}).${have}`;
+  const where = error.code === undefined ? error.status : `${error.status}, code ${error.code}`;
+  const message = `Nothing moved: the service refused the ${what}: ${error.reason} (${where}).${have}`;
   return new Failure(poor ? 'limit' : 'refused', message, {
     status: error.status,
     code: error.code,

@@ -77,5 +77,5 @@ async function checkBalanceFirst(run: Run): Promise<void> {
   const asked = sourceReq.amtRequested ?? (sourceReq.ccy === destReq.ccy ? run.order.receives?.value : undefined);
   if (asked === undefined) return;
   const needed = { ccy: sourceReq.ccy, value: new Big(asked) };
-  if (run.available === undefined || needed.value.gt(run.available.value)) throw notEnough(needed, run.available);
+  if (run.available !== undefined && needed.value.gt(run.available.value)) throw notEnough(needed, run.available);
 }

@@ -27,7 +27,7 @@ export async function institutionsIn(countryCode: string, service: InstitutionSe
 
 /** Those that a method pays to. */
 export const institutionsFor = (method: PayoutMethod, all: readonly Institution[]): Institution[] =>
-  all.filter(({ institutionType }) => institutionType === method.institutionType);
+  all.filter(({ institutionType }) => (institutionType ?? method.institutionType) === method.institutionType);
 
 /**
  * The institution that a code names, among those that the service lists for the country of the method; where it lists

@@ -5,7 +5,7 @@ import { formatSats, type Money } from '../../formats/amount.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { describeDuration } from '../../formats/duration.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifTold } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
 import type { Order } from '../payment/orders.js';
@@ -62,31 +62,37 @@ export interface OwnAddresses {
   usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
 }
 
-/** Refuses orders that pay to the account's own permanent addresses. */
-export function ownAddressGuard(open: () => Promise<OwnAddresses>): (order: Order) => Promise<void> {
+/** Refuses orders that pay to the account's own permanent addresses; `say` is told when they cannot be known. */
+export function ownAddressGuard(
+  open: () => Promise<OwnAddresses>,
+  say: (line: string) => void,
+): (order: Order) => Promise<void> {
   const known = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
   return async ({ body, destination }) => {
     const { method } = body.destReq;
     if (method !== 'on-chain' && method !== 'tron') return;
     const service = await open();
+    const isFirst = !known.has(method);
     const own = known.get(method) ?? (method === 'tron' ? service.usdtAddress('TRON') : service.bitcoinAddress());
     known.set(method, own);
-    await refuseOwnAddress(destination, () => own);
+    await refuseOwnAddress(destination, () => own, isFirst ? say : () => undefined);
   };
 }
 
 /**
  * Throws Failure `usage` when the destination is the account's own deposit address: the money would only come back,
- * less the fees. A service that has no such address has nothing to refuse.
+ * less the fees. A service that has no such address has nothing to refuse, and one that does not tell it stops nothing.
  */
 export async function refuseOwnAddress(
   address: string,
   ownAddress: () => Promise<{ readonly staticOnchainAddress: string }>,
+  say: (line: string) => void,
 ): Promise<void> {
-  const own = await ownAddress().catch((error: unknown) => {
+  const asked = ownAddress().catch((error: unknown) => {
     if (error instanceof ServiceError && (error.kind === 'refused' || error.kind === 'not-found')) return undefined;
     throw error;
   });
+  const own = await ifTold(asked, (why) => say(`Not checked whether this is your own deposit address. ${why}`));
   if (own?.staticOnchainAddress !== address) return;
   throw new Failure('usage', 'Not sent: this is your own deposit address. The money would come back, less the fees.', {
     hint: "Ask for the recipient's address.",

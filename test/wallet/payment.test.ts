@@ -1,5 +1,6 @@
 // The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
 import { describe, expect, test } from 'vitest';
+import { Failure } from '../../src/formats/failure.js';
 import type { Transaction } from '../../src/api/types.js';
 import type { IntentChange } from '../../src/store/journal/journal.js';
 import { money } from '../../src/formats/amount.js';

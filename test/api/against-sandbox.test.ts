@@ -61,6 +61,25 @@ describe.for(['service', 'acme'])('with the maker %s', (maker) => {
     expect(btc(await client.wallets())).toBeLessThan(btc(before));
   });
 
+  test.for([
+    ['deductNetworkFeesFromDest', 98.8],
+    ['deductServicepayFees', 99.8],
+    ['deductNetworkFees', 99],
+  ] as const)('the flag %s is understood: of 100 USDT so many arrive', async ([flag, arrives]) => {
+    const client = clientOf(sandbox, { maker });
+    await sandbox.fund('USDT', '500');
+    const { txnId } = await client.createTransaction({
+      sourceReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} },
+      destReq: {
+        ccy: 'USDT', method: 'tron', amtRequested: 100, reqDetails: { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' },
+      },
+      [flag]: true,
+    });
+    await client.confirmTransaction(txnId);
+    await sandbox.mine(1);
+    expect((await client.transaction(txnId)).destReq?.amtSettled).toBe(arrives);
+  });
+
   test('a quote confirmed twice is refused with code 2005 and its id', async () => {
     const client = clientOf(sandbox, { maker });
     await sandbox.fund('BTC', '0.5');

@@ -81,42 +81,6 @@ describe('the store', () => {
   });
 });
 
-const valueRow = v.object({ value: v.string() });
-const recallA = (of: Store) => () => of.recall(valueRow, 'SELECT value FROM setting WHERE key = ?', 'a')[0]?.value;
-
-describe('a remembered row', () => {
-  test('is read anew once its table was written to, and once that was undone', async () => {
-    const seen: (string | undefined)[] = [];
-    const look = () => void seen.push(recallA(store)());
-    await store.write(() => {
-      look();
-      put('a')();
-      look();
-      expect(() => store.attempt(() => {
-        store.run("UPDATE setting SET value = 'b'");
-        look();
-        throw new RangeError('no');
-      })).toThrow('no');
-      look();
-    });
-    expect(seen).toEqual([undefined, 'a', 'b', 'a']);
-  });
-
-  test('is read anew once another connection has changed it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'store-'));
-    const file = join(folder, 'shared.db');
-    const open = () => openStore({ file, initialise: () => undefined, verify: () => undefined });
-    const [one, other] = [open(), open()];
-    await one.write(() => one.run("INSERT INTO setting VALUES ('a', '1')"));
-    expect(await other.write(recallA(other))).toBe('1');
-    await one.write(() => one.run("UPDATE setting SET value = '2'"));
-    expect(await other.write(recallA(other))).toBe('2');
-    await one.close();
-    await other.close();
-    rmSync(folder, { recursive: true });
-  });
-});
-
 describe('an answer', () => {
   const onDisk = (flush: () => Promise<void>): Store => openStore({
     file: ':memory:', initialise: () => undefined, verify: () => undefined,

@@ -138,14 +138,6 @@ describe('a USDT send', () => {
     expect(await sandbox.balance('USDT')).toEqual([10_000, 10_000]);
   });
 
-  test('may have its amount on the source', async () => {
-    const { body } = await sandbox.create({
-      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001 },
-      destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: someTron } },
-    });
-    expect(body.destReq.amtRequested).toBe(100);
-  });
-
   test('to a user of the service is a deposit there', async () => {
     const address = await tronAddress();
     await sandbox.run(usdtSend(address, 100));
@@ -170,6 +162,21 @@ describe('a USDT send', () => {
   ])('with $what is a bad request', async ({ body }) => {
     const answer = await sandbox.create(body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+  });
+
+  test.for([
+    { from: 'BTC', amount: 0.001, arrives: 100 },
+    { from: 'VND', amount: 250_000, arrives: 10 },
+    { from: 'USDT', amount: 12.5, arrives: 12.5 },
+  ])('of so much of the $from wallet arrives at what that comes to', async ({ from, amount, arrives }) => {
+    const body = {
+      sourceReq: { ccy: from, method: 'servicepay', amtRequested: amount, reqDetails: {} },
+      destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: someTron } },
+    };
+    const { txnId, destReq } = await sandbox.run(body);
+    expect(destReq.amtRequested).toBe(arrives);
+    await sandbox.mine(1);
+    expect((await sandbox.get(txnId)).body).toMatchObject({ txnState: 'completed', destReq: { amtSettled: arrives } });
   });
 
   test('to an address of zeroes fails, and nothing is deducted', async () => {

@@ -4,8 +4,6 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { openDisk, type Disk } from './disk.js';
 import { busyRetries, groupCommit, isBusy } from './group-commit.js';
-import { createRowMemory } from './row-memory.js';
-import { createSavepoints } from './savepoints.js';
 import { schema, schemaVersion } from './schema.js';
 
 export type Value = string | number | null;
@@ -21,11 +19,6 @@ export interface Store {
   /** The first row, checked against `shape`, or undefined. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
-  /**
-   * As `all`, for a statement on one table that seldom changes: inside a job the rows are kept in memory until that
-   * table is written to, here or by another process.
-   */
-  recall<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
   run(sql: string, ...values: readonly Value[]): Written;
   /** Runs `job` as a unit: when it throws, nothing of it stays. Only inside a job given to `write`. */
   attempt<T>(job: () => T): T;
@@ -39,7 +32,6 @@ export interface Store {
 
 type Shape<T> = v.GenericSchema<unknown, T>;
 
-const dataVersionRow = v.object({ data_version: v.number() });
 const versionRow = v.object({ user_version: v.number() });
 
 export interface StoreOptions {
@@ -68,27 +60,35 @@ export function openStore(options: StoreOptions): Store {
     return fresh;
   };
 
-  const memory = createRowMemory();
-  const savepoints = createSavepoints((sql) => statement(sql).run([]), memory.clear);
+  /** Savepoints of one name nest: the innermost one is meant. */
+  function attempt<T>(job: () => T): T {
+    statement('SAVEPOINT job').run([]);
+    try {
+      const result = job();
+      statement('RELEASE job').run([]);
+      return result;
+    } catch (error) {
+      // What goes wrong with the disk ends the whole transaction by itself.
+      if (db.inTransaction) {
+        statement('ROLLBACK TO job').run([]);
+        statement('RELEASE job').run([]);
+      }
+      throw error;
+    }
+  }
+
   const store: Store = {
     one(shape, sql, ...values) {
       const row = statement(sql).get(values);
       return row === undefined ? undefined : v.parse(shape, row);
     },
     all: (shape, sql, ...values) => statement(sql).all(values).map((row) => v.parse(shape, row)),
-    recall(shape, sql, ...values) {
-      const read = (): unknown[] => statement(sql).all(values);
-      const rows = group.isRunning() ? memory.recall(sql, values, read) : read();
-      return rows.map((row) => v.parse(shape, row));
-    },
     run(sql, ...values) {
-      savepoints.beforeWrite();
       const { changes, lastInsertRowid } = statement(sql).run(values);
-      memory.changed(sql);
       return { changes, lastId: Number(lastInsertRowid) };
     },
-    attempt: savepoints.attempt,
-    write: (job) => group.write(() => savepoints.attempt(job)),
+    attempt,
+    write: (job) => group.write(() => attempt(job)),
     async close() {
       await group.settled();
       disk.close();
@@ -96,20 +96,13 @@ export function openStore(options: StoreOptions): Store {
       db.close();
     },
   };
-  let version: unknown;
   const group = groupCommit({
-    begin() {
-      statement('BEGIN IMMEDIATE').run([]);
-      const before = version;
-      ({ data_version: version } = v.parse(dataVersionRow, statement('PRAGMA data_version').get([])));
-      if (version !== before) memory.clear();
-    },
+    begin: () => void statement('BEGIN IMMEDIATE').run([]),
     commit() {
       options.verify(store);
       statement('COMMIT').run([]);
     },
     rollback() {
-      memory.clear();
       // A full disk makes SQLite roll back by itself.
       if (db.inTransaction) statement('ROLLBACK').run([]);
     },

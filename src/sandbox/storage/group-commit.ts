@@ -31,7 +31,6 @@ export function groupCommit(transactions: Transactions) {
   let draining: Promise<void> | undefined;
   let done: Done[] = [];
   let flushing: Promise<void> | undefined;
-  let running = false;
   /** What the disk failed with: from then on it is unknown what of the file is safe, so nothing is taken any more. */
   let broken: { readonly reason: unknown } | undefined;
 
@@ -45,9 +44,7 @@ export function groupCommit(transactions: Transactions) {
         continue;
       }
       // Nothing is awaited between BEGIN and COMMIT, so no other work on this connection can come in between.
-      running = true;
       carryOut(takeWaiting());
-      running = false;
       tries = 0;
     }
     draining = undefined;
@@ -104,8 +101,6 @@ export function groupCommit(transactions: Transactions) {
         draining ??= drain();
       });
     },
-    /** Whether a job is being carried out just now. */
-    isRunning: (): boolean => running,
     /** Waits for the jobs that were handed in so far. */
     async settled(): Promise<void> {
       await draining;

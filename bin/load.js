@@ -18,14 +18,14 @@ exports.load = (entry) => {
     const file = path === entry ? undefined : join(folder, basename(path));
     const cachedData = file === undefined ? undefined : readKept(file);
     const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData });
-    const part = { script, file, isNew: file !== undefined && cachedData === undefined, module: { exports: {} } };
+    const part = { script, file, isNew: file !== undefined && script.cachedDataRejected !== false, module: { exports: {} } };
     parts.set(path, part);
     const requireFrom = (name) => (name.startsWith('.') ? open(join(dirname(path), name)) : require(name));
     script.runInThisContext()(part.module.exports, requireFrom, part.module);
     return part.module.exports;
   };
 
-  // A run that is the first to use a part keeps what it compiled of all the others too.
+  // A run that is the first to use a part, or finds it damaged, keeps what it compiled of all the others too.
   process.once('exit', () => {
     const all = [...parts.values()];
     if (all.some(({ isNew }) => isNew)) keep(folder, all);

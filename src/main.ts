@@ -1,4 +1,5 @@
 // The only file that touches the process: argv, streams, signals and the exit code.
+import { fstatSync, writeSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli, showLost, showUnexpected } from './cli/run.js';
@@ -11,15 +12,14 @@ void main();
 
 async function main(): Promise<void> {
   const argv = process.argv.slice(2);
-  const outputs = { stdout: process.stdout, stderr: process.stderr };
-  const whyLost = watchOutputs(outputs);
+  const outputs = openOutputs();
   const fate: Fate = { isLetGo: false };
   const proc = openProcess(outputs, fate);
   process.on('uncaughtException', (error) => void crash(error));
 
   const exitCode = await runCli(argv, proc);
-  await flushed(outputs.stdout);
-  const reason = whyLost();
+  await outputs.flushed();
+  const reason = outputs.whyLost();
   await end(exitCode !== 0 || reason === undefined ? exitCode : await showLost(reason, argv, proc));
 
   async function crash(error: unknown): Promise<void> {
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   }
 
   async function end(code: number): Promise<void> {
-    await Promise.all([flushed(outputs.stdout), flushed(outputs.stderr)]);
+    await outputs.flushed();
     // To run out of work would take longer, and give a second signal the time to end the process with a code of its own.
     process.exit(code);
   }
@@ -39,25 +39,56 @@ interface Fate {
   isLetGo: boolean;
 }
 
-interface Outputs {
-  readonly stdout: OutputStream;
-  readonly stderr: OutputStream;
+interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
+  /** Why stdout could not be written; where nobody reads any more, nothing is lost. */
+  whyLost(): string | undefined;
+  flushed(): Promise<void>;
 }
 
-/**
- * A full disk or a reader who has gone (`| head`) must not end a payment half-way. The returned function says why stdout
- * could not be written; where nobody reads any more, nothing is lost.
- */
-function watchOutputs({ stdout, stderr }: Outputs): () => string | undefined {
+/** Opened when first used. A full disk or a reader who has gone (`| head`) must not end a payment half-way. */
+function openOutputs(): Outputs {
+  const opened: { stdout?: OutputStream; stderr?: OutputStream } = {};
   let reason: string | undefined;
-  const watch = (stream: OutputStream, onLoss: (reason: string) => void): void => {
+  const watched = (stream: OutputStream, onLoss: (reason: string) => void): OutputStream =>
     stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
       if (code !== 'EPIPE' && code !== 'ERR_STREAM_DESTROYED') onLoss(code ?? message);
     });
+  const warn = (why: string): void =>
+    void (outputs.stdout.isTTY === true && outputs.stdout.write(`Warning: stderr cannot be written (${why}).\n`));
+  const outputs: Outputs = {
+    get stdout() {
+      return (opened.stdout ??= watched(process.stdout, (why) => (reason ??= why)));
+    },
+    get stderr() {
+      return (opened.stderr ??= watched(process.stderr, warn));
+    },
+    page: openPage(() => opened.stdout !== undefined, () => outputs.stdout),
+    whyLost: () => reason,
+    flushed: async () => void (await Promise.all(Object.values(opened).map(flushed))),
   };
-  watch(stdout, (why) => (reason ??= why));
-  watch(stderr, (why) => stdout.isTTY === true && stdout.write(`Warning: stderr cannot be written (${why}).\n`));
-  return () => reason;
+  return outputs;
+}
+
+/** Where no terminal is, text is written past the stream: to open that takes as long as all the rest of a page of help. */
+function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['page'] {
+  const isPlain = (): boolean => !isOpen() && !fstatSync(1).isCharacterDevice();
+  return {
+    get isTTY() {
+      return !isPlain() && stdout().isTTY === true;
+    },
+    get columns() {
+      return isPlain() ? undefined : stdout().columns;
+    },
+    print(text) {
+      let rest = Buffer.from(text);
+      try {
+        while (isPlain() && rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+      } catch {
+        // The stream waits for a slow reader, and says what is wrong.
+      }
+      if (rest.length > 0) stdout().write(rest);
+    },
+  };
 }
 
 /** Resolves when all is written, or is known not to be: a stream says so a moment later. */
@@ -81,7 +112,13 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
   const taken = [...own, 'SIGHUP'] as const;
   for (const signal of own) process.on(signal, interrupt);
   return {
-    ...outputs,
+    get stdout() {
+      return outputs.stdout;
+    },
+    get stderr() {
+      return outputs.stderr;
+    },
+    page: outputs.page,
     stdin: openInput(),
     env: process.env,
     pid: process.pid,

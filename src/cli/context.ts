@@ -20,11 +20,19 @@ import type { Globals } from './globals.js';
 import { ownerOf } from './owner.js';
 import { lazily, openStores, type Stores } from './stores.js';
 
+/** stdout, for a text that is written as a whole: what needs no more than that starts sooner. */
+export interface Page {
+  readonly isTTY: boolean;
+  readonly columns: number | undefined;
+  print(text: string): void;
+}
+
 /** The process as seen from inside, so that tests can stand in for it. */
 export interface Process {
   readonly stdin: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly version: string;

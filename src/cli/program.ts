@@ -1,7 +1,7 @@
 // Turns the command tree into a commander program: finds the chosen command, loads only its code, parses, runs.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
-import type { Context } from './context.js';
+import type { Context, Page } from './context.js';
 import type { Command, RawValues } from './define.js';
 import { readAll } from './define.js';
 import { flagName, negatedFlag, takesWord } from './flags.js';
@@ -15,11 +15,9 @@ export interface ProgramOptions {
   readonly tree: Branch;
   readonly version: string;
   readonly argv: readonly string[];
-  /** Whether a person is at both ends: then svcpay alone opens home instead of asking for a command. */
-  readonly atTerminal: boolean;
-  readonly columns: number | undefined;
-  /** Writes help that was asked for. */
-  readonly print: (text: string) => void;
+  /** Takes help that was asked for. */
+  readonly page: Page;
+  readonly stdin: { readonly isTTY: boolean };
   /** Writes help that was not asked for, beside an error. */
   readonly explain: (text: string) => void;
   readonly openContext: (globals: Globals, command: Command) => Promise<Context>;
@@ -61,9 +59,12 @@ async function refuseUnknown({ tree, argv }: ProgramOptions, path: readonly Bran
 const isVersion = (argv: readonly string[]): boolean =>
   plainWords(argv).length === 0 && argv.some((word) => word === '-V' || word === '-v');
 
-/** `svcpay` alone, apart from global options. */
-const opensHome = ({ atTerminal, argv }: ProgramOptions): boolean =>
-  atTerminal && plainWords(argv).length === 0 && !argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word));
+/** `svcpay` alone, apart from global options, with a person at both ends. */
+const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
+  plainWords(argv).length === 0 &&
+  !argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word)) &&
+  page.isTTY &&
+  stdin.isTTY;
 
 function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
   const sentence = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
@@ -178,14 +179,16 @@ function dress(target: Commander, options: ProgramOptions): void {
   target.exitOverride();
   target.helpCommand(false);
   target.configureOutput({
-    writeOut: options.print,
+    writeOut: (text) => options.page.print(text),
     writeErr: () => undefined,
     getOutHelpWidth: () => widthOf(options),
+    // Help has no colours; commander would open stdout to see whether it may.
+    getOutHasColors: () => false,
   });
   target.configureHelp({ minWidthToWrap: 20, optionTerm: (option) => bothWays(option, target) });
 }
 
-const widthOf = ({ columns }: ProgramOptions): number => Math.min(columns ?? 80, 100);
+const widthOf = ({ page }: ProgramOptions): number => Math.min(page.columns ?? 80, 100);
 
 /** `--wait, --no-wait` */
 function bothWays(option: Option, { options }: Commander): string {

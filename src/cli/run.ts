@@ -16,9 +16,8 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
       tree,
       version: proc.version,
       argv,
-      atTerminal: proc.stdout.isTTY === true && proc.stdin.isTTY,
-      columns: proc.stdout.columns,
-      print: (text) => void proc.stdout.write(text),
+      page: proc.page,
+      stdin: proc.stdin,
       explain: (text) => void proc.stderr.write(`${text}\n`),
       // Help needs none of it, and is there to be quick.
       openContext: async (given, { createsProfile }) => {

@@ -1,0 +1,106 @@
+// What the hot commands load, of the program and of Node: the time they take follows from it, on any machine.
+import { execFile } from 'node:child_process';
+import {
+  cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { svcpay, test } from '../support/svcpay.js';
+
+const root = resolve(import.meta.dirname, '../..');
+const program = join(root, 'bin/svcpay.js');
+
+/** Written as the process ends: files of the program that were read, and modules of Node that are there. */
+const probeText = `const fs = require('node:fs');
+const { readFileSync } = fs;
+const read = [];
+fs.readFileSync = (path, ...rest) => (read.push(String(path)), readFileSync(path, ...rest));
+process.on('exit', () => fs.writeFileSync(process.env.PROBE_FILE, JSON.stringify({ read, modules: process.moduleLoadList })));`;
+const probeSchema = v.object({ read: v.array(v.string()), modules: v.array(v.string()) });
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svcpay-loaded-'));
+  writeFileSync(join(folder, 'probe.cjs'), probeText);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Loaded {
+  readonly parts: number;
+  readonly kilobytes: number;
+  readonly modules: readonly string[];
+}
+
+async function loadedBy(args: readonly string[], env: Record<string, string>): Promise<Loaded> {
+  const file = join(folder, `${args.join('_')}.json`);
+  await promisify(execFile)(process.execPath, ['--require', join(folder, 'probe.cjs'), program, ...args], {
+    env: { PATH: process.env['PATH'], HOME: folder, SVCPAY_HOME: folder, PROBE_FILE: file, ...env },
+  });
+  const { read, modules } = v.parse(probeSchema, JSON.parse(readFileSync(file, 'utf8')));
+  const parts = read.filter((path) => path.startsWith(join(root, 'dist')) && !path.includes('compiled'));
+  const bytes = parts.reduce((sum, path) => sum + statSync(path).size, 0);
+  return { parts: parts.length, kilobytes: Math.ceil(bytes / 1024), modules };
+}
+
+describe('as much is loaded as needed', () => {
+  test('by --version: nothing of the program', async () => {
+    const { parts, modules } = await loadedBy(['--version'], {});
+    expect(parts).toBe(0);
+    expect(modules).not.toContain('NativeModule stream');
+  });
+
+  test('by --help: the table of commands, and no stream of Node', async () => {
+    const { parts, kilobytes, modules } = await loadedBy(['--help'], {});
+    expect(parts).toBeLessThanOrEqual(3);
+    expect(kilobytes).toBeLessThanOrEqual(110);
+    for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto']) expect(modules).not.toContain(`NativeModule ${heavy}`);
+  });
+
+  test('by wallets with a kept token: one request by Node alone', async ({ sandbox, around, home }) => {
+    expect(await svcpay(['wallets', '--json'], around)).toMatchObject({ exitCode: 0 });
+    const { parts, kilobytes, modules } = await loadedBy(['wallets', '--json'], {
+      SVCPAY_HOME: home,
+      SVCPAY_BASE_URL: sandbox.url,
+      SVCPAY_API_KEY: sandbox.apiKey,
+      SVCPAY_API_SECRET: sandbox.apiSecret,
+    });
+    expect(parts).toBeLessThanOrEqual(8);
+    expect(kilobytes).toBeLessThanOrEqual(230);
+    for (const heavy of ['dns', 'tty', 'crypto', 'https', 'worker_threads', 'child_process']) {
+      expect(modules).not.toContain(`NativeModule ${heavy}`);
+    }
+  });
+});
+
+describe('compiled code is kept beside the program', () => {
+  const decode = async (installed: string): Promise<string> => {
+    const args = [join(installed, 'bin/svcpay.js'), 'decode', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '-q'];
+    const env = { PATH: process.env['PATH'], HOME: folder, SVCPAY_HOME: folder };
+    return (await promisify(execFile)(process.execPath, args, { env })).stdout;
+  };
+
+  test('by whoever comes first, replaced by nobody, and not needed: damaged or where nobody can write', async ({ home }) => {
+    for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
+    const kept = join(home, 'dist/compiled');
+    rmSync(kept, { recursive: true, force: true });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => decode(home)));
+    const files = readdirSync(kept, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.every(({ name }) => name.endsWith('.cjs'))).toBe(true);
+
+    const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+    const before = paths.map((path) => statSync(path).mtimeMs);
+    answers.push(await decode(home));
+    expect(paths.map((path) => statSync(path).mtimeMs)).toEqual(before);
+
+    for (const path of paths) truncateSync(path, Math.floor(statSync(path).size / 2));
+    answers.push(await decode(home));
+    rmSync(kept, { recursive: true });
+    writeFileSync(kept, 'a file where the folder would be');
+    answers.push(await decode(home));
+    expect(new Set(answers).size).toBe(1);
+  });
+});

@@ -1,0 +1,309 @@
+// What becomes of an answer whose fields are missing, null, texts, wrapped or nonsense: it is read, doubted or refused.
+import { describe, expect, test } from 'vitest';
+import { misread, type Transaction } from '../../src/api/types.js';
+import { fixed, fromWire } from '../../src/formats/amount.js';
+import { answer } from '../support/fake-transport.js';
+import { start, transaction, world } from './support/client.js';
+
+const iso = new Date(start).toISOString();
+
+type Path = readonly [string, ...string[]];
+type Place = 'missing' | 'null' | 'text' | 'wrapped' | 'nonsense';
+
+/** Every field of a transaction, with another form of what it says, and with something that says nothing. */
+const fields: readonly { path: Path; text: unknown; nonsense: unknown }[] = [
+  { path: ['txnId'], text: 7, nonsense: [] },
+  { path: ['txnState'], text: 'quoted', nonsense: {} },
+  { path: ['accountId'], text: 7, nonsense: [] },
+  { path: ['extRefId'], text: 7, nonsense: {} },
+  { path: ['note'], text: 7, nonsense: [] },
+  { path: ['fxRate'], text: '1', nonsense: 'abc' },
+  { path: ['createdAt'], text: iso, nonsense: 'yesterday' },
+  { path: ['sourceOfFunds'], text: { purpose: 1 }, nonsense: 'abc' },
+  { path: ['sourceReq'], text: {}, nonsense: 'abc' },
+  { path: ['destReq'], text: {}, nonsense: 7 },
+  ...(['sourceReq', 'destReq'] as const).flatMap((side) => [
+    { path: [side, 'ccy'] as const, text: 'BTC', nonsense: [] },
+    { path: [side, 'method'] as const, text: 'servicepay', nonsense: {} },
+    { path: [side, 'amtRequested'] as const, text: '0.00002507', nonsense: '12,5' },
+    { path: [side, 'amtSettled'] as const, text: '0.00002507', nonsense: true },
+    { path: [side, 'servicepayFees'] as const, text: '5e-8', nonsense: 'abc' },
+    { path: [side, 'networkFees'] as const, text: '0.00000002', nonsense: '' },
+    { path: [side, 'reqDetails'] as const, text: {}, nonsense: 'abc' },
+    { path: [side, 'kyc'] as const, text: {}, nonsense: 'abc' },
+    { path: [side, 'reqStatus'] as const, text: 0, nonsense: [] },
+    { path: [side, 'expiresAt'] as const, text: String(start), nonsense: 'soon' },
+    { path: [side, 'createAt'] as const, text: start / 1000, nonsense: -1 },
+    { path: [side, 'updatedAt'] as const, text: iso.replace('Z', '+00:00'), nonsense: '2025-13-40' },
+  ]),
+];
+
+const needed = new Set(['txnId', 'txnState']);
+
+function changed([first, second]: Path, place: Place, { text, nonsense }: { text: unknown; nonsense: unknown }) {
+  const whole: Record<string, unknown> = structuredClone({ ...transaction(), sourceOfFunds: { purpose: 1 } });
+  const inner = second === undefined ? whole : (whole[first] as Record<string, unknown>);
+  const name = second ?? first;
+  if (place === 'missing') delete inner[name];
+  else inner[name] = { null: null, text, wrapped: { data: inner[name] }, nonsense }[place];
+  return whole;
+}
+
+/** Objects may hold anything: a wrapper in their place is one of them. */
+const isObject = new Set(['sourceOfFunds', 'sourceReq', 'destReq', 'reqDetails', 'kyc']);
+
+const cases = fields.flatMap((field) =>
+  (['missing', 'null', 'text', 'wrapped', 'nonsense'] as const).map((place) => {
+    const name = field.path.at(-1) ?? '';
+    const isBad = place === 'nonsense' || (place === 'wrapped' && !isObject.has(name));
+    const isGone = isBad || place === 'missing' || place === 'null';
+    return { name: field.path.join('.'), place, isBad, isGone, row: changed(field.path, place, field) };
+  }),
+);
+
+function doubting() {
+  const doubts: string[] = [];
+  return { doubts, ...world({ onDoubt: (words) => doubts.push(words) }) };
+}
+
+describe('a status', () => {
+  test.for(cases)('whose $name is $place', async ({ name, isBad, isGone, row }) => {
+    const { client, service, doubts } = doubting();
+    service.on('GET', '/api/v2/transaction/t1', answer(200, row));
+    const read = client.transaction('t1');
+    if (needed.has(name) && isGone) {
+      await expect(read).rejects.toMatchObject({ kind: 'unexpected', message: expect.stringContaining(name) });
+      return;
+    }
+    const txn = await read;
+    expect(doubts).toEqual(isBad ? [expect.stringMatching(`^${name} is (missing|.+, an? .+ was expected)`)] : []);
+    expect(txn[misread]).toEqual(isBad ? doubts : undefined);
+  });
+});
+
+describe('a row of the list', () => {
+  test.for(cases)('whose $name is $place stands beside the others', async ({ name, isBad, isGone, row }) => {
+    const { client, service, doubts } = doubting();
+    service.on('GET', '/api/v2/transaction', answer(200, { data: [row, transaction({ txnId: 't2' })] }));
+    const { data } = await client.transactions();
+    expect(data).toHaveLength(2);
+    expect(data[1]).toMatchObject({ txnId: 't2' });
+    expect(doubts).toHaveLength(isBad || (needed.has(name) && isGone) ? 1 : 0);
+    if (needed.has(name) && isGone) expect(data[0]).toMatchObject({ [name]: '' });
+  });
+});
+
+describe('the values of texts', () => {
+  const read = async (change: Record<string, unknown>): Promise<Transaction> => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/transaction/t1', answer(200, { txnId: 't1', txnState: 'x', ...change }));
+    return client.transaction('t1');
+  };
+
+  test.for([
+    ['0.00025', 0.00025],
+    ['0.00025000', 0.00025],
+    ['1e-8', 1e-8],
+    ['20999999.99999999', 20999999.99999999],
+    [' 7 ', 7],
+    ['-3', -3],
+  ] as const)('"%s" is the number %d', async ([text, number]) => {
+    expect((await read({ fxRate: text })).fxRate).toBe(number);
+  });
+
+  test('digits beyond those of a JSON number are kept, never rounded', async () => {
+    const { fxRate } = await read({ fxRate: '0.1234567890123456789' });
+    expect(fixed(fromWire(fxRate ?? 0))).toBe('0.1234567890123456789');
+  });
+
+  test.for(['', 'abc', '1,000.00', '0x10', 'NaN', 'Infinity', '1 2', '1e999', '--1', '1'.repeat(80)])('"%s" is no number', async (text) => {
+    expect((await read({ fxRate: text })).fxRate).toBeNull();
+  });
+
+  test.for([
+    start, start / 1000, String(start), String(start / 1000), iso, iso.slice(0, -1), iso.replace('T', ' '),
+    '2025-01-15T12:00:00', '2025-01-15 12:00', '2025-01-15T14:00:00+02:00', '2025-01-15T14:00:00.000000+0200',
+  ])('%j is the same instant', async (createdAt) => {
+    expect((await read({ createdAt })).createdAt).toBe(start);
+  });
+
+  test.for(['soon', '2025-02-30x', -1, 9e15, true])('%j is no instant', async (createdAt) => {
+    expect((await read({ createdAt })).createdAt).toBeNull();
+  });
+});
+
+describe('wrappers', () => {
+  const wallet = { ccy: 'BTC', amount: 1.5, availableBalance: 1 };
+  const walletsPath = '/api/v2/account/ne01-7f3a/wallet/';
+
+  test.for([
+    ['as specified', { data: [wallet] }, [wallet]],
+    ['bare', [wallet], [wallet]],
+    ['in a result', { resultStatus: 'success', data: [wallet] }, [wallet]],
+    ['wrapped twice', { data: { data: [wallet] } }, [wallet]],
+    ['of null', { data: null }, []],
+    ['of nothing', null, []],
+    ['with amounts as texts', { data: [{ ccy: 'BTC', amount: '1.5', availableBalance: '1.0' }] }, [wallet]],
+    ['with one that is none', { data: [7, wallet] }, [wallet]],
+  ] as const)('a list %s', async ([, body, expected]) => {
+    const { client, service } = world();
+    service.on('GET', walletsPath, answer(200, body));
+    expect(await client.wallets()).toEqual(expected);
+  });
+
+  test.for([{}, { data: 'abc' }, 7, { list: [wallet] }, { data: {} }, { data: [{ amount: 1 }] }] as const)(
+    'a list that is not understood is an error, never an empty list: %j',
+    async (body) => {
+      const { client, service } = world();
+      service.on('GET', walletsPath, answer(200, body));
+      await expect(client.wallets()).rejects.toMatchObject({ kind: 'unexpected' });
+    },
+  );
+
+  test.for([
+    { data: [transaction()] },
+    [transaction()],
+    { data: { data: [transaction()] } },
+    { data: [transaction()], pagination: { page: '1', limit: '100', total: '1' } },
+    { data: [transaction()], pagination: 'abc' },
+  ])('a page of the history in %j', async (body) => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/transaction', answer(200, body));
+    expect((await client.transactions()).data).toMatchObject([{ txnId: 't1' }]);
+  });
+
+  const bitcoin = '/api/v2/account/onchain-address';
+  test.for([
+    { staticOnchainAddress: 'bc1q' },
+    { resultStatus: 'success', data: { staticOnchainAddress: 'bc1q' } },
+    { data: { staticStablecoinOnchainAddress: 'bc1q' } },
+  ])('an address in %j', async (body) => {
+    const { client, service } = world();
+    service.on('GET', bitcoin, answer(200, body));
+    expect(await client.bitcoinAddress()).toMatchObject({ staticOnchainAddress: 'bc1q' });
+  });
+
+  test.for([{}, { data: null }, [], { staticOnchainAddress: {} }, { staticOnchainAddress: '' }])('no address in %j', async (body) => {
+    const { client, service } = world();
+    service.on('GET', bitcoin, answer(200, body));
+    await expect(client.bitcoinAddress()).rejects.toMatchObject({ kind: 'unexpected' });
+  });
+
+  test('a USDT address without its currency and chain', async () => {
+    const { client, service } = world();
+    const path = '/api/v2/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON';
+    service.on('GET', path, answer(200, { staticStablecoinOnchainAddress: 'T1' }));
+    expect(await client.usdtAddress('TRON')).toMatchObject({ staticOnchainAddress: 'T1' });
+  });
+
+  const bank = { institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' };
+  const banksPath = '/api/v2/reference/fiat-institution/by-country/VN';
+  test.for([
+    [{ banks: [bank], mobiles: [] }, [bank]],
+    [{ banks: [{ ...bank, institutionType: null }] }, [bank]],
+    [{ data: { banks: null, mobiles: [bank] } }, [bank]],
+    [{ data: [bank] }, [bank]],
+    [[bank], [bank]],
+    [{ data: null }, []],
+    [{}, []],
+    ['', []],
+    [null, []],
+  ] as const)('institutions in %j', async ([body, expected]) => {
+    const { client, service } = world();
+    service.on('GET', banksPath, answer(200, body));
+    expect(await client.institutions('VN')).toEqual(expected);
+  });
+
+  test.for([{ list: [bank] }, { banks: 'abc' }, 7, { data: 'abc' }, { banks: [{ name: 'x' }] }] as const)('no institutions in %j', async (body) => {
+    const { client, service } = world();
+    service.on('GET', banksPath, answer(200, body));
+    await expect(client.institutions('VN')).rejects.toMatchObject({ kind: 'unexpected' });
+  });
+
+  test.for([
+    { data: { BTCUSD: 70796.845, BTCUSDC: '70800.5', ETHBTC: null } },
+    { BTCUSD: '70796.845', BTCUSDC: 70800.5, ETHBTC: null, updatedAt: 7, message: 'OK' },
+  ])('rates in %j', async (body) => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/rate', answer(200, body));
+    expect(await client.rates()).toEqual({ BTCUSD: 70796.845, BTCUSDC: 70800.5 });
+  });
+});
+
+describe('a confirmation', () => {
+  const confirmPath = '/api/v2/transaction/t1/confirm';
+  const confirmed = transaction({ txnState: 'srccreated' });
+
+  test.for([{ message: 'OK' }, { resultStatus: 'success', data: null }, {}])('that is answered with %j is read back', async (body) => {
+    const { client, service } = world();
+    service.on('PUT', confirmPath, answer(200, body));
+    service.on('GET', '/api/v2/transaction/t1', answer(200, confirmed));
+    expect(await client.confirmTransaction('t1')).toMatchObject({ txnState: 'srccreated' });
+  });
+
+  test('that cannot be read back is not known yet', async () => {
+    const { client, service } = world();
+    service.on('PUT', confirmPath, answer(200, { message: 'OK' }));
+    service.on('GET', '/api/v2/transaction/t1', answer(200, { txnId: 't1' }));
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ name: 'NoAnswer', mayHaveArrived: true, exitCode: 8 });
+  });
+
+  test('is taken wrapped', async () => {
+    const { client, service } = world();
+    service.on('PUT', confirmPath, answer(200, { data: confirmed }));
+    expect(await client.confirmTransaction('t1')).toMatchObject({ txnId: 't1', txnState: 'srccreated' });
+  });
+
+  const html = { 'content-type': 'text/html' };
+  const own = { error: 'no' };
+  test.for([
+    [400, own, true], [401, own, true], [403, own, true], [404, own, true], [400, { error: 'no', message: 'x' }, true],
+    [400, '<h1>Bad</h1>', false], [403, '', false], [404, '<h1>Not Found</h1>', false], [404, { message: 'no route' }, false],
+    [405, own, false], [408, own, false], [409, own, false], [422, own, false], [423, own, false], [425, own, false],
+    [499, own, false], [500, own, false], [200, { resultStatus: 'error', error: 'no' }, false], [200, '', false],
+    [200, '{"txnId":"t1"', false], [200, '['.repeat(4000) + ']'.repeat(4000), false],
+  ] as const)('answered with %i %j: is it the service that refuses? %s', async ([status, body, isOwn]) => {
+    const { client, service } = world();
+    const again = status === 401 ? [answer(status, body)] : [];
+    service.on('PUT', confirmPath, answer(status, body, typeof body === 'string' ? html : {}), ...again);
+    if (status === 401) {
+      service.on('POST', '/api/v2/authentication/token-signature', answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }));
+    }
+    const expected = isOwn
+      ? { name: 'ServiceError', isOwnRefusal: true, status }
+      : { name: 'NoAnswer', mayHaveArrived: true, kind: 'pending' };
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject(expected);
+  });
+});
+
+describe('a refusal', () => {
+  const refused = async (status: number, body: object, headers = {}): Promise<unknown> => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/transaction/t1', answer(status, body, headers));
+    return client.transaction('t1').catch((error: unknown) => error);
+  };
+
+  test('with 200 says what the service says', async () => {
+    const body = { resultStatus: 'error', error: 'the wallet is locked', code: 2003 };
+    expect(await refused(200, body)).toMatchObject({ kind: 'refused', reason: 'the wallet is locked', code: '2003', exitCode: 3 });
+  });
+
+  test.for([
+    ['1001', 'authentication'], ['1002', 'authentication'], ['2001', 'limit'], ['2002', 'refused'], ['2005', 'refused'],
+    ['2006', 'refused'], ['3002', 'refused'],
+  ] as const)('with code %s is %s, whatever its words', async ([code, kind]) => {
+    expect(await refused(400, { error: 'insufficient words', code })).toMatchObject({ kind, code });
+  });
+
+  test('carries the request id', async () => {
+    expect(await refused(400, { error: 'no' }, { 'x-request-id': 'req-7' })).toMatchObject({ requestId: 'req-7' });
+  });
+
+  test('of a token that has expired, by its code, is met with a new one', async () => {
+    const { client, service } = world();
+    const path = '/api/v2/transaction/t1';
+    service.on('GET', path, answer(400, { error: 'token expired', code: '1003' }), answer(200, transaction()));
+    service.on('POST', '/api/v2/authentication/token-signature', answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }));
+    expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
+  });
+});

@@ -1,5 +1,6 @@
 // The shape of a command: what it takes, examples, and the function that runs it.
 import type { Context } from './context.js';
+import { fieldsAreKnown } from './fields.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
 export { readAll, type RawValues, type Values, type ValuesOf };
@@ -16,6 +17,8 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   readonly ownsRest?: true;
   /** Formats of its own that `-o` takes here: they come to `run` as its `format`. */
   readonly formats?: readonly string[];
+  /** The names that `--fields` takes, where a wrong one must be refused before anything is done. */
+  readonly fields?: readonly string[];
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
 
@@ -38,7 +41,9 @@ export function defineCommand<A extends Values, O extends Values>(definition: Co
     createsProfile: definition.createsProfile === true,
     ownsRest: definition.ownsRest === true,
     formats: definition.formats ?? [],
-    execute: async (raw, context) =>
-      definition.run({ ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) }, context),
+    execute: async (raw, context) => {
+      const values = { ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) };
+      if (definition.fields === undefined || fieldsAreKnown(definition.fields, context)) await definition.run(values, context);
+    },
   };
 }

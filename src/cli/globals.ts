@@ -10,7 +10,7 @@ export const globalOptions = {
   sandbox: flag().describe('use the embedded sandbox: no account, no server'),
   json: flag().describe('print one JSON document'),
   output: choice(outputFormats, 'FORMAT').optional().short('o').describe(`print as ${outputFormats.join(', ')}`),
-  fields: text('LIST').optional().describe('only these fields, as in txnState,sourceReq.ccy'),
+  fields: text('LIST').optional().describe('only these fields, as in txnState,sourceReq.ccy; "help" lists them (for more, --json | jq)'),
   quiet: flag().short('q').describe('print only the one value a script wants'),
   yes: flag().short('y').describe('answer the confirmation with yes'),
   input: unless().describe('never ask a question'),

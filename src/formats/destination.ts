@@ -27,11 +27,11 @@ export type Destination =
 const maxLength = 8192;
 
 /**
- * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix and surrounding white space.
- * Throws `Failure` usage that says what is wrong, for instance with the checksum.
+ * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line breaks, indents and
+ * blanks that copying put into it. Throws `Failure` usage that says what is wrong, for instance with the checksum.
  */
 export function detectDestination(input: string): Destination {
-  const text = input.trim();
+  const text = unbroken(input);
   if (text.length > maxLength) {
     throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
   }
@@ -40,6 +40,21 @@ export function detectDestination(input: string): Destination {
   const found = detectLightning(rest ?? text) ?? (scheme === undefined ? detectAddress(text) : undefined);
   if (found === undefined) throw notDestination(text);
   return found;
+}
+
+/** White space, and what is not seen at all. */
+const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
+
+/**
+ * The text in one piece: nothing that is a destination has a blank in it, but the words of a URI, and after a Lightning
+ * Address a blank begins something else.
+ */
+function unbroken(input: string): string {
+  const joined = input.replace(/[^\S\n]*\r?\n\s*/g, '').trim();
+  if (joined.includes('@')) return joined;
+  if (!/^bitcoin:/i.test(joined)) return joined.replace(blanks, '');
+  const parts = joined.split(/(?=[?&])/);
+  return parts.map((part) => (/^[?&](?:label|message)=/i.test(part) ? part : part.replace(blanks, ''))).join('');
 }
 
 function detectLightning(text: string): Destination | undefined {

@@ -4,12 +4,13 @@ import { factLines } from './cards/card.js';
 import { cellText, fieldColumns } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './rows/json.js';
-import { besideTable, listRows, listTable, rowWriter, type Manner } from './rows/list.js';
+import { checkNames } from './rows/fields.js';
+import { besideTable, listRows, listTable, namesOf, rowWriter, type Manner, type RowView } from './rows/list.js';
 import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
-import type { Format, ListView, RecordView, Rows, StreamView } from './rows/view.js';
+import type { Column, Format, ListView, RecordView, Rows, StreamView } from './rows/view.js';
 
 export type { Format, ListView, RecordView, StreamView } from './rows/view.js';
 
@@ -52,14 +53,14 @@ export interface Output {
   warn(line: string): void;
 }
 
-/** Throws Failure usage when `--json` and another `-o` contradict each other. */
+/** Throws Failure usage for flags that contradict each other: `--json` and another `-o`, `-q` and any form or fields. */
 export function createOutput(terminal: Terminal, options: OutputOptions): Output {
   const { fields } = options;
   const quiet = options.quiet === true;
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
-  // `-q` prints its one value unless a format was asked for in so many words; it silences the remarks in any case.
-  const manner: Manner = { terminal, format, fields, onlyValue: quiet && asked === undefined };
+  // `-q` prints its one value, and silences the remarks.
+  const manner: Manner = { terminal, format, fields, onlyValue: quiet };
   const forPeople = format === 'table' && !manner.onlyValue;
   const isJson = format === 'json' || format === 'jsonl';
   let lastChange = '';
@@ -73,30 +74,37 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const say = (line: string): void => {
     if (!quiet) toStderr([sanitize(line)]);
   };
+  const asksForNames = fields !== undefined && fields.join() === 'help';
+  const names = <T extends object>(row: T | undefined, view: Pick<RowView<T>, 'columns' | 'fields'>): void =>
+    print(terminal.stdout, namesOf(row, view).map(sanitize));
 
   return {
     format,
     quiet,
     forPeople,
     async list(rows, view) {
+      if (asksForNames) return names(await firstOf(rows), view);
       const hasRows = forPeople ? await listTable(manner, rows, view, toStdout) : await listRows(manner, rows, view);
       if (!hasRows && !isJson) say(view.empty);
       if (hasRows && forPeople && view.footer !== undefined) toStdout(besideTable(view.footer, terminal));
     },
     async stream(rows, view) {
+      if (asksForNames) return names(undefined, view);
       if (!forPeople) {
         await listRows({ ...manner, format: format === 'json' ? 'jsonl' : format }, rows, view);
         return;
       }
       for await (const row of rows) {
         if (terminal.stdoutClosed) return;
-        toStdout(fields === undefined ? view.lines(row, terminal) : fieldLines(row, fields, terminal));
+        toStdout(fields === undefined ? view.lines(row, terminal) : fieldLines(row, fields, view.columns, terminal));
       }
     },
     async record(result, view) {
+      if (asksForNames) return names(result, view);
+      if (fields !== undefined) checkNames(fields, namesOf(result, view));
       if (forPeople)
-        return toStdout(fields === undefined ? view.screen(terminal) : fieldLines(result, fields, terminal));
-      if (format === 'json') return void terminal.stdout.write(`${document(result, manner)}\n`);
+        return toStdout(fields === undefined ? view.screen(terminal) : fieldLines(result, fields, view.columns, terminal));
+      if (format === 'json') return void terminal.stdout.write(`${document(result, view.columns, manner)}\n`);
       const writer = await rowWriter(manner, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
       // The last state change of a payment is its result: printed once.
@@ -104,7 +112,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     },
     change(object) {
       if (format !== 'jsonl') return;
-      lastChange = `${toJson(picked(object, fields))}\n`;
+      lastChange = `${toJson(picked(object, fields, []))}\n`;
       terminal.stdout.write(lastChange);
     },
     text: (line) => void terminal.stdout.write(`${line}\n`),
@@ -127,17 +135,36 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   };
 }
 
-function askedFormat({ format, json }: OutputOptions): Format | undefined {
+function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | undefined {
+  const asked = json === true ? '--json' : format === undefined ? undefined : `-o ${format}`;
+  if (quiet === true && asked !== undefined) {
+    throw new Failure('usage', `-q prints one bare value, and ${asked} asks for a form. Give one of them.`);
+  }
+  if (quiet === true && fields !== undefined) {
+    throw new Failure('usage', '-q prints one value, and --fields names others. Give one of them.', {
+      hint: 'One field alone: --fields NAME -o tsv',
+    });
+  }
   if (json !== true) return format;
   if (format === undefined || format === 'json') return 'json';
   throw new Failure('usage', `--json and -o ${format} ask for two formats. Give one of them.`);
 }
 
-const document = (result: object, { terminal, fields }: Manner): string =>
-  toJson(picked(result, fields), { indent: terminal.stdoutIsTty ? 2 : 0 });
+const document = <T extends object>(result: T, columns: readonly Column<T>[], { terminal, fields }: Manner): string =>
+  toJson(picked(result, fields, columns), { indent: terminal.stdoutIsTty ? 2 : 0 });
 
-const fieldLines = (result: object, fields: readonly string[], canvas: Canvas): string[] =>
+const fieldLines = <T extends object>(
+  result: T,
+  fields: readonly string[],
+  columns: readonly Column<T>[],
+  canvas: Canvas,
+): string[] =>
   factLines(
-    fieldColumns<object>(fields).map(({ title, value }) => ({ label: title, value: cellText(value(result)) })),
+    fieldColumns<T>(fields, columns).map(({ title, value }) => ({ label: title, value: cellText(value(result)) })),
     canvas,
   );
+
+async function firstOf<T>(rows: Rows<T>): Promise<T | undefined> {
+  for await (const row of rows) return row;
+  return undefined;
+}

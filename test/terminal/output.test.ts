@@ -23,9 +23,9 @@ const payments: readonly Payment[] = [
 const hostile: readonly Payment[] = [{ id: 'x', amount: 1, note: 'a\tb\nc\u001B[2J', sourceReq: { ccy: 'BTC' } }];
 
 const columns: ListView<Payment>['columns'] = [
-  { title: 'Id', value: ({ id }) => id },
-  { title: 'Amount', value: ({ amount }) => amount, text: ({ amount }) => amount.toFixed(8), align: 'right' },
-  { title: 'Note', value: ({ note }) => note },
+  { name: 'id', title: 'Id', value: ({ id }) => id },
+  { name: 'amount', title: 'Amount', value: ({ amount }) => amount, text: ({ amount }) => amount.toFixed(8), align: 'right' },
+  { name: 'note', title: 'Note', value: ({ note }) => note },
 ];
 const list: ListView<Payment> = {
   columns,
@@ -59,7 +59,7 @@ const table = [
   '  e3f4      1250.00000000',
 ];
 const tsv = 'c1d2\t0.00000007\ttea, "green"\ne3f4\t1250\t\n';
-const csv = 'Id,Amount,Note\nc1d2,0.00000007,"tea, ""green"""\ne3f4,1250,\n';
+const csv = 'id,amount,note\nc1d2,0.00000007,"tea, ""green"""\ne3f4,1250,\n';
 const jsonl =
   '{"id":"c1d2","amount":0.00000007,"note":"tea, \\"green\\"","sourceReq":{"ccy":"BTC"}}\n' +
   '{"id":"e3f4","amount":1250,"sourceReq":{"ccy":"BTC"}}\n';
@@ -85,30 +85,29 @@ describe('a list', () => {
     { name: 'json_pipe', where: pipe, options: { json: true }, stdout: json },
     { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'c1d2\ne3f4\n' },
     { name: 'quiet_pipe', where: pipe, options: { quiet: true }, stdout: 'c1d2\ne3f4\n' },
-    { name: 'quiet json_pipe', where: pipe, options: { quiet: true, json: true }, stdout: json },
   ])('$name', async ({ where, options, stdout }) => {
     expect(await listed(where, options)).toEqual({ stdout, stderr: '' });
   });
 
-  const fields = ['sourceReq.ccy', 'amount', 'missing'];
+  const fields = ['sourceReq.ccy', 'amount', 'note'];
   test.each([
     {
       name: 'table_tty',
       where: {},
       options: { fields },
       stdout: [
-        '  sourceReq.ccy      amount          missing',
-        '  BTC                0.00000007',
+        '  sourceReq.ccy      amount          note',
+        '  BTC                0.00000007      tea, "green"',
         '  BTC                1250',
         '  acme · production\n',
       ].join('\n'),
     },
-    { name: 'default_pipe', where: pipe, options: { fields }, stdout: 'BTC\t0.00000007\t\nBTC\t1250\t\n' },
+    { name: 'default_pipe', where: pipe, options: { fields }, stdout: 'BTC\t0.00000007\ttea, "green"\nBTC\t1250\t\n' },
     {
       name: 'csv_pipe',
       where: pipe,
       options: { fields, format: 'csv' as const },
-      stdout: 'sourceReq.ccy,amount,missing\nBTC,0.00000007,\nBTC,1250,\n',
+      stdout: 'sourceReq.ccy,amount,note\nBTC,0.00000007,"tea, ""green"""\nBTC,1250,\n',
     },
     {
       name: 'jsonl_pipe',
@@ -119,8 +118,8 @@ describe('a list', () => {
     {
       name: 'json_pipe',
       where: pipe,
-      options: { fields: ['id', 'missing'], json: true },
-      stdout: '[{"id":"c1d2","missing":null},{"id":"e3f4","missing":null}]\n',
+      options: { fields: ['id', 'note'], json: true },
+      stdout: '[{"id":"c1d2","note":"tea, \\"green\\""},{"id":"e3f4","note":null}]\n',
     },
   ])('with --fields $name', async ({ where, options, stdout }) => {
     expect((await listed(where, options)).stdout).toBe(stdout);
@@ -133,7 +132,7 @@ describe('a list', () => {
       name: 'csv_pipe',
       where: pipe,
       options: { format: 'csv' as const },
-      stdout: 'Id,Amount,Note\n',
+      stdout: 'id,amount,note\n',
       stderr: 'No payments yet.\n',
     },
     { name: 'json_pipe', where: pipe, options: { json: true }, stdout: '[]\n', stderr: '' },
@@ -158,7 +157,7 @@ describe('a list', () => {
   test('as csv it reads back as its cells', async () => {
     const { stdout } = await listed(pipe, { format: 'csv' });
     expect(parse(stdout)).toEqual([
-      ['Id', 'Amount', 'Note'],
+      ['id', 'amount', 'note'],
       ['c1d2', '0.00000007', 'tea, "green"'],
       ['e3f4', '1250', ''],
     ]);
@@ -242,6 +241,41 @@ describe('a long list', () => {
   });
 });
 
+describe('--fields', () => {
+  const computed: ListView<Payment> = { ...list, columns: [...columns, { name: 'double', title: 'Twice', value: ({ amount }) => amount * 2 }] };
+  const printed = async (where: ScreenOptions, options: OutputOptions, rows = payments): Promise<string> => {
+    const screen = openPlainScreen(where);
+    await createOutput(screen.terminal, options).list(rows, computed);
+    return screen.stdout();
+  };
+
+  test.each(['table', 'json', 'jsonl', 'csv', 'tsv'] as const)('that the rows do not have are refused as %s, before anything is printed', async (format) => {
+    const screen = openPlainScreen({});
+    const out = createOutput(screen.terminal, { format, fields: ['id', 'txnStat'] });
+    await expect(out.list(payments, list)).rejects.toMatchObject({
+      kind: 'usage',
+      message: '"txnStat" is not a field of this command. It has: id, amount, note, sourceReq, sourceReq.ccy.',
+    });
+    expect(screen.stdout()).toBe('');
+    await expect(out.record(payments[0] ?? fail(), record)).rejects.toMatchObject({ kind: 'usage' });
+  });
+
+  test('help lists the names', async () => {
+    expect(await printed({}, { fields: ['help'] })).toBe('id\namount\nnote\ndouble\nsourceReq\nsourceReq.ccy\n');
+  });
+
+  test('mean the same in every format, those that are worked out too', async () => {
+    const fields = ['id', 'double'];
+    expect(await printed(pipe, { fields, format: 'csv' })).toBe('id,double\nc1d2,0.00000014\ne3f4,2500\n');
+    expect(await printed(pipe, { fields, format: 'tsv' })).toBe('c1d2\t0.00000014\ne3f4\t2500\n');
+    expect(await printed(pipe, { fields, format: 'jsonl' })).toBe('{"id":"c1d2","double":0.00000014}\n{"id":"e3f4","double":2500}\n');
+  });
+
+  test.each<OutputOptions>([{ json: true }, { format: 'csv' }, { format: 'jsonl' }, { fields: ['id'] }])('-q contradicts %j', (also) => {
+    expect(() => createOutput(openPlainScreen(pipe).terminal, { ...also, quiet: true })).toThrow('Give one of them');
+  });
+});
+
 describe('a record', () => {
   const line = jsonl.split('\n')[0];
   test.each([
@@ -252,7 +286,7 @@ describe('a record', () => {
       name: 'csv_pipe',
       where: pipe,
       options: { format: 'csv' as const },
-      stdout: 'Id,Amount,Note\nc1d2,0.00000007,"tea, ""green"""\n',
+      stdout: 'id,amount,note\nc1d2,0.00000007,"tea, ""green"""\n',
     },
     { name: 'json_pipe', where: pipe, options: { json: true }, stdout: `${line}\n` },
     {

@@ -500,8 +500,8 @@ describe('nothing steers the terminal', () => {
   test('in a table, whatever its columns say', async () => {
     const { terminal, stdout } = openPlainScreen();
     const columns = [
-      { title: 'Id', value: () => hostile },
-      { title: 'Text', value: () => 1, text: () => hostile },
+      { name: 'id', title: 'Id', value: () => hostile },
+      { name: 'text', title: 'Text', value: () => 1, text: () => hostile },
     ];
     await createOutput(terminal, {}).list([{}], { columns, quiet: () => hostile, empty: '', footer: hostile });
     expect(

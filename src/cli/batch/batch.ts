@@ -1,11 +1,13 @@
 // Pays many rows of a CSV file: checks all first, asks once, pays several at a time, and goes on where it was stopped.
 import { runBatchFile } from './batch-flow.js';
 import { batchOptions } from './batch-options.js';
+import { batchFields } from '../../terminal/cards/batch-view.js';
 import { defineCommand } from '../define.js';
 import { contextUnder, openDrain } from './drain.js';
 import { text } from '../values.js';
 
 export const batch = defineCommand({
+  fields: batchFields,
   arguments: {
     file: text('FILE').describe(
       'CSV with a head: ref, to, amount, currency, note, from; for payouts the flags of payout as columns; - for stdin',

@@ -67,9 +67,9 @@ async function printExitCodes(out: Output): Promise<void> {
   }
   await out.list(rows, {
     columns: [
-      { title: 'Code', value: ({ code }) => code, align: 'right' },
-      { title: 'Kind', value: ({ kind }) => kind, only: 'rows' },
-      { title: 'Meaning', value: ({ meaning }) => meaning },
+      { name: 'code', title: 'Code', value: ({ code }) => code, align: 'right' },
+      { name: 'kind', title: 'Kind', value: ({ kind }) => kind, only: 'rows' },
+      { name: 'meaning', title: 'Meaning', value: ({ meaning }) => meaning },
     ],
     quiet: ({ code }) => String(code),
     empty: '',

@@ -1,5 +1,6 @@
 // Takes a quote back before it is confirmed. Specification: endpoint 8, of which only the existence is known.
 import { receiptView } from '../../terminal/cards/receipt.js';
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
 import { journalScope } from '../payment/payment-flow.js';
@@ -7,6 +8,7 @@ import { transactionId } from './seen.js';
 import { text } from '../values.js';
 
 export const txCancel = defineCommand({
+  fields: paymentFields,
   arguments: { id: text('ID').describe('the id of a quote, its first eight characters, or its reference') },
   options: {},
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],

@@ -7,6 +7,7 @@ import type { Fact } from '../../terminal/cards/card.js';
 import { resumedList, type ResumedPayment } from '../../terminal/views/intent-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { sanitize } from '../../terminal/sanitize.js';
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import { resume } from '../../wallet/payment/payment.js';
 import { gravest, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
@@ -26,6 +27,7 @@ const { wait, waitTimeout } = paymentOptions;
 type Wait = number | 'forever' | false;
 
 export const txResume = defineCommand({
+  fields: [...paymentFields, 'ref', 'kind', 'exitCode', 'message'],
   arguments: { id: text('ID').optional().describe('a reference or a transaction id (default: all that is open)') },
   options: {
     wait,

@@ -206,6 +206,6 @@ function paidText(txn: Transaction, quoted: Money | undefined): string {
 
 /** On a screen the live line has said it all. */
 export function paidView({ now }: Context): RecordView<Transaction> {
-  const { columns, quiet } = transactionList(now());
-  return { columns, quiet, screen: () => [] };
+  const { columns, fields, quiet } = transactionList(now());
+  return { columns, fields, quiet, screen: () => [] };
 }

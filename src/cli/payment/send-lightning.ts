@@ -1,10 +1,12 @@
 // Pays a BOLT11 invoice: decoded and checked here, quoted, agreed to, confirmed once, followed to its end.
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { currency, text } from '../values.js';
 import { paymentOptions } from './payment-options.js';
 import { runSend } from './send-flow.js';
 
 export const sendLightning = defineCommand({
+  fields: paymentFields,
   arguments: { invoice: text('INVOICE').optional().describe('a BOLT11 invoice, or - to read it from stdin') },
   options: { from: currency().optional().describe('wallet to pay from (default BTC)'), ...paymentOptions },
   examples: [

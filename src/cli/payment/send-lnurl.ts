@@ -1,10 +1,12 @@
 // Pays to a Lightning Address or an LNURL, which the service resolves. Specification: endpoint 6, rule 3.
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { currency, phrase, text } from '../values.js';
 import { deductFees, paymentOptions } from './payment-options.js';
 import { runSend } from './send-flow.js';
 
 export const sendLnurl = defineCommand({
+  fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a Lightning Address or an LNURL, or - to read it from stdin'),
     amount: phrase('AMOUNT').describe('what leaves the wallet, as in 50000sat or 5usdt'),

@@ -1,10 +1,12 @@
 // Pays to a Bitcoin address; checksum, network, kind and smallest amount are checked here. Endpoint 6, rule 5.
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { currency, phrase, text } from '../values.js';
 import { deductFees, paymentOptions } from './payment-options.js';
 import { runSend } from './send-flow.js';
 
 export const sendOnchain = defineCommand({
+  fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a Bitcoin address, or - to read it from stdin'),
     amount: phrase('AMOUNT').describe('what the recipient gets, as in 0.01btc; at least 1000sat'),

@@ -1,11 +1,13 @@
 // Pays USDT to a TRON address, checked here. Specification: endpoint 6, rule 6.
 import { notYetAvailable } from '../../wallet/plan/send.js';
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { choice, currency, phrase, text } from '../values.js';
 import { deductFees, paymentOptions, spend } from './payment-options.js';
 import { runSend } from './send-flow.js';
 
 export const sendUsdt = defineCommand({
+  fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a TRON address, or - to read it from stdin'),
     amount: phrase('AMOUNT').describe('what the recipient gets, as in 25usdt'),

@@ -1,11 +1,13 @@
 // Pays to whatever the destination is: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
 import { ways } from '../../wallet/plan/send.js';
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { choice, currency, phrase, text } from '../values.js';
 import { deductFees, paymentOptions, spend } from './payment-options.js';
 import { runSend } from './send-flow.js';
 
 export const send = defineCommand({
+  fields: paymentFields,
   arguments: {
     destination: text('DESTINATION').optional().describe('an invoice, any address, LNURL or bitcoin: URI; - for stdin'),
     amount: phrase('AMOUNT').describe('what to send, where the destination does not say'),

@@ -2,6 +2,7 @@
 import { parseAmount } from '../../formats/amount.js';
 import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
@@ -12,6 +13,7 @@ import { planSwap, readSwapWords, swapOrderOf, type SwapWords } from './plan-swa
 import { walletChoices, type WalletChoice } from './wallet-choices.js';
 
 export const swap = defineCommand({
+  fields: paymentFields,
   arguments: {
     words: phrase('AMOUNT FROM TO').describe(
       'what to swap, the wallet that it leaves (or in AMOUNT itself, as in 25usdt), and the one it enters',

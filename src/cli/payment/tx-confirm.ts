@@ -6,6 +6,7 @@ import type { Fact } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { confirmOnce } from '../../wallet/payment/confirm.js';
 import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -19,6 +20,7 @@ import { aboutInvoice } from './about-send.js';
 const { maxFee, wait, waitTimeout } = paymentOptions;
 
 export const txConfirm = defineCommand({
+  fields: paymentFields,
   arguments: { id: text('ID').describe('the id of a quote, its first eight characters, or its reference') },
   options: { maxFee, wait, waitTimeout },
   examples: [

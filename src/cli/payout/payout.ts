@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/order.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
@@ -17,6 +18,7 @@ import { askPayout, type WizardDeps } from './payout-wizard.js';
 import { readStdin } from '../stdin.js';
 
 export const payout = defineCommand({
+  fields: paymentFields,
   arguments: {},
   options: payoutOptions,
   examples: [

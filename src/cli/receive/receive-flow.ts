@@ -130,7 +130,7 @@ async function showRequest(
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
   if (!isFinal(txn.txnState)) showCard(request, wait, context);
   out.change(txn);
-  const columns = [...transactionList(context.now()).columns, { title: 'Pay to', value: () => request.text }];
+  const columns = [...transactionList(context.now()).columns, { name: 'payTo', title: 'Pay to', value: () => request.text }];
   const view = { columns, quiet: () => request.text, screen: () => [] };
   if (!wait || out.quiet) await out.record(txn, view);
   else if (!out.forPeople) out.say(request.text);

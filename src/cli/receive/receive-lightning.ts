@@ -1,9 +1,11 @@
 // Asks for a Lightning payment: the invoice, checked, with its QR code, and the wait until it is paid.
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { phrase } from '../values.js';
 import { receiveOptions, runReceive } from './receive-flow.js';
 
 export const receiveLightning = defineCommand({
+  fields: [...paymentFields, 'payTo'],
   arguments: { amount: phrase('AMOUNT').describe('what to ask for, as in 50000sat, or converted at the rate of now: 10usd') },
   options: receiveOptions,
   examples: [

@@ -1,9 +1,11 @@
 // Asks for an on-chain payment: the address, checked, with its QR code, and the wait until the payment is confirmed.
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { phrase } from '../values.js';
 import { receiveOptions, runReceive } from './receive-flow.js';
 
 export const receiveOnchain = defineCommand({
+  fields: [...paymentFields, 'payTo'],
   arguments: { amount: phrase('AMOUNT').describe('what to ask for, as in 0.01btc') },
   options: receiveOptions,
   examples: [

@@ -2,6 +2,7 @@
 import { defineCommand } from '../define.js';
 import { Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { showAddress, type Permanent } from './receive-address.js';
 import { receiveOptions, runReceive, type ReceiveMethod } from './receive-flow.js';
 
@@ -16,6 +17,7 @@ const ways: readonly { readonly name: string; readonly value: Way; readonly desc
 ];
 
 export const receive = defineCommand({
+  fields: [...paymentFields, 'payTo'],
   arguments: {},
   options: receiveOptions,
   examples: [['svcpay receive', 'asks how and how much; Esc goes back']],

@@ -11,9 +11,9 @@ export async function toldLiveShapes(names: readonly string[] | undefined, { out
   const rows = shapeNames.map((name): { name: string } & LiveShape => ({ name, ...liveShapes[name] }));
   await out.list(rows, {
     columns: [
-      { title: 'Live shape', value: ({ name }) => name },
-      { title: 'In all', value: ({ alone }) => (alone === undefined ? 'yes' : 'no') },
-      { title: 'What is answered', value: ({ summary }) => summary },
+      { name: 'name', title: 'Live shape', value: ({ name }) => name },
+      { name: 'inAll', title: 'In all', value: ({ alone }) => (alone === undefined ? 'yes' : 'no') },
+      { name: 'summary', title: 'What is answered', value: ({ summary }) => summary },
     ],
     quiet: ({ name }) => name,
     empty: 'There are none.',

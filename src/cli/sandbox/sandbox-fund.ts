@@ -18,8 +18,8 @@ export const sandboxFund = defineCommand({
     await context.out.record(wallet, {
       screen: () => [`  Added ${formatAmount(added)}; the wallet now holds ${holds}.`],
       columns: [
-        { title: 'Currency', value: ({ ccy }) => ccy },
-        { title: 'Total', value: (each) => fromWire(each.amount) },
+        { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy },
+        { name: 'amount', title: 'Total', value: (each) => fromWire(each.amount) },
       ],
       quiet: (each) => fixed(fromWire(each.amount)),
     });

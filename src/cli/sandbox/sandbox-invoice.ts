@@ -24,7 +24,7 @@ export const sandboxInvoice = defineCommand({
     const made = await controlSandbox(context, 'POST', 'invoice', invoiceSchema, { amount: asked, description, expiry });
     await context.out.record(made, {
       screen: () => [made.invoice],
-      columns: [{ title: 'Invoice', value: ({ invoice }) => invoice }],
+      columns: [{ name: 'invoice', title: 'Invoice', value: ({ invoice }) => invoice }],
       quiet: ({ invoice }) => invoice,
     });
   },

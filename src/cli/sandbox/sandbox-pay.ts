@@ -27,8 +27,8 @@ export const sandboxPay = defineCommand({
     await context.out.record(paid, {
       screen: () => [`  ${describe(paid)}`],
       columns: [
-        { title: 'Id', value: idOf },
-        { title: 'State', value: (each) => ('txnState' in each ? each.txnState : 'unconfirmed') },
+        { name: 'id', title: 'Id', value: idOf },
+        { name: 'state', title: 'State', value: (each) => ('txnState' in each ? each.txnState : 'unconfirmed') },
       ],
       quiet: idOf,
     });

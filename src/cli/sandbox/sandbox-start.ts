@@ -73,11 +73,11 @@ const readyView = (ready: Ready): RecordView<Ready> => ({
     `  ${canvas.style.dim('Ctrl-C stops it; what it keeps stays.')}`,
   ],
   columns: [
-    { title: 'URL', value: ({ url }) => url },
-    { title: 'API key', value: ({ apiKey }) => apiKey },
-    { title: 'API secret', value: ({ apiSecret }) => apiSecret },
-    { title: 'Account', value: ({ accountId }) => accountId },
-    { title: 'PID', value: ({ pid }) => pid },
+    { name: 'url', title: 'URL', value: ({ url }) => url },
+    { name: 'apiKey', title: 'API key', value: ({ apiKey }) => apiKey },
+    { name: 'apiSecret', title: 'API secret', value: ({ apiSecret }) => apiSecret },
+    { name: 'accountId', title: 'Account', value: ({ accountId }) => accountId },
+    { name: 'pid', title: 'PID', value: ({ pid }) => pid },
   ],
   quiet: ({ url }) => url,
 });

@@ -41,7 +41,7 @@ export const listenWebhook = defineCommand({
       const result = { secret };
       return context.out.record(result, {
         screen: () => [secret],
-        columns: [{ title: 'Secret', value: (row) => row.secret }],
+        columns: [{ name: 'secret', title: 'Secret', value: (row) => row.secret }],
         quiet: (row) => row.secret,
       });
     }

@@ -18,7 +18,7 @@ export const removeWebhook = defineCommand({
       { id, removed: true },
       {
         screen: () => [`  Removed the webhook ${sanitize(id)}. Events already on their way may still arrive.`],
-        columns: [{ title: 'ID', value: (row) => row.id }],
+        columns: [{ name: 'id', title: 'ID', value: (row) => row.id }],
         quiet: (row) => row.id,
       },
     );

@@ -39,8 +39,8 @@ export const triggerWebhook = defineCommand({
     await context.out.record(triggered, {
       screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],
       columns: [
-        { title: 'State', value: ({ txnState }) => txnState },
-        { title: 'Transaction', value: ({ txnId }) => txnId },
+        { name: 'txnState', title: 'State', value: ({ txnState }) => txnState },
+        { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId },
       ],
       quiet: ({ txnId }) => txnId,
     });

@@ -104,7 +104,7 @@ async function confirm(terminal: Terminal, message: string, { missing, note }: C
   demand(terminal, missing ?? ['--yes']);
   const prompts = await import('./prompts.js');
   const config = { message: sanitize(message), default: false, theme: prompts.promptTheme(terminal, { note }) };
-  return stayed(await prompts.pose(terminal, (context) => prompts.confirm(config, context), false));
+  return stayed(await prompts.pose(terminal, (context) => prompts.confirm(config, context), { canGoBack: false }));
 }
 
 const anything = (answer: string): Validation => answer !== '' || 'An answer is needed here.';
@@ -119,7 +119,7 @@ async function secret(terminal: Terminal, question: TextQuestion): Promise<strin
     validate: question.validate ?? anything,
     theme: prompts.promptTheme(terminal, {}),
   };
-  return stayed(await prompts.pose(terminal, (context) => prompts.password(config, context), false));
+  return stayed(await prompts.pose(terminal, (context) => prompts.password(config, context), { canGoBack: false, takesPaste: true }));
 }
 
 function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back> {
@@ -134,7 +134,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       validate: (answer: string) => isBack(answer) || validate(answer.trim()),
       theme: prompts.promptTheme(terminal, { hint: canGoBack ? 'esc or < goes back' : undefined }),
     };
-    const answer = await prompts.pose(terminal, (context) => prompts.input(config, context), canGoBack);
+    const answer = await prompts.pose(terminal, (context) => prompts.input(config, context), { canGoBack, takesPaste: true });
     return answer === back || isBack(answer) ? back : answer.trim();
   }
 
@@ -153,7 +153,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       pageSize: question.pageSize ?? pageSize(terminal),
       theme: prompts.promptTheme(terminal, { canGoBack }),
     };
-    return prompts.pose(terminal, (context) => prompts.select<T | Back>(config, context), canGoBack);
+    return prompts.pose(terminal, (context) => prompts.select<T | Back>(config, context), { canGoBack });
   }
 
   async function search<T>(question: SearchQuestion<T>): Promise<T | Back> {
@@ -168,7 +168,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       pageSize: pageSize(terminal),
       theme: prompts.promptTheme(terminal, { canGoBack }),
     };
-    return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), canGoBack);
+    return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), { canGoBack });
   }
 
   return { text, parsed, select, search };

@@ -1,7 +1,9 @@
 // Poses one prompt on the terminal and tells apart how it can end: an answer, a step back, Ctrl-C, the end of input.
 import { createInterface, type Key } from 'node:readline';
+import { StringDecoder } from 'node:string_decoder';
 import { Failure } from '../../formats/failure.js';
 import { back, type Back } from './back.js';
+import { markNoPastes, markPastes, pasteReader } from './paste.js';
 import type { InputStream, OutputStream, Terminal } from '../terminal.js';
 
 /** What a prompt is handed besides its question. */
@@ -15,11 +17,18 @@ interface Context {
 /** How long a lone ESC byte is waited on to become an arrow key; readline's own half second feels broken. */
 const escapeMs = 60;
 
+/** What a question is, besides its words. */
+interface Pose {
+  readonly canGoBack: boolean;
+  /** A line of text, into which something can be pasted. */
+  readonly takesPaste?: boolean;
+}
+
 /** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input; with `canGoBack` Esc answers `back`. */
 export async function pose<T>(
   terminal: Terminal,
   prompt: (context: Context) => Promise<T>,
-  canGoBack: boolean,
+  { canGoBack, takesPaste = false }: Pose,
 ): Promise<T | Back> {
   const stdin = terminal.stdin.open();
   const aborter = new AbortController();
@@ -44,8 +53,10 @@ export async function pose<T>(
 
   hastenEscape(stdin);
   stdin.on('keypress', onKey).on('pause', onPause).on('end', onEnd).on('close', onEnd);
+  const stopReading = takesPaste ? readPastes(stdin, terminal.stderr) : () => undefined;
   const release = (): void => {
     isPosed = false;
+    stopReading();
     stdin.off('keypress', onKey).off('pause', onPause).off('end', onEnd).off('close', onEnd);
   };
   try {
@@ -54,6 +65,23 @@ export async function pose<T>(
     if (aborter.signal.reason === back) return back;
     throw failureOf(error, aborter.signal.aborted);
   }
+}
+
+/** What comes in is seen before readline takes it apart into keys: an Enter within a paste would answer the question. */
+function readPastes(stdin: InputStream, output: OutputStream): () => void {
+  const read = pasteReader();
+  const decoder = new StringDecoder('utf8');
+  const emit = stdin.emit.bind(stdin);
+  stdin.emit = (event: string | symbol, ...given: unknown[]): boolean => {
+    const [piece] = given;
+    if (event !== 'data' || !(piece instanceof Uint8Array)) return emit(event, ...given);
+    return emit(event, Buffer.from(read(decoder.write(Buffer.from(piece)))));
+  };
+  output.write(markPastes);
+  return () => {
+    output.write(markNoPastes);
+    stdin.emit = emit;
+  };
 }
 
 /** Readline keeps the time that it was given when it first listened to the keys of a stream. */

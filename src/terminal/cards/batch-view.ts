@@ -186,20 +186,27 @@ export interface BatchLine {
   readonly at: string;
 }
 
+/** The names of the summary, and under jsonl those of a row. */
+export const batchFields: readonly string[] = [
+  'file', 'dryRun', 'rows', 'paidBefore', 'paid', 'sent', 'unknown', 'failed', 'notBegun', 'spent', 'totals', 'result',
+  'line', 'ref', 'to', 'amount', 'outcome', 'txnId', 'txnState', 'paidCcy', 'error', 'message', 'at',
+];
+
 /** So many rows that failed are shown; all are in the result file. */
 export const shownFailures = 10;
 
 /** @param failures the first rows that failed */
 export function batchView(summary: BatchSummary, failures: readonly BatchLine[]): RecordView<BatchSummary> {
   return {
+    fields: batchFields,
     columns: [
-      { title: 'Rows', value: ({ rows }) => rows },
-      { title: 'Paid', value: ({ paid }) => paid },
-      { title: 'Sent', value: ({ sent }) => sent },
-      { title: 'Unknown', value: ({ unknown }) => unknown },
-      { title: 'Failed', value: ({ failed }) => failed },
-      { title: 'Not begun', value: ({ notBegun }) => notBegun },
-      { title: 'Result', value: ({ result }) => result },
+      { name: 'rows', title: 'Rows', value: ({ rows }) => rows },
+      { name: 'paid', title: 'Paid', value: ({ paid }) => paid },
+      { name: 'sent', title: 'Sent', value: ({ sent }) => sent },
+      { name: 'unknown', title: 'Unknown', value: ({ unknown }) => unknown },
+      { name: 'failed', title: 'Failed', value: ({ failed }) => failed },
+      { name: 'notBegun', title: 'Not begun', value: ({ notBegun }) => notBegun },
+      { name: 'result', title: 'Result', value: ({ result }) => result },
     ],
     quiet: ({ paid }) => String(paid),
     screen: (canvas) => summaryLines(summary, failures, canvas),

@@ -27,9 +27,9 @@ export function depositView({ ccy, chain, address, code }: Deposit): RecordView<
   ];
   return {
     columns: [
-      { title: 'Currency', value: () => ccy },
-      { title: 'Chain', value: () => chain },
-      { title: 'Address', value: () => address },
+      { name: 'ccy', title: 'Currency', value: () => ccy },
+      { name: 'chain', title: 'Chain', value: () => chain },
+      { name: 'address', title: 'Address', value: () => address },
     ],
     quiet: () => address,
     screen: (canvas) => {

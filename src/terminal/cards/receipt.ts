@@ -40,8 +40,8 @@ export function receipt(transaction: Transaction, options: ReceiptOptions, canva
 
 /** The receipt as the result of a command; in a pipe, the row of the history. */
 export function receiptView(transaction: Transaction, options: ReceiptOptions): RecordView<Transaction> {
-  const { columns, quiet } = transactionList(options.now);
-  return { columns, quiet, screen: (canvas) => receipt(transaction, options, canvas) };
+  const { columns, fields, quiet } = transactionList(options.now);
+  return { columns, fields, quiet, screen: (canvas) => receipt(transaction, options, canvas) };
 }
 
 /** A line per step, with its time where that is known; steps to come are dim. */

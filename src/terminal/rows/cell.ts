@@ -1,7 +1,7 @@
 // A value as the text of one cell: exact, plain notation, one line whatever it holds.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
-import { fieldAt } from './fields.js';
+import { valueOf } from './fields.js';
 import { toJson } from './json.js';
 import { sanitize } from '../sanitize.js';
 import type { Cell, Column } from './view.js';
@@ -13,9 +13,9 @@ export function cellText(cell: Cell): string {
   return typeof cell === 'number' ? toJson(cell) : sanitize(String(cell));
 }
 
-/** `--fields` as columns: titled by their paths, an object in a cell written as JSON. */
-export function fieldColumns<T extends object>(paths: readonly string[]): Column<T>[] {
-  return paths.map((path) => ({ title: path, value: (row) => cellOf(fieldAt(row, path)) }));
+/** `--fields` as columns: titled by their names, an object in a cell written as JSON. */
+export function fieldColumns<T extends object>(names: readonly string[], columns: readonly Column<T>[] = []): Column<T>[] {
+  return names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 }
 
 function cellOf(value: unknown): Cell {

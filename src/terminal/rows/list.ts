@@ -1,5 +1,6 @@
 // A list on its way to stdout: as a table in parts, or row by row, never held whole.
 import { fieldColumns } from './cell.js';
+import { checkNames, pathsOf } from './fields.js';
 import { csvRows, jsonLines, jsonRows, quietRows, tabRows, type Fields, type RowWriter } from './rows.js';
 import { createSink } from '../sink.js';
 import { createTable } from './table.js';
@@ -23,15 +24,16 @@ const rowsAtOnce = 500;
 export async function listTable<T extends object>(
   { terminal, fields }: Manner,
   rows: Rows<T>,
-  view: Pick<ListView<T>, 'columns' | 'heading'>,
+  view: Pick<ListView<T>, 'columns' | 'heading' | 'fields'>,
   print: (lines: readonly string[]) => void,
 ): Promise<boolean> {
   const { default: Table } = await import('cli-table3');
-  const columns = fields === undefined ? view.columns.filter(({ only }) => only !== 'rows') : fieldColumns<T>(fields);
+  const columns =
+    fields === undefined ? view.columns.filter(({ only }) => only !== 'rows') : fieldColumns<T>(fields, view.columns);
   const width = terminal.stdoutIsTty ? terminal.columns : Infinity;
   const draw = createTable<T>(columns, { style: terminal.style, width, Table });
   let isEmpty = true;
-  for await (const part of inParts(rows)) {
+  for await (const part of inParts(checked(rows, view, fields))) {
     if (isEmpty && view.heading !== undefined) print(besideTable(view.heading, terminal));
     isEmpty = false;
     print(draw(part));
@@ -51,7 +53,7 @@ export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, 
   const writer = await rowWriter(manner, view);
   const sink = createSink(terminal.stdout);
   let isEmpty = true;
-  for await (const row of rows) {
+  for await (const row of checked(rows, view, manner.fields)) {
     if (terminal.stdoutClosed) break;
     // Nothing is written before there is a row: a list that fails at once leaves stdout empty.
     await sink.push(`${isEmpty ? writer.open : ''}${writer.row(row, isEmpty)}`);
@@ -62,8 +64,9 @@ export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, 
   return !isEmpty;
 }
 
-interface RowView<T> {
+export interface RowView<T> {
   readonly columns: readonly Column<T>[];
+  readonly fields?: readonly string[] | undefined;
   readonly quiet: (row: T) => string;
 }
 
@@ -72,11 +75,32 @@ export async function rowWriter<T extends object>(
   { columns, quiet }: RowView<T>,
 ): Promise<RowWriter<T>> {
   if (onlyValue) return quietRows(quiet);
-  if (format === 'json') return jsonRows(fields, terminal.stdoutIsTty);
-  if (format === 'jsonl') return jsonLines(fields);
+  if (format === 'json') return jsonRows(columns, fields, terminal.stdoutIsTty);
+  if (format === 'jsonl') return jsonLines(columns, fields);
   if (format === 'tsv') return tabRows(columns, fields);
   const { stringify } = await import('csv-stringify/sync');
   return csvRows(columns, fields, stringify);
+}
+
+/** The names that a row has, or can have: those of the columns first. */
+export function namesOf<T extends object>(row: T | undefined, { columns, fields = [] }: Pick<RowView<T>, 'columns' | 'fields'>): string[] {
+  const own = columns.filter(({ only }) => only !== 'screen').map(({ name }) => name);
+  return [...new Set([...own, ...fields, ...(row === undefined ? [] : pathsOf(row))])];
+}
+
+/** The names that were asked for are held against the first row, before anything of it is printed. */
+async function* checked<T extends object>(
+  rows: Rows<T>,
+  view: Pick<RowView<T>, 'columns' | 'fields'>,
+  fields: Fields,
+): AsyncGenerator<T> {
+  let isFirst = true;
+  for await (const row of rows) {
+    if (isFirst && fields !== undefined) checkNames(fields, namesOf(row, view));
+    isFirst = false;
+    yield row;
+  }
+  if (isFirst && fields !== undefined && view.fields !== undefined) checkNames(fields, namesOf(undefined, view));
 }
 
 async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {

@@ -18,15 +18,18 @@ export interface RowWriter<T> {
 
 export type Fields = readonly string[] | undefined;
 
-export const picked = (row: object, fields: Fields): object => (fields === undefined ? row : pickFields(row, fields));
+export const picked = <T extends object>(row: T, fields: Fields, columns: readonly Column<T>[]): object =>
+  fields === undefined ? row : pickFields(row, fields, columns);
 
 /** One array; over several lines with two spaces where a person reads it, else on one. */
-export function jsonRows<T extends object>(fields: Fields, pretty: boolean): RowWriter<T> {
+export function jsonRows<T extends object>(columns: readonly Column<T>[], fields: Fields, pretty: boolean): RowWriter<T> {
   const between = pretty ? ',\n' : ',';
   return {
     open: pretty ? '[\n' : '[',
-    row: (row, isFirst) =>
-      `${isFirst ? '' : between}${pretty ? indented(picked(row, fields)) : toJson(picked(row, fields))}`,
+    row: (row, isFirst) => {
+      const shown = picked(row, fields, columns);
+      return `${isFirst ? '' : between}${pretty ? indented(shown) : toJson(shown)}`;
+    },
     close: pretty ? '\n]\n' : ']\n',
     none: '[]\n',
   };
@@ -34,8 +37,8 @@ export function jsonRows<T extends object>(fields: Fields, pretty: boolean): Row
 
 const indented = (row: object): string => `  ${toJson(row, { indent: 2 }).replaceAll('\n', '\n  ')}`;
 
-export function jsonLines<T extends object>(fields: Fields): RowWriter<T> {
-  return { open: '', row: (row) => `${toJson(picked(row, fields))}\n`, close: '', none: '' };
+export function jsonLines<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
+  return { open: '', row: (row) => `${toJson(picked(row, fields, columns))}\n`, close: '', none: '' };
 }
 
 /** Tab-separated, without a head: the columns are those of the table, and a row is one line. */
@@ -49,14 +52,14 @@ export function tabRows<T extends object>(columns: readonly Column<T>[], fields:
   };
 }
 
-/** With a head. `stringify` is that of csv-stringify, loaded by the caller only when it is needed. */
+/** With a head of the names that `--fields` takes. `stringify` is that of csv-stringify, loaded by the caller only when it is needed. */
 export function csvRows<T extends object>(
   columns: readonly Column<T>[],
   fields: Fields,
   stringify: (rows: string[][]) => string,
 ): RowWriter<T> {
   const cells = rowColumns(columns, fields);
-  const head = stringify([cells.map(({ title }) => title)]);
+  const head = stringify([cells.map(({ name }) => name)]);
   return {
     open: head,
     row: (row) => stringify([cells.map((column) => csvCell(column.value(row)))]),
@@ -76,5 +79,5 @@ export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => ({
 });
 
 function rowColumns<T extends object>(columns: readonly Column<T>[], fields: Fields): readonly Column<T>[] {
-  return fields === undefined ? columns.filter(({ only }) => only !== 'screen') : fieldColumns<T>(fields);
+  return fields === undefined ? columns.filter(({ only }) => only !== 'screen') : fieldColumns<T>(fields, columns);
 }

@@ -10,7 +10,7 @@ export type Cell = string | number | bigint | boolean | Big | null | undefined;
 
 export interface Column<T> {
   /** What csv calls it and `--fields` asks for: a path into the service's own object, or a word for what was worked out. */
-  readonly name?: string;
+  readonly name: string;
   readonly title: string;
   /** The exact value: what csv and tsv carry, and the screen too where `text` says nothing else. */
   readonly value: (row: T) => Cell;
@@ -32,7 +32,12 @@ export interface Column<T> {
 
 export type Rows<T> = Iterable<T> | AsyncIterable<T>;
 
-export interface ListView<T> {
+/** Fields that a row can have although the first one has not. */
+interface Fielded {
+  readonly fields?: readonly string[] | undefined;
+}
+
+export interface ListView<T> extends Fielded {
   readonly columns: readonly Column<T>[];
   /** The one value of a row that `-q` prints. */
   readonly quiet: (row: T) => string;
@@ -45,14 +50,14 @@ export interface ListView<T> {
 }
 
 /** Rows without an end: each is complete in itself, a line of JSON also under `--json`. */
-export interface StreamView<T> {
+export interface StreamView<T> extends Fielded {
   /** What a person reads of one row. */
   readonly lines: (row: T, canvas: Canvas) => readonly string[];
   readonly columns: readonly Column<T>[];
   readonly quiet: (row: T) => string;
 }
 
-export interface RecordView<T> {
+export interface RecordView<T> extends Fielded {
   /** The lines on a screen; none where the live line has said it all. */
   readonly screen: (canvas: Canvas) => readonly string[];
   readonly columns: readonly Column<T>[];

@@ -34,10 +34,10 @@ function checkLines({ check, state, detail, advice }: Check, { style, columns }:
 
 export const checkupList: ListView<Check> = {
   columns: [
-    { title: 'Check', value: ({ check }) => check },
-    { title: 'State', value: ({ state }) => state },
-    { title: 'Detail', value: ({ detail }) => detail },
-    { title: 'Advice', value: ({ advice }) => advice },
+    { name: 'check', title: 'Check', value: ({ check }) => check },
+    { name: 'state', title: 'State', value: ({ state }) => state },
+    { name: 'detail', title: 'Detail', value: ({ detail }) => detail },
+    { name: 'advice', title: 'Advice', value: ({ advice }) => advice },
   ],
   quiet: ({ check, state }) => `${check} ${state}`,
   empty: 'Nothing was checked.',

@@ -5,6 +5,7 @@ import type { StreamView } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf } from '../text.js';
 import { clockTime } from '../time.js';
+import { transactionFields } from './transaction-fields.js';
 import { stateStyle } from './transaction-view.js';
 
 /** The payload under the names of the specification, and beside it what is known here. */
@@ -31,17 +32,23 @@ export interface EventRow {
   readonly error?: string;
 }
 
+const eventFields = [
+  'txnId', 'extRefId', 'txnState', 'msg', 'updatedAt', 'eventId', 'receivedAt', 'duplicateOf', 'outOfOrder', 'missing',
+  'body', 'transaction', ...transactionFields.map((name) => `transaction.${name}`), 'status', 'error',
+];
+
 export const eventStream: StreamView<EventRow> = {
   lines: eventLines,
   columns: [
-    { title: 'Event', value: ({ eventId }) => eventId },
-    { title: 'Received', value: ({ receivedAt }) => receivedAt },
-    { title: 'State', value: ({ txnState }) => txnState },
-    { title: 'Transaction', value: ({ txnId }) => txnId },
-    { title: 'Reference', value: ({ extRefId }) => extRefId },
-    { title: 'Updated', value: ({ updatedAt }) => updatedAt },
-    { title: 'Remarks', value: (row) => remarks(row).join('; ') },
+    { name: 'eventId', title: 'Event', value: ({ eventId }) => eventId },
+    { name: 'receivedAt', title: 'Received', value: ({ receivedAt }) => receivedAt },
+    { name: 'txnState', title: 'State', value: ({ txnState }) => txnState },
+    { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId },
+    { name: 'extRefId', title: 'Reference', value: ({ extRefId }) => extRefId },
+    { name: 'updatedAt', title: 'Updated', value: ({ updatedAt }) => updatedAt },
+    { name: 'remarks', title: 'Remarks', value: (row) => remarks(row).join('; ') },
   ],
+  fields: eventFields,
   quiet: ({ txnId }) => txnId ?? '',
 };
 

@@ -55,7 +55,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
   return {
     columns: [
       {
-        name: 'openedAt',
+        name: 'since',
         title: 'Since',
         value: ({ openedAt }) => new Date(openedAt).toISOString(),
         text: ({ openedAt }) => shortTime(openedAt, now),
@@ -78,6 +78,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
       { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, only: 'rows' },
       { name: 'txnState', title: 'State', value: ({ txnState }) => txnState, only: 'rows' },
     ],
+    fields: ['destination', 'with', 'amount', 'ccy', 'attempt', 'openedAt', 'updatedAt', 'asOf', 'transaction'],
     quiet: ({ ref }) => ref,
     empty: 'Nothing is pending.',
     footer,
@@ -97,12 +98,12 @@ export interface ResumedPayment {
 
 export const resumedList: ListView<ResumedPayment> = {
   columns: [
-    { title: 'What', value: ({ kind }) => kind },
-    { title: 'State', value: ({ txnState }) => txnState, text: ({ txnState }) => (txnState === null ? '' : sendWord(txnState)) },
-    { title: 'Result', value: ({ message }) => message ?? 'done', below: true },
-    { title: 'Exit', value: ({ exitCode }) => exitCode, only: 'rows' },
-    { title: 'Transaction', value: ({ txnId }) => txnId, style: (cell, style) => style.dim(cell), below: true },
-    { title: 'Reference', value: ({ ref }) => ref, only: 'rows' },
+    { name: 'kind', title: 'What', value: ({ kind }) => kind },
+    { name: 'txnState', title: 'State', value: ({ txnState }) => txnState, text: ({ txnState }) => (txnState === null ? '' : sendWord(txnState)) },
+    { name: 'message', title: 'Result', value: ({ message }) => message ?? 'done', below: true },
+    { name: 'exitCode', title: 'Exit', value: ({ exitCode }) => exitCode, only: 'rows' },
+    { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, style: (cell, style) => style.dim(cell), below: true },
+    { name: 'ref', title: 'Reference', value: ({ ref }) => ref, only: 'rows' },
   ],
   quiet: ({ txnId, ref }) => txnId ?? ref,
   empty: 'Nothing is pending.',

@@ -20,15 +20,16 @@ const shown = (ccy: string | null, value: Big | null): string =>
 /** @param footer what is not limited, or how the rules are to be read */
 export const limitList = (footer: string): ListView<LimitRow> => ({
   columns: [
-    { title: 'Rule', value: ({ rule }) => rule, text: ({ rule }) => (rule === 'destination' ? 'may be paid' : rule) },
-    { title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
+    { name: 'rule', title: 'Rule', value: ({ rule }) => rule, text: ({ rule }) => (rule === 'destination' ? 'may be paid' : rule) },
+    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
     {
+      name: 'limit',
       title: 'Limit',
       value: ({ amount, destination }) => amount ?? destination,
       text: ({ ccy, amount, destination }) => destination ?? shown(ccy, amount),
     },
-    { title: 'Used in 24 h', value: ({ used }) => used, text: ({ ccy, used }) => shown(ccy, used), align: 'right', priority: 2 },
-    { title: 'Left', value: ({ left }) => left, text: ({ ccy, left }) => shown(ccy, left), align: 'right', priority: 1 },
+    { name: 'used', title: 'Used in 24 h', value: ({ used }) => used, text: ({ ccy, used }) => shown(ccy, used), align: 'right', priority: 2 },
+    { name: 'left', title: 'Left', value: ({ left }) => left, text: ({ ccy, left }) => shown(ccy, left), align: 'right', priority: 1 },
   ],
   quiet: ({ destination, amount, ccy }) => destination ?? `${amount?.toFixed() ?? ''}${ccy?.toLowerCase() ?? ''}`,
   empty: 'There are no limits: every payment is up to you. Set some: svcpay limits set --per-day 100000sat',

@@ -27,12 +27,12 @@ function facts(login: Login): Fact[] {
 export const loginView = (login: Login): RecordView<Login> => ({
   screen: (canvas) => factLines(facts(login), canvas),
   columns: [
-    { title: 'Profile', value: ({ profile }) => profile },
-    { title: 'Service', value: ({ baseUrl }) => baseUrl },
-    { title: 'Account', value: ({ accountId }) => accountId },
-    { title: 'Token expires', value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString() },
-    { title: 'Secret in', value: ({ secretIn }) => secretIn },
-    { title: 'Token in', value: ({ tokenIn }) => tokenIn },
+    { name: 'profile', title: 'Profile', value: ({ profile }) => profile },
+    { name: 'baseUrl', title: 'Service', value: ({ baseUrl }) => baseUrl },
+    { name: 'accountId', title: 'Account', value: ({ accountId }) => accountId },
+    { name: 'tokenExpires', title: 'Token expires', value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString() },
+    { name: 'secretIn', title: 'Secret in', value: ({ secretIn }) => secretIn },
+    { name: 'tokenIn', title: 'Token in', value: ({ tokenIn }) => tokenIn },
   ],
   quiet: ({ accountId }) => accountId,
 });

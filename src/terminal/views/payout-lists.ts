@@ -16,12 +16,12 @@ export interface ListedMethod {
 
 export const methodList: ListView<ListedMethod> = {
   columns: [
-    { title: 'Country', value: ({ country }) => country },
-    { title: 'Name', value: ({ countryName }) => countryName, priority: 2 },
-    { title: 'Currency', value: ({ ccy }) => ccy },
-    { title: 'Method', value: ({ method }) => method },
-    { title: 'To', value: ({ institutionType }) => institutionType, priority: 3 },
-    { title: 'Arrives', value: ({ arrives }) => arrives, text: ({ arrives }) => arrives ?? 'not stated', priority: 1 },
+    { name: 'country', title: 'Country', value: ({ country }) => country },
+    { name: 'countryName', title: 'Name', value: ({ countryName }) => countryName, priority: 2 },
+    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy },
+    { name: 'method', title: 'Method', value: ({ method }) => method },
+    { name: 'institutionType', title: 'To', value: ({ institutionType }) => institutionType, priority: 3 },
+    { name: 'arrives', title: 'Arrives', value: ({ arrives }) => arrives, text: ({ arrives }) => arrives ?? 'not stated', priority: 1 },
   ],
   quiet: ({ method }) => method,
   empty: 'There are no payouts.',
@@ -31,9 +31,9 @@ export const methodList: ListView<ListedMethod> = {
 export function institutionList(country: string, paysOut: boolean): ListView<Institution> {
   return {
     columns: [
-      { title: 'Code', value: ({ institutionCode }) => institutionCode },
-      { title: 'Name', value: ({ institutionName }) => institutionName },
-      { title: 'Type', value: ({ institutionType }) => institutionType, priority: 1 },
+      { name: 'institutionCode', title: 'Code', value: ({ institutionCode }) => institutionCode },
+      { name: 'institutionName', title: 'Name', value: ({ institutionName }) => institutionName },
+      { name: 'institutionType', title: 'Type', value: ({ institutionType }) => institutionType, priority: 1 },
     ],
     quiet: ({ institutionCode }) => institutionCode,
     empty: paysOut
@@ -48,16 +48,17 @@ export type ListedRecipient = Recipient & { readonly name: string };
 /** Identity beyond the name on the account is for the service, not for the screen. */
 export const recipientList: ListView<ListedRecipient> = {
   columns: [
-    { title: 'Name', value: ({ name }) => name },
-    { title: 'On the account', value: ({ acctName }) => acctName, priority: 2 },
+    { name: 'name', title: 'Name', value: ({ name }) => name },
+    { name: 'acctName', title: 'On the account', value: ({ acctName }) => acctName, priority: 2 },
     {
+      name: 'institutionCode',
       title: 'Institution',
       value: ({ institutionCode }) => institutionCode,
       text: ({ institutionName, institutionCode }) => institutionName ?? institutionCode,
       priority: 1,
     },
-    { title: 'Account', value: ({ acctNum }) => acctNum },
-    { title: 'Method', value: ({ method }) => method, priority: 3 },
+    { name: 'acctNum', title: 'Account', value: ({ acctNum }) => acctNum },
+    { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
   ],
   quiet: ({ name }) => name,
   empty: 'Your address book is empty. Add somebody: svcpay recipients add NAME',

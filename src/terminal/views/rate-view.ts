@@ -14,9 +14,10 @@ export interface RateRow {
 
 export const rateList: ListView<RateRow> = {
   columns: [
-    { title: 'Pair', value: ({ pair }) => pair, priority: 1 },
-    { title: 'Rate', value: ({ rate }) => rate, text: (row) => shown(row, rateText) },
+    { name: 'pair', title: 'Pair', value: ({ pair }) => pair, priority: 1 },
+    { name: 'rate', title: 'Rate', value: ({ rate }) => rate, text: (row) => shown(row, rateText) },
     {
+      name: 'inverse',
       title: 'The other way',
       value: () => undefined,
       text: (row) => (row.base === null ? '' : shown(row, inverseText)),

@@ -15,7 +15,8 @@ export interface SandboxRequest {
   readonly fault: string | null;
 }
 
-const timeColumn = <T>(title: string, at: (row: T) => number): Column<T> => ({
+const timeColumn = <T>(name: string, title: string, at: (row: T) => number): Column<T> => ({
+  name,
   title,
   value: at,
   text: (row) => clockTime(at(row)),
@@ -23,16 +24,17 @@ const timeColumn = <T>(title: string, at: (row: T) => number): Column<T> => ({
 
 export const requestList: ListView<SandboxRequest> = {
   columns: [
-    timeColumn('Time', ({ at }) => at),
-    { title: 'Method', value: ({ method }) => method },
-    { title: 'Path', value: ({ path }) => path },
+    timeColumn('at', 'Time', ({ at }) => at),
+    { name: 'method', title: 'Method', value: ({ method }) => method },
+    { name: 'path', title: 'Path', value: ({ path }) => path },
     {
+      name: 'status',
       title: 'Status',
       value: ({ status }) => status,
       text: ({ status }) => (status === 0 ? '–' : String(status)),
       style: (cell, style, { status }) => (status >= 400 ? style.red(cell) : cell),
     },
-    { title: 'Fault', value: ({ fault }) => fault, style: (cell, style) => style.yellow(cell) },
+    { name: 'fault', title: 'Fault', value: ({ fault }) => fault, style: (cell, style) => style.yellow(cell) },
   ],
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
   empty: 'Nobody has asked the service for anything yet.',
@@ -56,19 +58,20 @@ export interface SandboxDelivery {
 
 export const deliveryList: ListView<SandboxDelivery> = {
   columns: [
-    { title: 'ID', value: ({ id }) => id, align: 'right' },
-    timeColumn('Time', ({ createdAt }) => createdAt),
-    { title: 'Event', value: ({ txnState }) => txnState },
+    { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
+    timeColumn('createdAt', 'Time', ({ createdAt }) => createdAt),
+    { name: 'txnState', title: 'Event', value: ({ txnState }) => txnState },
     {
+      name: 'status',
       title: 'Delivery',
       value: ({ status }) => status,
       text: deliveryText,
       style: (cell, style, { status }) =>
         status === 'delivered' ? style.green(cell) : status === 'failed' ? style.red(cell) : style.yellow(cell),
     },
-    { title: 'Attempts', value: ({ attempts }) => attempts.length, align: 'right', priority: 1 },
-    { title: 'Last answer', value: lastAnswer, priority: 2 },
-    { title: 'Transaction', value: ({ txnId }) => txnId, below: true },
+    { name: 'attempts', title: 'Attempts', value: ({ attempts }) => attempts.length, align: 'right', priority: 1 },
+    { name: 'lastAnswer', title: 'Last answer', value: lastAnswer, priority: 2 },
+    { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, below: true },
   ],
   quiet: ({ id }) => String(id),
   empty: 'Nothing has been delivered: no webhook is set, or nothing has happened since.',
@@ -105,11 +108,12 @@ export interface SandboxFault {
 }
 
 const faultColumns: readonly Column<SandboxFault>[] = [
-  { title: 'ID', value: ({ id }) => id, align: 'right' },
-  { title: 'Fault', value: ({ kind }) => kind },
-  { title: 'How', value: howText, priority: 1 },
-  { title: 'Strikes', value: whereText },
+  { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
+  { name: 'kind', title: 'Fault', value: ({ kind }) => kind },
+  { name: 'how', title: 'How', value: howText, priority: 1 },
+  { name: 'strikes', title: 'Strikes', value: whereText },
   {
+    name: 'applied',
     title: 'Struck',
     value: ({ applied }) => applied,
     text: ({ applied, times }) => (times === 'always' ? `${applied} times` : `${applied} of ${times}`),

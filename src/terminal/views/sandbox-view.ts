@@ -55,11 +55,11 @@ export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStat
     ...status.accounts.flatMap((account) => ['', ...factLines(accountFacts(account), canvas)]),
   ],
   columns: [
-    { title: 'URL', value: ({ baseUrl }) => baseUrl },
-    { title: 'Account', value: ({ accountId }) => accountId },
-    ...clockColumns.map(({ title, value }) => ({ title, value: ({ clock }: SandboxStatus) => value(clock) })),
-    { title: 'Faults', value: ({ faults }) => faults },
-    { title: 'Due', value: ({ due }) => due },
+    { name: 'baseUrl', title: 'URL', value: ({ baseUrl }) => baseUrl },
+    { name: 'accountId', title: 'Account', value: ({ accountId }) => accountId },
+    ...clockColumns.map(({ name, title, value }) => ({ name: `clock.${name}`, title, value: ({ clock }: SandboxStatus) => value(clock) })),
+    { name: 'faults', title: 'Faults', value: ({ faults }) => faults },
+    { name: 'due', title: 'Due', value: ({ due }) => due },
   ],
   quiet: ({ baseUrl }) => baseUrl,
 });
@@ -87,8 +87,8 @@ function countsText(counts: Readonly<Record<string, number>>): string {
 const clockText = ({ now, frozen }: SandboxClock): string => `${dateTime(now)}${frozen ? ', frozen' : ''}`;
 
 const clockColumns: readonly Column<SandboxClock>[] = [
-  { title: 'Now', value: ({ now }) => now },
-  { title: 'Frozen', value: ({ frozen }) => frozen },
+  { name: 'now', title: 'Now', value: ({ now }) => now },
+  { name: 'frozen', title: 'Frozen', value: ({ frozen }) => frozen },
 ];
 
 export const sandboxClockView = (clock: SandboxClock): RecordView<SandboxClock> => ({
@@ -106,10 +106,10 @@ export interface SandboxSnapshot {
 }
 
 const snapshotColumns: readonly Column<SandboxSnapshot>[] = [
-  { title: 'Name', value: ({ name }) => name },
-  { title: 'Saved', value: ({ savedAt }) => savedAt, text: ({ savedAt }) => dateTime(savedAt), priority: 1 },
-  { title: 'Clock', value: ({ clock }) => clock.now, text: ({ clock }) => clockText(clock) },
-  { title: 'Transactions', value: ({ transactions }) => transactions, align: 'right', priority: 2 },
+  { name: 'name', title: 'Name', value: ({ name }) => name },
+  { name: 'savedAt', title: 'Saved', value: ({ savedAt }) => savedAt, text: ({ savedAt }) => dateTime(savedAt), priority: 1 },
+  { name: 'clock', title: 'Clock', value: ({ clock }) => clock.now, text: ({ clock }) => clockText(clock) },
+  { name: 'transactions', title: 'Transactions', value: ({ transactions }) => transactions, align: 'right', priority: 2 },
 ];
 
 export const snapshotList: ListView<SandboxSnapshot> = {
@@ -137,10 +137,10 @@ export interface MinedTransfer {
 
 export const minedList: ListView<MinedTransfer> = {
   columns: [
-    { title: 'ID', value: ({ id }) => id, below: true },
-    { title: 'Chain', value: ({ chain }) => chain },
-    { title: 'Confirmations', value: ({ confirmations }) => confirmations, align: 'right' },
-    { title: 'Needed', value: ({ needed }) => needed, align: 'right' },
+    { name: 'id', title: 'ID', value: ({ id }) => id, below: true },
+    { name: 'chain', title: 'Chain', value: ({ chain }) => chain },
+    { name: 'confirmations', title: 'Confirmations', value: ({ confirmations }) => confirmations, align: 'right' },
+    { name: 'needed', title: 'Needed', value: ({ needed }) => needed, align: 'right' },
   ],
   quiet: ({ id }) => id,
   empty: 'The blocks are found; no transfer was waiting for them.',

@@ -11,9 +11,9 @@ interface Setting {
 
 export const settingList = (footer: string): ListView<Setting> => ({
   columns: [
-    { title: 'Setting', value: ({ key }) => key },
-    { title: 'Value', value: ({ value }) => value, text: ({ value }) => value ?? '–' },
-    { title: 'From', value: ({ from }) => from, text: ({ from }) => from ?? '', priority: 1 },
+    { name: 'key', title: 'Setting', value: ({ key }) => key },
+    { name: 'value', title: 'Value', value: ({ value }) => value, text: ({ value }) => value ?? '–' },
+    { name: 'from', title: 'From', value: ({ from }) => from, text: ({ from }) => from ?? '', priority: 1 },
   ],
   quiet: ({ key }) => key,
   empty: 'There are no settings.',
@@ -26,7 +26,7 @@ export const pathView = (path: string): RecordView<object> => onlyValue('Path', 
 
 const onlyValue = (title: string, value: string): RecordView<object> => ({
   screen: () => [sanitize(value)],
-  columns: [{ title, value: () => value }],
+  columns: [{ name: title.toLowerCase(), title, value: () => value }],
   quiet: () => value,
 });
 
@@ -43,11 +43,11 @@ const serviceText = ({ sandbox, baseUrl }: ListedProfile): string => (sandbox ? 
 
 export const profileList: ListView<ListedProfile> = {
   columns: [
-    { title: 'Profile', value: ({ name }) => name },
-    { title: 'In use', value: ({ current }) => current, text: ({ current }) => (current ? 'in use' : '') },
-    { title: 'Service', value: (row) => (row.sandbox ? 'sandbox' : row.baseUrl), text: serviceText },
-    { title: 'Account', value: ({ account }) => account, text: ({ account }) => account ?? 'of the key', priority: 2 },
-    { title: 'Network', value: ({ network }) => network, text: ({ network }) => network ?? 'by address', priority: 3 },
+    { name: 'name', title: 'Profile', value: ({ name }) => name },
+    { name: 'current', title: 'In use', value: ({ current }) => current, text: ({ current }) => (current ? 'in use' : '') },
+    { name: 'service', title: 'Service', value: (row) => (row.sandbox ? 'sandbox' : row.baseUrl), text: serviceText },
+    { name: 'account', title: 'Account', value: ({ account }) => account, text: ({ account }) => account ?? 'of the key', priority: 2 },
+    { name: 'network', title: 'Network', value: ({ network }) => network, text: ({ network }) => network ?? 'by address', priority: 3 },
   ],
   quiet: ({ name }) => name,
   empty: 'There are no profiles yet: svcpay login',

@@ -6,6 +6,7 @@ import type { ChalkInstance } from 'chalk';
 import { shortTime } from '../time.js';
 import type { Column, ListView } from '../rows/view.js';
 import { kindOf, stateWord } from './state-words.js';
+import { transactionFields } from './transaction-fields.js';
 
 type Side = ListedTransaction['sourceReq'];
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
@@ -174,6 +175,7 @@ export function transactionList(now: number, options: TransactionListOptions = {
       },
       rowsOnly('extRefId', ({ extRefId }) => extRefId),
     ],
+    fields: transactionFields,
     quiet: ({ txnId }) => txnId,
     empty: 'No transactions match.',
     heading,

@@ -13,7 +13,8 @@ const reserved: Part = (wallet) => {
   return free === undefined ? undefined : total(wallet)?.minus(free);
 };
 
-const amountColumn = (title: string, part: Part): Column<Wallet> => ({
+const amountColumn = (name: string, title: string, part: Part): Column<Wallet> => ({
+  name,
   title,
   value: part,
   text: (wallet) => shown(wallet.ccy, part(wallet)),
@@ -27,11 +28,12 @@ const shown = (ccy: string, value: Money['value'] | undefined): string =>
 export function walletList(footer?: string): ListView<Wallet> {
   return {
     columns: [
-      { title: 'Currency', value: (wallet) => wallet.ccy },
-      amountColumn('Available', available),
-      { ...amountColumn('Reserved', reserved), priority: 2, style: dimZero(reserved) },
-      { ...amountColumn('Total', total), priority: 1 },
+      { name: 'ccy', title: 'Currency', value: (wallet) => wallet.ccy },
+      amountColumn('availableBalance', 'Available', available),
+      { ...amountColumn('reserved', 'Reserved', reserved), priority: 2, style: dimZero(reserved) },
+      { ...amountColumn('amount', 'Total', total), priority: 1 },
     ],
+    fields: ['id', 'accountId', 'createdAt', 'updatedAt'],
     quiet: (wallet) => available(wallet)?.toFixed() ?? '',
     empty: 'This account has no wallets yet.',
     footer,

@@ -6,15 +6,15 @@ import { sanitize } from '../sanitize.js';
 import { relativeTime } from '../time.js';
 
 const webhookColumns: readonly Column<Webhook>[] = [
-  { title: 'ID', value: ({ id }) => id, below: true },
-  { title: 'Callback', value: ({ callback }) => callback },
+  { name: 'id', title: 'ID', value: ({ id }) => id, below: true },
+  { name: 'callback', title: 'Callback', value: ({ callback }) => callback },
 ];
 
 export function webhookList(now: number): ListView<Webhook> {
   return {
     columns: [
       ...webhookColumns,
-      { title: 'Created', value: ({ createdAt }) => createdAt, text: ({ createdAt }) => createdText(createdAt, now) },
+      { name: 'createdAt', title: 'Created', value: ({ createdAt }) => createdAt, text: ({ createdAt }) => createdText(createdAt, now) },
     ],
     quiet: ({ id }) => id,
     empty: 'No webhook is set. Set one: svcpay webhook set https://…',
@@ -33,8 +33,8 @@ export interface WebhookChange extends Webhook {
 export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> => ({
   columns: [
     ...webhookColumns,
-    { title: 'Created', value: ({ createdAt }) => createdAt },
-    { title: 'Secret', value: ({ secret }) => secret },
+    { name: 'createdAt', title: 'Created', value: ({ createdAt }) => createdAt },
+    { name: 'secret', title: 'Secret', value: ({ secret }) => secret },
   ],
   quiet: ({ id, secret }) => secret ?? id,
   screen: (canvas) =>
@@ -59,7 +59,7 @@ export interface Signature {
 
 export const signatureView = ({ signature }: Signature): RecordView<Signature> => ({
   screen: () => [signature],
-  columns: [{ title: 'Signature', value: (row) => row.signature }],
+  columns: [{ name: 'signature', title: 'Signature', value: (row) => row.signature }],
   quiet: (row) => row.signature,
 });
 
@@ -70,6 +70,6 @@ export interface Verified {
 
 export const verifiedView = ({ bytes }: Verified): RecordView<Verified> => ({
   screen: () => [`  The signature is right for these ${bytes} bytes.`],
-  columns: [{ title: 'Valid', value: ({ valid }) => valid }],
+  columns: [{ name: 'valid', title: 'Valid', value: ({ valid }) => valid }],
   quiet: () => 'valid',
 });

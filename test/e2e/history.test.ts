@@ -104,7 +104,7 @@ test('svcpay tx get shows a receipt with the hash that proves a Lightning paymen
   const decoded = await svcpay(['decode', invoice, '--json', '--fields', 'paymentHash'], around);
   const { paymentHash } = v.parse(v.object({ paymentHash: v.string() }), decoded.json());
   const tty = svcpayTty(['tx', 'get', paid.stdout.trim()], around);
-  await tty.waitFor(/Lightning send\s+completed/);
+  await tty.waitFor(/Lightning send\s+done/);
   await tty.waitFor(/Service fee\s+0\.00000002 BTC/);
   await tty.waitFor(paymentHash);
   expect(await tty.ended).toBe(0);

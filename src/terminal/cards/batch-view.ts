@@ -111,12 +111,12 @@ export interface BatchRowView {
 
 export const batchRowList: ListView<BatchRowView> = {
   columns: [
-    { title: 'Line', value: ({ line }) => line, align: 'right' },
-    { title: 'Amount', value: ({ amount }) => amount, align: 'right' },
-    { title: 'From', value: ({ from }) => from, priority: 2 },
-    { title: 'Method', value: ({ method }) => method, priority: 1 },
-    { title: 'To', value: ({ to }) => to, shrinks: true },
-    { title: 'Reference', value: ({ ref }) => ref, priority: 3 },
+    { name: 'line', title: 'Line', value: ({ line }) => line, align: 'right' },
+    { name: 'amount', title: 'Amount', value: ({ amount }) => amount, align: 'right' },
+    { name: 'from', title: 'From', value: ({ from }) => from, priority: 2 },
+    { name: 'method', title: 'Method', value: ({ method }) => method, priority: 1 },
+    { name: 'to', title: 'To', value: ({ to }) => to, shrinks: true },
+    { name: 'ref', title: 'Reference', value: ({ ref }) => ref, priority: 3 },
   ],
   quiet: ({ ref }) => ref,
   empty: 'There is no row to pay.',

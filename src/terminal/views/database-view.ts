@@ -17,10 +17,10 @@ const stateText = ({ version, needed }: DatabaseRow): string => {
 
 export const databaseList: ListView<DatabaseRow> = {
   columns: [
-    { title: 'What', value: ({ part }) => part },
-    { title: 'Where', value: ({ place }) => place },
-    { title: 'Version', value: ({ version }) => version, text: ({ version }) => String(version) },
-    { title: 'Needed', value: ({ needed }) => needed, text: (row) => stateText(row), priority: 1 },
+    { name: 'part', title: 'What', value: ({ part }) => part },
+    { name: 'place', title: 'Where', value: ({ place }) => place },
+    { name: 'version', title: 'Version', value: ({ version }) => version, text: ({ version }) => String(version) },
+    { name: 'needed', title: 'Needed', value: ({ needed }) => needed, text: (row) => stateText(row), priority: 1 },
   ],
   quiet: ({ place }) => place,
   empty: '',
@@ -29,8 +29,8 @@ export const databaseList: ListView<DatabaseRow> = {
 export const movedView = ({ payments, events }: { payments: number; events: number }): RecordView<object> => ({
   screen: () => [`Moved: ${payments} payments and ${events} events. The files stay where they are, and are not used any more.`],
   columns: [
-    { title: 'Payments', value: () => payments },
-    { title: 'Events', value: () => events },
+    { name: 'payments', title: 'Payments', value: () => payments },
+    { name: 'events', title: 'Events', value: () => events },
   ],
   quiet: () => String(payments),
 });

@@ -14,8 +14,8 @@ import {
   type Json,
   type Received,
 } from './strict-judge.js';
-import { createGathering, evenTemper, meet, stateRead, type Temper } from './strict-temper.js';
-import { advance, confirmed, invoiceFor, ledger, move, quote, reducedView, view, type Txn } from './strict-transactions.js';
+import { createGathering, evenTemper, meet, type Temper } from './strict-temper.js';
+import { advance, confirmed, invoiceFor, ledger, quote, reducedView, view, type Txn } from './strict-transactions.js';
 
 /** What the specification leaves open, or writes in two ways. */
 export interface Dialect {
@@ -91,8 +91,8 @@ export async function startStrictService(changes: Partial<Dialect> = {}): Promis
       const request = await receive(incoming);
       requests.push(request);
       await gathered(request);
-      const meeting = meet(temper, request);
-      if (typeof meeting?.effect === 'number') setTimeout(() => service.answer(request, true), meeting.effect);
+      const meeting = meet(temper, request, (path) => service.transactions.get(path.split('/')[4] ?? '')?.body['extRefId']);
+      if (typeof meeting?.effect === 'number') setTimeout(() => service.answer(request), meeting.effect);
       const answered = meeting === undefined || meeting.effect === 'at once' ? service.answer(request) : undefined;
       const { status, body } = meeting ?? answered ?? refusal(500, 'internal');
       if (status === 'broken off') return void outgoing.destroy();
@@ -125,8 +125,7 @@ async function receive(incoming: IncomingMessage): Promise<Received> {
   return { method, path: url.pathname, query: url.searchParams, headers, body };
 }
 
-/** @param inTime the request was taken before its quote lapsed, whatever the time is now */
-type Handler = (request: Received, id: string, inTime?: boolean) => Answer;
+type Handler = (request: Received, id: string) => Answer;
 type Route = readonly [method: string, path: RegExp, handle: Handler];
 
 function strictService(dialect: Dialect, temper: Temper, find: (text: string) => void) {
@@ -187,25 +186,24 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     const ref = body['extRefId'];
     const isUsed = ref !== undefined && [...transactions.values()].some((txn) => txn.body['extRefId'] === ref);
     if (isUsed && !temper.takesUsedReferences) return refusal(400, 'bad request');
-    const txn = quote(body, accountId, Date.now(), temper.quoteLifeMs);
+    const txn = quote(body, accountId, Date.now());
     if (txn === undefined) return refusal(400, 'bad request');
     transactions.set(txn.txnId, txn);
     return ok(temper.makes(view(txn, dialect)));
   };
 
-  const withTransaction = (act: (txn: Txn, inTime: boolean) => Answer): Handler => (_, id, inTime = false) => {
+  const withTransaction = (act: (txn: Txn) => Answer): Handler => (_, id) => {
     const txn = transactions.get(id);
-    return txn ? act(txn, inTime) : refusal(404, 'not found');
+    return txn ? act(txn) : refusal(404, 'not found');
   };
 
-  const confirm = withTransaction((txn, inTime) => {
+  const confirm = withTransaction((txn) => {
     if (txn.state !== 'quoted') {
       const params = JSON.stringify({ state: txn.state, transactionId: txn.txnId });
       const error = `transaction ${txn.txnId} already in final state ${txn.state}`;
       return { status: 400, body: JSON.stringify({ resultStatus: 'error', code: '2005', error, errorMetadata: { params } }) };
     }
-    if (!inTime && Date.now() >= txn.expiresAt) move(txn, 'expired');
-    else confirmed(txn, funds, dialect);
+    confirmed(txn, funds, dialect);
     return ok(temper.makes(view(txn, dialect)));
   });
 
@@ -214,7 +212,7 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     const { query } = request;
     const limit = Math.min(Number(query.get('limit') ?? 20), dialect.pageSize);
     const page = Number(query.get('page') ?? 1);
-    const found = [...transactions.values()].filter((txn) => matches(txn, query) && txn.createdAt <= Date.now() - temper.listLagMs);
+    const found = [...transactions.values()].filter((txn) => matches(txn, query) && temper.lists(txn));
     if (!dialect.oldestFirst) found.reverse();
     const data = found.slice((page - 1) * limit, page * limit).map((txn) => reducedView(txn, dialect));
     return ok({ data, pagination: temper.echoes({ page, limit, total: found.length }) });
@@ -223,8 +221,8 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
   const bare = (request: Received): Received['query'] | undefined =>
     judge(request, [...request.query.keys()].map((name) => `unknown parameter ${name}`)) ? request.query : undefined;
 
-  const plain = (handle: Handler): Handler => (request, id, inTime) =>
-    bare(request) ? handle(request, id, inTime) : refusal(400, 'bad request');
+  const plain = (handle: Handler): Handler => (request, id) =>
+    bare(request) ? handle(request, id) : refusal(400, 'bad request');
 
   const changeWebhook: Handler = (request, id) => {
     if (webhook?.id !== id) return refusal(404, 'not found');
@@ -251,13 +249,13 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     ['POST', /^\/transaction\/?$/, plain(create)],
     ['GET', /^\/transaction$/, list],
     ['GET', /^\/transaction\/([^/]+)$/, plain(withTransaction((txn) => {
-      const state = stateRead(txn, temper.readLagMs, temper);
+      const state = temper.reads(txn);
       advance(txn, funds, dialect);
       return state === undefined ? refusal(404, 'not found') : ok(temper.makes(view({ ...txn, state }, dialect)));
     }))],
-    ['PUT', /^\/transaction\/([^/]+)\/confirm$/, plain((request, id, inTime) => {
+    ['PUT', /^\/transaction\/([^/]+)\/confirm$/, plain((request, id) => {
       judge(request, request.body === '' ? [] : ['confirm has no body']);
-      return confirm(request, id, inTime);
+      return confirm(request, id);
     })],
     ['PUT', /^\/transaction\/([^/]+)\/cancel$/, withTransaction((txn) => {
       if (!dialect.cancel) return { status: 405, body: '' };
@@ -285,7 +283,7 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     })],
   ];
 
-  const answer = (request: Received, inTime = false): Answer => {
+  const answer = (request: Received): Answer => {
     judge(request, judgeEnvelope(request, apiSecret));
     const path = request.path.replace(/^\/api\/v2/, '');
     if (request.method === 'POST' && path === '/authentication/token-signature') return authenticate(request, '');
@@ -293,14 +291,14 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     if (refused) return refused;
     for (const [method, pattern, handle] of routes) {
       const match = method === request.method && pattern.exec(path);
-      if (match) return handle(request, decodeURIComponent(match[1] ?? ''), inTime);
+      if (match) return handle(request, decodeURIComponent(match[1] ?? ''));
     }
     judge(request, ['no such endpoint']);
     return refusal(404, 'not found');
   };
 
   const add = (body: Json): void => {
-    const txn = quote(body, accountId, Date.now(), temper.quoteLifeMs);
+    const txn = quote(body, accountId, Date.now());
     if (txn !== undefined) transactions.set(txn.txnId, txn);
   };
   return { apiKey, apiSecret, accountId, transactions, answer, add, invoice: (sat: bigint) => invoiceFor(sat, dialect) };

@@ -5,22 +5,21 @@ import type { Txn } from './strict-transactions.js';
 /** What the next requests of a kind meet with in place of the service's answer. */
 export interface Meeting {
   readonly exchange: 'creation' | 'confirmation' | 'read';
+  /** Those about this reference alone. */
+  readonly ref?: string;
   /** The connection is broken off without an answer. */
   readonly status: number | 'broken off';
   readonly body: string;
-  /** Whether the service carries the request out: not, at once, or so many ms later as if it had come in time. */
+  /** Whether the service carries the request out: not, at once, or so many ms later. */
   readonly effect: 'none' | 'at once' | number;
   times: number;
 }
 
 /** Changed by a test at any time. */
 export interface Temper {
-  quoteLifeMs: number;
-  /** Reads show what was so long ago, and 404 for what was not there yet. */
-  readLagMs: number;
-  /** Reads tell `expired` from a quote's time, whatever has become of it meanwhile. */
-  saysExpiredTooEarly: boolean;
-  listLagMs: number;
+  /** The state that a read tells; undefined for 404. */
+  reads: (txn: Txn) => string | undefined;
+  lists: (txn: Txn) => boolean;
   takesUsedReferences: boolean;
   /** The next creations wait until so many of them are there. */
   creationsTogether: number;
@@ -33,10 +32,8 @@ export interface Temper {
 }
 
 export const evenTemper = (): Temper => ({
-  quoteLifeMs: 60_000,
-  readLagMs: 0,
-  saysExpiredTooEarly: false,
-  listLagMs: 0,
+  reads: ({ state }) => state,
+  lists: () => true,
   takesUsedReferences: false,
   creationsTogether: 0,
   makes: (view) => view,
@@ -51,19 +48,17 @@ const exchanges: readonly (readonly [Meeting['exchange'], method: string, path: 
   ['read', 'GET', /\/transaction\/[^/]+$/],
 ];
 
-/** Takes the next meeting of this request, if there is one. */
-export function meet({ meetings }: Temper, { method, path }: Received): Meeting | undefined {
+/**
+ * Takes the next meeting of this request, if there is one.
+ *
+ * @param refOf the reference of the transaction that a path names
+ */
+export function meet({ meetings }: Temper, { method, path }: Received, refOf: (path: string) => unknown): Meeting | undefined {
   const [exchange] = exchanges.find((each) => each[1] === method && each[2].test(path)) ?? [];
-  const meeting = meetings.find((each) => each.exchange === exchange && each.times > 0);
+  const isFor = ({ ref }: Meeting): boolean => ref === undefined || ref === refOf(path);
+  const meeting = meetings.find((each) => each.exchange === exchange && each.times > 0 && isFor(each));
   if (meeting !== undefined) meeting.times -= 1;
   return meeting;
-}
-
-/** The state that a read tells now; undefined where it knows nothing of the transaction yet. */
-export function stateRead({ history, expiresAt }: Txn, lagMs: number, { saysExpiredTooEarly }: Temper): string | undefined {
-  const now = Date.now();
-  const state = history.findLast(({ at }) => at <= now - lagMs)?.state;
-  return saysExpiredTooEarly && state === 'quoted' && now >= expiresAt ? 'expired' : state;
 }
 
 /** Holds creations until the last of those that are awaited together is there. */

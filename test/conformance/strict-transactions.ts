@@ -17,8 +17,6 @@ export interface Txn {
   readonly amounts: { readonly source: Big; readonly dest: Big };
   readonly fees: { readonly service: Big; readonly network: Big };
   state: string;
-  /** Every state so far, and since when. */
-  readonly history: { readonly at: number; readonly state: string }[];
   updatedAt: number;
   /** What confirm adds to the details of a receive. */
   added: Json;
@@ -66,7 +64,7 @@ const isReceive = ({ source }: Txn): boolean => source['method'] !== 'servicepay
 const isSwap = ({ source, dest }: Txn): boolean => source['method'] === 'servicepay' && dest['method'] === 'servicepay';
 
 /** Undefined for what the service does not take. */
-export function quote(body: Json, accountId: string, now: number, lifeMs: number): Txn | undefined {
+export function quote(body: Json, accountId: string, now: number): Txn | undefined {
   const [source, dest] = [side(body['sourceReq']), side(body['destReq'])];
   const amounts = amountsOf(source, dest);
   if (!amounts) return undefined;
@@ -80,7 +78,7 @@ export function quote(body: Json, accountId: string, now: number, lifeMs: number
   const pending = receive ? { reqDetails: pendingDetails[String(source['method'])] } : {};
   return {
     txnId: randomUUID(), accountId, body, source: { ...source, ...pending }, dest, createdAt: now, updatedAt: now,
-    expiresAt: now + lifeMs, amounts, fees, state: 'quoted', history: [{ at: now, state: 'quoted' }], added: {},
+    expiresAt: now + 60_000, amounts, fees, state: 'quoted', added: {},
     ...(dest['method'] === 'lnurl' && { dest: { ...dest, reqDetails: lnurlDetails(dest) } }),
   };
 }
@@ -157,11 +155,10 @@ export function advance(txn: Txn, funds: Ledger, { payer }: Dialect): void {
   }
 }
 
-export function move(txn: Txn, next: string | undefined): void {
+function move(txn: Txn, next: string | undefined): void {
   if (next === undefined) return;
   txn.state = next;
   txn.updatedAt = Date.now();
-  txn.history.push({ at: txn.updatedAt, state: next });
 }
 
 function fxRate({ source, dest }: Txn, { inverseRates }: Dialect): number {

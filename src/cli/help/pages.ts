@@ -1,0 +1,88 @@
+// What there is to say of every command, as data: completion and the manual are made from it.
+import type { Branch } from '../branch.js';
+import type { CommandDefinition, Values } from '../define.js';
+import { flagName, negatedFlag, takesWord } from '../flags.js';
+import { globalOptions } from '../globals.js';
+import type { Suggested, Value } from '../values.js';
+import { topicNames } from './topics.js';
+
+/** What a word may be: one of a few, something that is known on this machine, or anything. */
+export interface Slot {
+  readonly placeholder: string;
+  readonly choices: readonly string[];
+  readonly suggests?: Suggested | undefined;
+  readonly required: boolean;
+  readonly repeated: boolean;
+  readonly summary: string;
+}
+
+export interface Flag {
+  /** Every spelling, the long one first. */
+  readonly names: readonly string[];
+  readonly summary: string;
+  /** What follows it; a switch has nothing. */
+  readonly value?: Slot;
+}
+
+export interface Named {
+  readonly name: string;
+  readonly summary: string;
+}
+
+export interface Page extends Named {
+  /** `send lightning`; empty for the program itself. */
+  readonly path: string;
+  readonly aliases: readonly string[];
+  readonly section?: string | undefined;
+  readonly runs: boolean;
+  readonly commands: readonly Named[];
+  readonly arguments: readonly Slot[];
+  readonly flags: readonly Flag[];
+  /** What `-o` takes here beyond what it takes everywhere. */
+  readonly formats: readonly string[];
+  readonly examples: CommandDefinition['examples'];
+}
+
+/** Loads every command that is shown. The first page is that of the program, with the global options. */
+export async function pagesOf(branch: Branch, path: readonly string[] = []): Promise<Page[]> {
+  const command = await branch.load?.();
+  const shown = (branch.branches ?? []).filter((each) => each.hidden !== true);
+  const isRoot = path.length === 0;
+  const page: Page = {
+    path: path.join(' '),
+    name: branch.name,
+    summary: branch.summary,
+    aliases: branch.aliases ?? [],
+    section: branch.section,
+    runs: command !== undefined,
+    commands: shown.flatMap(({ name, aliases = [], summary }) => [name, ...aliases].map((each) => ({ name: each, summary }))),
+    arguments: Object.values(command?.arguments ?? {}).map(slotOf),
+    flags: flagsOf(isRoot ? globalOptions : (command?.options ?? {})),
+    formats: command?.formats ?? [],
+    examples: command?.examples ?? [],
+  };
+  const below = await Promise.all(shown.map((each) => pagesOf(each, [...path, each.name])));
+  return [page, ...below.flat()];
+}
+
+const slotOf = ({ shape }: Value<unknown>): Slot => ({
+  placeholder: shape.placeholder,
+  choices: shape.suggests === 'command' ? topicNames : shape.choices,
+  suggests: shape.suggests,
+  required: shape.required,
+  repeated: shape.kind === 'words',
+  summary: shape.summary,
+});
+
+const flagsOf = (values: Values): Flag[] =>
+  Object.entries(values).map(([name, value]) => {
+    const { summary, short } = value.shape;
+    const names = [...longNames(name, value), ...(short === undefined ? [] : [`-${short}`])];
+    return takesWord(value) ? { names, summary, value: slotOf(value) } : { names, summary };
+  });
+
+function longNames(name: string, { shape }: Value<unknown>): string[] {
+  if (shape.kind === 'off') return [negatedFlag(name)];
+  return shape.kind === 'on-off' ? [flagName(name), negatedFlag(name)] : [flagName(name)];
+}
+

@@ -1,0 +1,99 @@
+// Answers a shell that asks what can stand at the cursor: apart from the program, because it must load next to nothing.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { complete, type Candidate, type Known } from './cli/help/complete.js';
+import type { Page } from './cli/help/pages.js';
+import type { Suggested } from './cli/values.js';
+import { findHome, journalFile, type Home } from './store/files/home.js';
+
+const mostOffered = 20;
+
+/** @param args the shell, and the words behind the name of the program up to the cursor */
+export function answer([shell = '', ...typed]: readonly string[], pages: readonly Page[], env: NodeJS.ProcessEnv): string {
+  const words = shell === 'bash' ? rejoined(typed) : typed.map((word) => (shell === 'powershell' && word === "''" ? '' : word));
+  const found = complete(words.map(unquoted), pages, knownAt(findHome(env), env));
+  if (found === 'files') return ':files\n';
+  // bash replaces only what stands behind the last = or :.
+  const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
+  return found.map(({ text, about = '' }) => `${text.slice(cut)}\t${about}\n`).join('');
+}
+
+/** bash hands over `--output=json` as three words. */
+function rejoined(words: readonly string[]): string[] {
+  const whole: string[] = [];
+  let glued = false;
+  for (const word of words) {
+    const isBreak = /^[=:]+$/.test(word);
+    if (whole.length > 0 && (isBreak || glued)) whole.push(`${whole.pop() ?? ''}${word}`);
+    else whole.push(word);
+    glued = isBreak;
+  }
+  return whole;
+}
+
+/** A word as it is typed may be quoted, and not to its end. */
+const unquoted = (word: string): string => word.replace(/^['"]/, '').replaceAll(/\\(.)/g, '$1');
+
+const knownAt =
+  (home: Home, env: NodeJS.ProcessEnv): Known =>
+  (kind: Suggested) => {
+    try {
+      return readers[kind](home, env);
+    } catch {
+      // A file that is missing or damaged is no reason to disturb somebody who types.
+      return [];
+    }
+  };
+
+const readers: Readonly<Record<Suggested, (home: Home, env: NodeJS.ProcessEnv) => Candidate[]>> = {
+  file: () => [],
+  command: () => [],
+  profile: ({ config }) => namesIn(join(config, 'config.json'), 'profiles', 'profile'),
+  recipient: ({ config }) => namesIn(join(config, 'config.json'), 'recipients', 'recipient'),
+  wallet: ({ data }) => {
+    const seen = entries(join(data, 'seen-wallets.json'), 'wallets').map(([, ccy]) => String(ccy));
+    return [...new Set(['BTC', 'USDT', ...seen])].map((text) => ({ text, about: 'wallet' }));
+  },
+  reference: (home) => begun(home).flatMap(({ ref, state }) => (ref === '' ? [] : [{ text: ref, about: state }])),
+  transaction: (home) => {
+    const own = begun(home).flatMap(({ ref, txnId, state }) => (txnId === null ? [] : [{ text: txnId, about: `${state}, ${ref}` }]));
+    const seen = entries(join(home.data, 'seen-ids.json'), 'seen')
+      .map(([, each]) => (isRecord(each) ? String(each['txnId']) : ''))
+      .filter((txnId) => txnId !== '' && !own.some(({ text }) => text === txnId));
+    return [...own, ...seen.slice(-mostOffered).toReversed().map((text) => ({ text, about: 'seen' }))];
+  },
+};
+
+function entries(path: string, key: string): [string, unknown][] {
+  if (!existsSync(path)) return [];
+  const whole: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  const part = isRecord(whole) ? whole[key] : undefined;
+  return isRecord(part) ? Object.entries(part) : [];
+}
+
+const namesIn = (path: string, key: string, about: string): Candidate[] => entries(path, key).map(([text]) => ({ text, about }));
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;
+
+interface Begun {
+  readonly ref: string;
+  readonly txnId: string | null;
+  readonly state: string;
+}
+
+/** The latest payments of the journal, newest first. */
+function begun(home: Home): Begun[] {
+  const path = journalFile(home);
+  if (!existsSync(path)) return [];
+  // Loaded here, because most completions need no database.
+  const Database: typeof import('libsql') = createRequire(__filename)('libsql');
+  const db = new Database(path, { readonly: true });
+  const rows: unknown[] = db.prepare('SELECT ref, txn_id, step FROM intents ORDER BY opened_at DESC LIMIT ?').all(mostOffered);
+  db.close();
+  return rows.filter(isRecord).map(({ ref, txn_id: txnId, step }) => ({
+    ref: String(ref),
+    txnId: typeof txnId === 'string' ? txnId : null,
+    state: String(step),
+  }));
+}

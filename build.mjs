@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildCompletion } from './build/completion.mjs';
 import { buildProgram } from './build/program.mjs';
 
 const outdir = 'dist';
@@ -32,4 +33,4 @@ async function buildTypes() {
 }
 
 await rm(outdir, { recursive: true, force: true });
-await Promise.all([buildProgram(outdir), buildLibrary(), buildTypes()]);
+await Promise.all([buildProgram(outdir).then(() => buildCompletion(outdir)), buildLibrary(), buildTypes()]);

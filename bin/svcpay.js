@@ -16,6 +16,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
   } catch ({ code }) {
     process.exitCode = code === 'EPIPE' ? 0 : 1;
   }
+} else if (only === '__complete') {
+  const { answer } = require('../dist/complete.cjs');
+  writeSync(1, answer(others, require('../dist/pages.json'), process.env, require));
 } else {
   require('./load.js').load(join(__dirname, '../dist/main.cjs'));
 }

@@ -1,7 +1,7 @@
 // Answers a shell that asks what can stand at the cursor: apart from the program, because it must load next to nothing.
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import type Database from 'libsql';
 import { complete, type Candidate, type Known } from './cli/help/complete.js';
 import type { Page } from './cli/help/pages.js';
 import type { Suggested } from './cli/values.js';
@@ -9,10 +9,15 @@ import { findHome, journalFile, type Home } from './store/files/home.js';
 
 const mostOffered = 20;
 
-/** @param args the shell, and the words behind the name of the program up to the cursor */
-export function answer([shell = '', ...typed]: readonly string[], pages: readonly Page[], env: NodeJS.ProcessEnv): string {
+type Load = (name: 'libsql') => typeof Database;
+
+/**
+ * @param args the shell, and the words behind the name of the program up to the cursor
+ * @param load loads the database, which most completions do without
+ */
+export function answer([shell = '', ...typed]: readonly string[], pages: readonly Page[], env: NodeJS.ProcessEnv, load: Load): string {
   const words = shell === 'bash' ? rejoined(typed) : typed.map((word) => (shell === 'powershell' && word === "''" ? '' : word));
-  const found = complete(words.map(unquoted), pages, knownAt(findHome(env), env));
+  const found = complete(words.map(unquoted), pages, knownAt(findHome(env), load));
   if (found === 'files') return ':files\n';
   // bash replaces only what stands behind the last = or :.
   const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
@@ -36,17 +41,17 @@ function rejoined(words: readonly string[]): string[] {
 const unquoted = (word: string): string => word.replace(/^['"]/, '').replaceAll(/\\(.)/g, '$1');
 
 const knownAt =
-  (home: Home, env: NodeJS.ProcessEnv): Known =>
+  (home: Home, load: Load): Known =>
   (kind: Suggested) => {
     try {
-      return readers[kind](home, env);
+      return readers[kind](home, load);
     } catch {
       // A file that is missing or damaged is no reason to disturb somebody who types.
       return [];
     }
   };
 
-const readers: Readonly<Record<Suggested, (home: Home, env: NodeJS.ProcessEnv) => Candidate[]>> = {
+const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[]>> = {
   file: () => [],
   command: () => [],
   profile: ({ config }) => namesIn(join(config, 'config.json'), 'profiles', 'profile'),
@@ -55,9 +60,9 @@ const readers: Readonly<Record<Suggested, (home: Home, env: NodeJS.ProcessEnv) =
     const seen = entries(join(data, 'seen-wallets.json'), 'wallets').map(([, ccy]) => String(ccy));
     return [...new Set(['BTC', 'USDT', ...seen])].map((text) => ({ text, about: 'wallet' }));
   },
-  reference: (home) => begun(home).flatMap(({ ref, state }) => (ref === '' ? [] : [{ text: ref, about: state }])),
-  transaction: (home) => {
-    const own = begun(home).flatMap(({ ref, txnId, state }) => (txnId === null ? [] : [{ text: txnId, about: `${state}, ${ref}` }]));
+  reference: (home, load) => begun(home, load).flatMap(({ ref, state }) => (ref === '' ? [] : [{ text: ref, about: state }])),
+  transaction: (home, load) => {
+    const own = begun(home, load).flatMap(({ ref, txnId, state }) => (txnId === null ? [] : [{ text: txnId, about: `${state}, ${ref}` }]));
     const seen = entries(join(home.data, 'seen-ids.json'), 'seen')
       .map(([, each]) => (isRecord(each) ? String(each['txnId']) : ''))
       .filter((txnId) => txnId !== '' && !own.some(({ text }) => text === txnId));
@@ -83,12 +88,11 @@ interface Begun {
 }
 
 /** The latest payments of the journal, newest first. */
-function begun(home: Home): Begun[] {
+function begun(home: Home, load: Load): Begun[] {
   const path = journalFile(home);
   if (!existsSync(path)) return [];
-  // Loaded here, because most completions need no database.
-  const Database: typeof import('libsql') = createRequire(__filename)('libsql');
-  const db = new Database(path, { readonly: true });
+  const Opened = load('libsql');
+  const db = new Opened(path, { readonly: true });
   const rows: unknown[] = db.prepare('SELECT ref, txn_id, step FROM intents ORDER BY opened_at DESC LIMIT ?').all(mostOffered);
   db.close();
   return rows.filter(isRecord).map(({ ref, txn_id: txnId, step }) => ({

@@ -4,7 +4,7 @@ import { choice, duration, flag, text, unless, type ValuesOf } from './values.js
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
 
 export const globalOptions = {
-  profile: text('NAME').optional().describe('use this profile'),
+  profile: text('NAME').suggesting('profile').optional().describe('use this profile'),
   account: text('ID').optional().describe('act on this subaccount'),
   baseUrl: text('URL').optional().describe('address of the service'),
   sandbox: flag().describe('use the embedded sandbox: no account, no server'),

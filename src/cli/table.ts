@@ -71,8 +71,9 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['db upgrade', 'bring the tables of the database up to date', () => import('./database/db-upgrade.js').then((it) => it.dbUpgrade)],
     ['db move', 'move journal and inbox of this home into the database', () => import('./database/db-move.js').then((it) => it.dbMove)],
     ['doctor', 'check the installation, its files, the service and the clock', () => import('./settings/doctor.js').then((it) => it.doctor)],
-    ['completion', 'print the completion script of a shell', () => import('./help/completion.js').then((it) => it.completion(tree))],
+    ['completion', 'print the completion script of a shell', () => import('./help/completion.js').then((it) => it.completion)],
     ['help', 'help on a command or a topic', () => import('./help/help.js').then((it) => it.help(tree))],
+    ['__generate', 'print what is made from this table', () => import('./help/generate.js').then((it) => it.generate(tree)), { hidden: true }],
   ]],
   ['Build', [
     ['decode', 'read an invoice, an address or an LNURL offline', () => import('./overview/decode.js').then((it) => it.decode)],

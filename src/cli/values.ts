@@ -8,6 +8,9 @@ export type Raw = string | readonly string[] | boolean | undefined;
 
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
 
+/** What is known on this machine that a word may be; completion offers it. */
+export type Suggested = 'file' | 'command' | 'profile' | 'recipient' | 'wallet' | 'reference' | 'transaction';
+
 interface Shape {
   readonly kind: Kind;
   readonly placeholder: string;
@@ -15,6 +18,7 @@ interface Shape {
   readonly required: boolean;
   readonly choices: readonly string[];
   readonly short: string | undefined;
+  readonly suggests?: Suggested;
 }
 
 export class Value<T> {
@@ -32,6 +36,10 @@ export class Value<T> {
 
   short(letter: string): Value<T> {
     return new Value({ ...this.shape, short: letter }, this.read);
+  }
+
+  suggesting(suggests: Suggested): Value<T> {
+    return new Value({ ...this.shape, suggests }, this.read);
   }
 
   optional(): Value<T | undefined> {
@@ -71,6 +79,11 @@ export function phrase(placeholder: string): Value<string | undefined> {
   });
 }
 
+export const file = (placeholder = 'FILE'): Value<string> => text(placeholder).suggesting('file');
+
+/** An id, the beginning of one that was shown, or a reference. */
+export const transaction = (): Value<string> => text('ID').suggesting('transaction');
+
 /** An amount with its unit: `50000sat`, `25usdt`. */
 export const amount = (placeholder = 'AMOUNT'): Value<Money> => word(placeholder, (given) => parseAmount(given));
 
@@ -82,7 +95,7 @@ export const currency = (placeholder = 'CCY'): Value<string> =>
       throw new Failure('usage', `"${given}" is not a currency code. Write it like BTC, USDT or VND.`);
     }
     return given.toUpperCase();
-  });
+  }).suggesting('wallet');
 
 /** A duration in milliseconds, written `90s`, `10m`, `2h`. */
 export const duration = (placeholder = 'DURATION'): Value<number> => word(placeholder, (given) => parseDuration(given));

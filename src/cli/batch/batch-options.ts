@@ -1,13 +1,13 @@
 // The options of a batch.
 import type { ValuesOf } from '../define.js';
 import { paymentOptions } from '../payment/payment-options.js';
-import { choice, currency, duration, flag, text, whole } from '../values.js';
+import { choice, currency, duration, file, flag, text, whole } from '../values.js';
 
 export const batchOptions = {
   dryRun: flag().describe('check every row, show the totals, send nothing'),
   concurrency: whole(1, 64).otherwise(4).describe('how many rows are paid at a time (default 4)'),
   onError: choice(['continue', 'stop']).otherwise('continue').describe('after a row that failed (default continue)'),
-  result: text('FILE').optional().describe('where the outcome of every row is kept (default FILE.result.csv; with - none)'),
+  result: file().optional().describe('where the outcome of every row is kept (default FILE.result.csv; with - none)'),
   name: text('NAME').otherwise('').describe('tells this batch from others whose rows without a ref are the same'),
   from: currency().optional().describe('wallet to pay from, for rows that do not say (default BTC; to TRON USDT)'),
   maxFee: paymentOptions.maxFee.describe('highest fee of each row, as in 100sat or 1%'),

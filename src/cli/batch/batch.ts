@@ -4,12 +4,12 @@ import { batchOptions } from './batch-options.js';
 import { batchFields } from '../../terminal/cards/batch-view.js';
 import { defineCommand } from '../define.js';
 import { contextUnder, openDrain } from './drain.js';
-import { text } from '../values.js';
+import { file } from '../values.js';
 
 export const batch = defineCommand({
   fields: batchFields,
   arguments: {
-    file: text('FILE').describe(
+    file: file().describe(
       'CSV with a head: ref, to, amount, currency, note, from; for payouts the flags of payout as columns; - for stdin',
     ),
   },

@@ -5,11 +5,11 @@ import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
 import { journalScope } from '../payment/payment-flow.js';
 import { transactionId } from './seen.js';
-import { text } from '../values.js';
+import { transaction } from '../values.js';
 
 export const txCancel = defineCommand({
   fields: paymentFields,
-  arguments: { id: text('ID').describe('the id of a quote, its first eight characters, or its reference') },
+  arguments: { id: transaction().describe('the id of a quote, its first eight characters, or its reference') },
   options: {},
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id }, context) {

@@ -4,10 +4,10 @@ import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { defineCommand } from '../define.js';
 import { lookUp } from './look.js';
-import { text } from '../values.js';
+import { transaction } from '../values.js';
 
 export const txGet = defineCommand({
-  arguments: { id: text('ID').describe('a transaction id, its first eight characters, or a reference') },
+  arguments: { id: transaction().describe('a transaction id, its first eight characters, or a reference') },
   options: {},
   examples: [
     ['svcpay tx get ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a readable receipt'],

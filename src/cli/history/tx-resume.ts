@@ -20,7 +20,7 @@ import { journalScope, paymentDeps, paymentScreen, showPayment, type Presentatio
 import { paymentOptions } from '../payment/payment-options.js';
 import { openIntents } from './open-payments.js';
 import { transactionId } from './seen.js';
-import { flag, text } from '../values.js';
+import { flag, transaction } from '../values.js';
 
 const { wait, waitTimeout } = paymentOptions;
 
@@ -28,7 +28,7 @@ type Wait = number | 'forever' | false;
 
 export const txResume = defineCommand({
   fields: [...paymentFields, 'ref', 'kind', 'exitCode', 'message'],
-  arguments: { id: text('ID').optional().describe('a reference or a transaction id (default: all that is open)') },
+  arguments: { id: transaction().optional().describe('a reference or a transaction id (default: all that is open)') },
   options: {
     wait,
     waitTimeout,

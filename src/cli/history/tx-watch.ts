@@ -8,10 +8,10 @@ import { takingTurns, waitUntilFinal } from '../../wallet/payment/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { lookUp, noteEnd } from './look.js';
-import { duration, text } from '../values.js';
+import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({
-  arguments: { ids: text('ID').repeated().describe('transaction ids, their first eight characters, or references') },
+  arguments: { ids: transaction().repeated().describe('transaction ids, their first eight characters, or references') },
   options: { waitTimeout: duration().optional().describe('longest wait') },
   examples: [
     ['svcpay tx watch ID ID', 'a line for each, redrawn as they go on'],

@@ -1,5 +1,6 @@
 // Lists the account's wallets: available, reserved and total per currency. Specification: endpoint 2.
 import { Failure } from '../../formats/failure.js';
+import { keepSeenWallets } from '../../store/files/seen-wallets.js';
 import { placeLine, walletList } from '../../terminal/views/wallet-view.js';
 import { defineCommand } from '../define.js';
 import { placeOf } from '../settings/whereabouts.js';
@@ -15,6 +16,7 @@ export const wallets = defineCommand({
   async run({ ccy }, context) {
     const client = await context.client();
     const all = await client.wallets();
+    await keepSeenWallets(context.home, all.map((wallet) => wallet.ccy));
     const chosen = ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy);
     if (ccy !== undefined && chosen.length === 0) {
       throw new Failure('not-found', `This account has no ${ccy} wallet.`, { next: { do: 'see-wallets' } });

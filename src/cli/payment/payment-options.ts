@@ -43,7 +43,7 @@ function parseRef(given: string): string {
   });
 }
 
-export const reference = () => word('REF', parseRef);
+export const reference = () => word('REF', parseRef).suggesting('reference');
 
 export const deductFees = () => flag().describe('take the fees out of the amount, so that the recipient gets less');
 

@@ -14,14 +14,14 @@ import { defineCommand } from '../define.js';
 import { optionsOf, showPayment } from './payment-flow.js';
 import { paymentOptions } from './payment-options.js';
 import { transactionId } from '../history/seen.js';
-import { text } from '../values.js';
+import { transaction } from '../values.js';
 import { aboutInvoice } from './about-send.js';
 
 const { maxFee, wait, waitTimeout } = paymentOptions;
 
 export const txConfirm = defineCommand({
   fields: paymentFields,
-  arguments: { id: text('ID').describe('the id of a quote, its first eight characters, or its reference') },
+  arguments: { id: transaction().describe('the id of a quote, its first eight characters, or its reference') },
   options: { maxFee, wait, waitTimeout },
   examples: [
     ['svcpay tx confirm ID', 'shows the full cost, then asks'],

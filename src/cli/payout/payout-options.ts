@@ -6,7 +6,7 @@ import { findCountry, findMethod, methodsIn, payoutCountries } from '../../walle
 import type { ValuesOf } from '../define.js';
 import { flagName } from '../flags.js';
 import { paymentOptions } from '../payment/payment-options.js';
-import { choice, currency, text, whole, word } from '../values.js';
+import { choice, currency, file, text, whole, word } from '../values.js';
 
 export const partyTypes = ['individual', 'business'] as const;
 
@@ -53,10 +53,10 @@ export const answerOptions = {
 };
 
 export const payoutOptions = {
-  recipient: text('NAME').optional().describe('a recipient from your address book'),
+  recipient: text('NAME').suggesting('recipient').optional().describe('a recipient from your address book'),
   ...answerOptions,
   from: currency().optional().describe('wallet to pay from (default BTC)'),
-  fromFile: text('FILE').optional().describe("take everything from FILE, the service's own creation body; - for stdin"),
+  fromFile: file().optional().describe("take everything from FILE, the service's own creation body; - for stdin"),
   ...paymentOptions,
 };
 

@@ -5,7 +5,7 @@ import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 export const recipientsRemove = defineCommand({
-  arguments: { name: text('NAME').describe('as svcpay recipients list shows it') },
+  arguments: { name: text('NAME').suggesting('recipient').describe('as svcpay recipients list shows it') },
   options: {},
   examples: [['svcpay recipients remove "Le Van A"', 'forgets the account and the person; asks first']],
   async run({ name }, { config, out, ask }) {

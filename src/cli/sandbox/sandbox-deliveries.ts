@@ -4,7 +4,7 @@ import { deliveryList } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
 import { listOf, queryOf } from './control-answers.js';
 import { controlSandbox } from './control.js';
-import { choice, text, whole } from '../values.js';
+import { choice, transaction, whole } from '../values.js';
 
 const deliverySchema = v.looseObject({
   id: v.number(),
@@ -21,7 +21,7 @@ const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as 
 export const sandboxDeliveries = defineCommand({
   arguments: {},
   options: {
-    txn: text('ID').optional().describe('only those of this transaction'),
+    txn: transaction().optional().describe('only those of this transaction'),
     status: choice(statuses, 'STATUS').optional().describe(`only those that are ${statuses.join(', ')}`),
     limit: whole(1, 1000).otherwise(50).describe('how many, the newest (default 50)'),
     replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this one once more'),

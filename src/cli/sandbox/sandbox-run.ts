@@ -5,13 +5,13 @@ import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { toldLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions } from './server.js';
-import { text } from '../values.js';
+import { file, text } from '../values.js';
 
 export const sandboxRun = defineCommand({
   arguments: { command: text('COMMAND').repeated().describe('with its arguments, options too') },
   ownsRest: true,
   options: {
-    file: text('FILE').optional().describe('database file to keep (default: none, forgotten at the end)'),
+    file: file().optional().describe('database file to keep (default: none, forgotten at the end)'),
     ...serverOptions,
   },
   examples: [

@@ -7,13 +7,13 @@ import type { RecordView } from '../../terminal/output.js';
 import { defineCommand } from '../define.js';
 import { toldLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';
-import { text, whole } from '../values.js';
+import { file, text, whole } from '../values.js';
 
 export const sandboxStart = defineCommand({
   arguments: {},
   options: {
     port: whole(0, 65_535, 'PORT').otherwise(4711).describe('port on the loopback interface, 0 for any free one'),
-    file: text('FILE').optional().describe('database file, :memory: for none (default: the embedded sandbox\'s own)'),
+    file: file().optional().describe('database file, :memory: for none (default: the embedded sandbox\'s own)'),
     apiKey: text('KEY').optional().describe('API key in place of the one in the file'),
     apiSecret: text('SECRET').optional().describe('API secret of this sandbox, for tests'),
     ...serverOptions,

@@ -6,7 +6,7 @@ import type { ServerOptions } from '../../sandbox/server.js';
 import type { Context } from '../context.js';
 import type { ValuesOf } from '../define.js';
 import { chosenShapes } from './live-shapes.js';
-import { choice, flag, text, word } from '../values.js';
+import { choice, file, flag, word } from '../values.js';
 
 /** A duration in milliseconds, or `off`. */
 const autoPay = () =>
@@ -18,7 +18,7 @@ export const seeds = ['demo', 'empty', 'history'] as const;
 export const serverOptions = {
   autoPay: autoPay().optional().describe('pay requests by itself after this time, or off (default 3s)'),
   seed: choice(seeds, 'SEED').optional().describe(`what a new file begins with: ${seeds.join(', ')} (default demo)`),
-  webhookCa: text('FILE').optional().describe('certificate authority (PEM) that webhook callbacks may have'),
+  webhookCa: file().optional().describe('certificate authority (PEM) that webhook callbacks may have'),
   allowHttpCallbacks: flag().describe('let webhooks be plain http to this machine'),
   webhookMethod: choice(['POST', 'PUT'], 'METHOD').optional().describe('deliver events by POST or PUT (default POST)'),
   webhookEvents: choice(['every', 'final'], 'WHICH').optional().describe('tell every state or final ones (default every)'),

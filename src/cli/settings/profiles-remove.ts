@@ -6,7 +6,7 @@ import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 export const profilesRemove = defineCommand({
-  arguments: { name: text('NAME').describe('as svcpay profiles list shows it') },
+  arguments: { name: text('NAME').suggesting('profile').describe('as svcpay profiles list shows it') },
   options: {},
   examples: [['svcpay profiles remove trial', 'asks first']],
   async run({ name }, { config, secrets, home, ask, out }) {

@@ -4,7 +4,7 @@ import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 export const profilesUse = defineCommand({
-  arguments: { name: text('NAME').describe('as svcpay profiles list shows it') },
+  arguments: { name: text('NAME').suggesting('profile').describe('as svcpay profiles list shows it') },
   options: {},
   examples: [['svcpay profiles use acme', 'from now on']],
   async run({ name }, { config, out, env }) {

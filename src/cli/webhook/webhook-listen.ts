@@ -11,7 +11,7 @@ import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
 import { defaultListenPort } from './listen-port.js';
 import { announceReady } from '../ready-file.js';
-import { flag, text, whole, word } from '../values.js';
+import { file, flag, text, whole, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
 const options = {
@@ -19,7 +19,7 @@ const options = {
   host: text('ADDRESS').otherwise('127.0.0.1').describe('address to listen on (default 127.0.0.1: this machine alone)'),
   forwardTo: word('URL', parseTarget).repeated().describe('send every event on to this address; may be repeated'),
   exec: text('CMD').optional().describe('run this for every event, with the body on stdin and SVCPAY_* set'),
-  readyFile: text('FILE').optional().describe('write this file, JSON with the url, once deliveries are taken'),
+  readyFile: file().optional().describe('write this file, JSON with the url, once deliveries are taken'),
   enrich: flag().describe('ask the service for the transaction of each event, as it is now'),
   printSecret: flag().describe('print the secret in use and end'),
   ...secretFromStdin,

@@ -3,11 +3,11 @@ import { signatureView } from '../../terminal/views/webhook-view.js';
 import { signatureHeader, signBody } from '../../webhooks/sign.js';
 import { defineCommand } from '../define.js';
 import { inputBytes } from './input-bytes.js';
-import { text } from '../values.js';
+import { file } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
 export const signWebhook = defineCommand({
-  arguments: { file: text('FILE').optional().describe('the raw body; - or nothing reads it from stdin') },
+  arguments: { file: file().optional().describe('the raw body; - or nothing reads it from stdin') },
   options: secretFromStdin,
   examples: [['svcpay webhook sign event.json', 'the lowercase hex signature of exactly these bytes']],
   async run({ file, secretStdin }, context) {

@@ -6,7 +6,7 @@ import { signBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
-import { choice, text, word } from '../values.js';
+import { choice, text, transaction, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
 const states = [
@@ -20,7 +20,7 @@ export const triggerWebhook = defineCommand({
   arguments: { state: choice(states, 'STATE').describe('the txnState that the event reports') },
   options: {
     to: word('URL', parseTarget).optional().describe('send an event made here to this address, such as that of webhook listen'),
-    txn: text('ID').optional().describe('the transaction that it speaks of'),
+    txn: transaction().optional().describe('the transaction that it speaks of'),
     ref: text('REF').optional().describe('the extRefId that it carries'),
     ...secretFromStdin,
   },

@@ -6,11 +6,11 @@ import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { inputBytes } from './input-bytes.js';
-import { text } from '../values.js';
+import { file, text } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
 export const verifyWebhook = defineCommand({
-  arguments: { file: text('FILE').optional().describe('the raw body; - or nothing reads it from stdin') },
+  arguments: { file: file().optional().describe('the raw body; - or nothing reads it from stdin') },
   options: { signature: text('HEX').describe('the signature, as the header carries it'), ...secretFromStdin },
   examples: [['svcpay webhook verify --signature 9f86d0… event.json', 'exit code 0 when it is right, 3 when it is wrong']],
   async run({ file, signature, secretStdin }, context) {

@@ -1,0 +1,17 @@
+// Prints what is made from the table of commands: data for completion, and the manual. For the build, and hidden.
+import type { Branch } from '../branch.js';
+import { defineCommand, type Command } from '../define.js';
+import { choice } from '../values.js';
+import { manualPage } from './manual-page.js';
+import { pagesOf } from './pages.js';
+
+export const generate = (tree: Branch): Command =>
+  defineCommand({
+    arguments: { what: choice(['pages', 'manual']) },
+    options: {},
+    examples: [],
+    async run({ what }, { out }) {
+      const pages = await pagesOf(tree);
+      out.text(what === 'manual' ? manualPage(pages).trimEnd() : JSON.stringify(pages.map((page) => ({ ...page, examples: [] }))));
+    },
+  });

@@ -10,6 +10,8 @@ const firstPauseMs = 250;
 /** Why an attempt should be repeated, and when, if the service said so. */
 export interface Again {
   retryAfterMs?: number | undefined;
+  /** The service wants fewer requests, whether it says when or not: that is worth more patience than a failure. */
+  isLimited?: boolean | undefined;
 }
 
 /** What a promise came to. */
@@ -55,8 +57,8 @@ export async function withRetries<T>(
     const outcome = await settle(attempt(left));
     const reason = options.signal?.aborted === true ? undefined : again(outcome);
     if (reason === undefined) return unwrap(outcome);
-    const isTold = reason.retryAfterMs !== undefined;
-    const ms = reason.retryAfterMs ?? backoff(retry, options.random);
+    const isTold = reason.retryAfterMs !== undefined || reason.isLimited === true;
+    const ms = reason.retryAfterMs ?? backoff(retry + told, options.random);
     const end = options.clock() + ms;
     const isOver = isTold ? told >= maxTold || end > patienceEnds : retry >= maxRetries || end >= deadline;
     if (isOver) return unwrap(outcome);

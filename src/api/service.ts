@@ -77,7 +77,8 @@ export function createService(options: ClientOptions): Service {
       if (expectation.effect !== 'read') return undefined;
       if ('error' in outcome) return outcome.error instanceof NetworkError ? {} : undefined;
       if (!again(outcome.value)) return undefined;
-      return { retryAfterMs: waitAskedFor(outcome.value.response, clock.now()) };
+      const { response } = outcome.value;
+      return { retryAfterMs: waitAskedFor(response, clock.now()), isLimited: response.status === 429 };
     };
     // A confirmation goes out when the payment says so, and is never late for manners.
     const hold = (): number => (expectation.effect === 'payment' ? 0 : patience.before(clock.now()));
@@ -100,7 +101,7 @@ export function createService(options: ClientOptions): Service {
     const answer = await attempts(expectation, prepare, worthAnother(expectation));
     const { status } = answer.response;
     if (status === 401) await options.tokens.clear().catch(() => options.log?.('the token could not be removed'));
-    if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), signInAdvice(status));
+    if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), signInAdvice(answer));
     const token = valueOf(answer, expectation, readToken(clock.now()), clock.now());
     await options.tokens.save(token).catch(() => options.log?.('the token could not be kept'));
     return token;
@@ -153,12 +154,18 @@ const isTemporary = ({ response: { status } }: Answer): boolean => status === 42
 const worthAnother = (expectation: Expectation) => (answer: Answer): boolean =>
   isTemporary(answer) || (isSuccess(answer.response) && !isReadable(answer, expectation));
 
-function signInAdvice(status: number): Advice {
+function signInAdvice({ response: { status, body } }: Answer): Advice {
+  if (status === 401 && isRepeated.test(body)) {
+    return { hint: 'A signature is good for one request; a sandbox can be told otherwise with --allow-signature-reuse.' };
+  }
   if (status === 401 || status === 403) {
     return { hint: 'Check the API key and the API secret, then sign in again', next: { do: 'sign-in' } };
   }
   return status === 404 || status === 405 ? { hint: 'Check the base URL: nobody signs in there.' } : {};
 }
+
+/** How services say that they have seen a signature before. */
+const isRepeated = /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
 function noAnswer(error: NetworkError, { effect, txnId }: Expectation, options: ClientOptions): NoAnswer {
   const mayHaveArrived = effect !== 'read' && error.requestSent;

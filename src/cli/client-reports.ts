@@ -3,6 +3,9 @@ import type { ClientOptions } from '../api/options.js';
 import { describeDuration } from '../formats/duration.js';
 import type { Output } from '../terminal/output.js';
 
+/** Nobody asks about a shorter pause. */
+const shortestWaitMs = 1_000;
+
 /** A history of nonsense is not told line by line. */
 const mostDoubts = 5;
 
@@ -19,6 +22,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
   let toldUntil = 0;
 
   function onWait(ms: number): void {
+    if (ms < shortestWaitMs) return;
     const until = now() + ms;
     // Requests that go on beside each other wait for the same moment.
     if (until < toldUntil + 1_000) return;

@@ -1,0 +1,103 @@
+// A service that counts requests is asked as fast as it allows, and no faster; how long that takes is said.
+import { describe, expect, test } from 'vitest';
+import { createPatience } from '../../src/api/patience.js';
+import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
+import { answer } from '../support/fake-transport.js';
+import { start, transaction, world } from './support/client.js';
+
+const path = '/api/v2/transaction/t1';
+const good = answer(200, transaction());
+const full = (reset: string | number, more: Record<string, string> = {}) =>
+  answer(429, { error: 'rate limited' }, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset), ...more });
+
+describe('after a 429', () => {
+  test.for([
+    ['seconds', full(12)],
+    ['an instant in seconds', full(start / 1000 + 12)],
+    ['an instant in milliseconds', full(start + 12_000)],
+    ['an instant in ISO 8601', full(new Date(start + 12_000).toISOString())],
+    ['a date of HTTP', full(new Date(start + 12_000).toUTCString())],
+    ['Retry-After, which goes first', full(50, { 'retry-after': '12' })],
+  ] as const)('the count starts anew as the header says: %s', async ([, busy]) => {
+    const waits: number[] = [];
+    const { client, service, pauses } = world({ onWait: (ms) => waits.push(ms) });
+    service.on('GET', path, busy, good);
+    await client.transaction('t1');
+    expect(pauses).toEqual([12_000]);
+    expect(waits).toEqual([12_000]);
+  });
+
+  test('as often as it takes, up to the time that there is', async () => {
+    const { client, service, pauses } = world({ timeoutMs: 5_000, patienceMs: 120_000 });
+    service.on('GET', path, full(50), full(50), good);
+    await client.transaction('t1');
+    expect(pauses).toEqual([50_000, 50_000]);
+    service.on('GET', path, full(50), full(50), full(50));
+    await expect(client.transaction('t1')).rejects.toMatchObject({ exitCode: 75, hint: 'Try again in 50 s.' });
+  });
+
+  test('a service that does not say when is asked again ever later', async () => {
+    const { client, service, pauses } = world({ patienceMs: 120_000 });
+    service.on('GET', path, ...Array<HttpResponse>(6).fill(answer(429, '')), good);
+    await client.transaction('t1');
+    expect(pauses).toEqual([188, 375, 750, 1_500, 3_000, 6_000]);
+  });
+
+  test('a creation and a confirmation are not repeated here: how long to wait is told', async () => {
+    const { client, service, pauses } = world({ patienceMs: 120_000 });
+    service.on('PUT', `${path}/confirm`, full(7));
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ status: 429, retryAfterMs: 7_000 });
+    expect(pauses).toEqual([]);
+  });
+});
+
+/** A service that takes so many requests a minute, and counts those that came too soon. */
+function countedService(perMinute: number, clock: () => number) {
+  let [windowStart, count] = [clock(), 0];
+  let tooMany = 0;
+  const transport = async (_request: HttpRequest): Promise<HttpResponse> => {
+    if (clock() - windowStart >= 60_000) [windowStart, count] = [clock(), 0];
+    count += 1;
+    const reset = String(Math.ceil((windowStart + 60_000 - clock()) / 1000));
+    if (count > perMinute) {
+      tooMany += 1;
+      return full(reset);
+    }
+    return { ...good, headers: { ...good.headers, 'x-ratelimit-remaining': String(perMinute - count), 'x-ratelimit-reset': reset } };
+  };
+  return { transport, tooMany: () => tooMany };
+}
+
+test('nothing is asked for while none is left, and all is asked for at full speed until then', async () => {
+  const time = { now: start };
+  const { transport, tooMany } = countedService(60, () => time.now);
+  const { client } = world({
+    transport,
+    patienceMs: 120_000,
+    clock: () => time.now,
+    sleep: async (ms) => void (time.now += ms),
+  });
+  for (let index = 0; index < 150; index += 1) await client.transaction('t1');
+  expect(tooMany()).toBe(0);
+  // Two windows were full.
+  expect(time.now - start).toBe(120_000);
+});
+
+test('requests on their way count, too', () => {
+  const patience = createPatience();
+  patience.sent();
+  patience.sent();
+  patience.observe(answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }), start);
+  // The one that is left belongs to the other, which is on its way.
+  expect(patience.before(start)).toBe(30_000);
+  expect(patience.before(start + 30_000)).toBe(0);
+});
+
+test('a service that says none is left for longer than there is time is asked all the same', async () => {
+  const { client, service, pauses } = world();
+  const closed = answer(200, transaction(), { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' });
+  service.on('GET', path, closed, closed);
+  await client.transaction('t1');
+  await client.transaction('t1');
+  expect(pauses).toEqual([]);
+});

@@ -156,7 +156,7 @@ const worthAnother = (expectation: Expectation) => (answer: Answer): boolean =>
 
 function signInAdvice({ response: { status, body } }: Answer): Advice {
   if (status === 401 && isRepeated.test(body)) {
-    return { hint: 'A signature is good for one request; a sandbox can be told otherwise with --allow-signature-reuse.' };
+    return { hint: 'The signature was used before, and is good for one request: sign another body each time.' };
   }
   if (status === 401 || status === 403) {
     return { hint: 'Check the API key and the API secret, then sign in again', next: { do: 'sign-in' } };

@@ -67,9 +67,9 @@ describe('the kind of a failure', () => {
     await expect(client.transaction('t1')).rejects.toMatchObject({ name: 'ServiceError', status, kind, exitCode });
   });
 
-  test.for([429, 500, 502, 503, 504])('status %i, again and again, is temporary', async (status) => {
+  test.for([[429, 8], [500, 4], [502, 4], [503, 4], [504, 4]] as const)('status %i, again and again, is temporary', async ([status, times]) => {
     const { client, service } = world();
-    service.on('GET', path, ...Array(4).fill(answer(status, { error: 'later' })));
+    service.on('GET', path, ...Array(times).fill(answer(status, { error: 'later' })));
     await expect(client.transaction('t1')).rejects.toMatchObject({ status, kind: 'temporary', exitCode: 75 });
   });
 

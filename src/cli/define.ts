@@ -1,6 +1,5 @@
 // The shape of a command: what it takes, examples, and the function that runs it.
 import type { Context } from './context.js';
-import { fieldsAreKnown } from './fields.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
 export { readAll, type RawValues, type Values, type ValuesOf };
@@ -43,7 +42,7 @@ export function defineCommand<A extends Values, O extends Values>(definition: Co
     formats: definition.formats ?? [],
     execute: async (raw, context) => {
       const values = { ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) };
-      if (definition.fields === undefined || fieldsAreKnown(definition.fields, context)) await definition.run(values, context);
+      if (definition.fields === undefined || context.out.offers(definition.fields)) await definition.run(values, context);
     },
   };
 }

@@ -31,6 +31,11 @@ export interface Output {
   readonly quiet: boolean;
   /** True where people read the result: a table on a terminal, not quiet. */
   readonly forPeople: boolean;
+  /**
+   * The names that `--fields` takes, before anything is done: false where they were all that was asked for (`help`).
+   * Throws Failure usage for a name that is none of them.
+   */
+  offers(names: readonly string[]): boolean;
   /** Prints rows as they come; resolves when the last is written. Stops early once nobody reads stdout any more. */
   list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void>;
   /** Prints rows of which nobody knows whether another comes, each at once. Ends with them, or with its reader. */
@@ -75,6 +80,12 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     if (!quiet) toStderr([sanitize(line)]);
   };
   const asksForNames = fields !== undefined && fields.join() === 'help';
+  let offered: readonly string[] = [];
+  /** What was taken before anything was done is not refused afterwards. */
+  const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(view: V): V => ({
+    ...view,
+    fields: [...(view.fields ?? []), ...offered],
+  });
   const names = <T extends object>(row: T | undefined, view: Pick<RowView<T>, 'columns' | 'fields'>): void =>
     print(terminal.stdout, namesOf(row, view).map(sanitize));
 
@@ -82,8 +93,15 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     format,
     quiet,
     forPeople,
-    async list(rows, view) {
-      if (asksForNames) return names(await firstOf(rows), view);
+    offers(known) {
+      if (asksForNames) print(terminal.stdout, known);
+      else checkNames(fields ?? [], known);
+      offered = known;
+      return !asksForNames;
+    },
+    async list(rows, given) {
+      if (asksForNames) return names(await firstOf(rows), given);
+      const view = withOffered(given);
       const hasRows = forPeople ? await listTable(manner, rows, view, toStdout) : await listRows(manner, rows, view);
       if (!hasRows && !isJson) say(view.empty);
       if (hasRows && forPeople && view.footer !== undefined) toStdout(besideTable(view.footer, terminal));
@@ -101,7 +119,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     },
     async record(result, view) {
       if (asksForNames) return names(result, view);
-      if (fields !== undefined) checkNames(fields, namesOf(result, view));
+      if (fields !== undefined) checkNames(fields, namesOf(result, withOffered(view)));
       if (forPeople)
         return toStdout(fields === undefined ? view.screen(terminal) : fieldLines(result, fields, view.columns, terminal));
       if (format === 'json') return void terminal.stdout.write(`${document(result, view.columns, manner)}\n`);

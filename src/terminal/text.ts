@@ -34,22 +34,6 @@ export function wrap(text: string, width: number): string[] {
   return wrapAnsi(text, Math.max(width, 1), { hard: true }).split('\n');
 }
 
-/** Breaks anywhere, for an invoice or an address: every line is as full as can be, so that copying joins it again. */
-export function chop(text: string, width: number): string[] {
-  const lines = [''];
-  let used = 0;
-  for (const piece of piecesOf(text)) {
-    const cells = widthOf(piece);
-    if (used + cells > width && used > 0) {
-      lines.push('');
-      used = 0;
-    }
-    lines[lines.length - 1] += piece;
-    used += cells;
-  }
-  return lines;
-}
-
 /** Colours and characters as they are seen: neither is ever cut in two. */
 function* piecesOf(text: string): Generator<string> {
   const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });

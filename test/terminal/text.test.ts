@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import { sanitize } from '../../src/terminal/sanitize.js';
-import { chop, oneLine, padLeft, truncate, widthOf, wrap } from '../../src/terminal/text.js';
+import { oneLine, padLeft, truncate, widthOf, wrap } from '../../src/terminal/text.js';
 
 const red = new Chalk({ level: 1 }).red;
 const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
@@ -73,15 +73,6 @@ test('a width below one leaves nothing', () => {
 
 test('padding counts cells, not colours or bytes', () => {
   expect(padLeft(red('日本'), 6)).toBe(`  ${red('日本')}`);
-});
-
-test('chopped text is whole again when its lines are joined, and every line but the last is full', () => {
-  fc.assert(
-    fc.property(fc.string(), fc.integer({ min: 1, max: 20 }), (text, width) => {
-      const lines = chop(text, width);
-      return lines.join('') === text && lines.slice(0, -1).every((line) => line.length === width);
-    }),
-  );
 });
 
 test('text is wrapped between words', () => {

@@ -1,7 +1,14 @@
-// Shows one transaction as a receipt. Specification: endpoint 9.
+// Shows one transaction as a receipt, and an open request to be paid with its QR code. Specification: endpoint 9.
 import type { Transaction } from '../../api/types.js';
+import { moneyFromWire } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import { Failure } from '../../formats/failure.js';
+import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
+import { amountWithSats } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
+import { checkedInvoice } from '../../wallet/receive/lightning.js';
+import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { lookUp } from './look.js';
 import { transaction } from '../values.js';
@@ -16,9 +23,41 @@ export const txGet = defineCommand({
   async run({ id }, context) {
     const client = await context.client();
     const txn = await lookUp(id, context);
-    await context.out.record(txn, receiptView(txn, { now: client.serviceNow(), paymentHash: paymentHashOf(txn) }));
+    const now = client.serviceNow();
+    const view = receiptView(txn, { now, paymentHash: paymentHashOf(txn) });
+    const request = context.out.forPeople ? openRequest(txn, now, context) : undefined;
+    await context.out.record(txn, {
+      ...view,
+      screen: (canvas) => [
+        ...view.screen(canvas),
+        ...(request === undefined ? [] : ['', ...invoiceCard(request, canvas), '']),
+      ],
+    });
   },
 });
+
+/** What can still be paid, checked like a new request; what does not pass is told of, and not shown to be paid. */
+function openRequest(txn: Transaction, now: number, { out, settings }: Context): InvoiceCard | undefined {
+  const { txnState, sourceReq, destReq } = txn;
+  const amounts = [destReq, sourceReq].map(({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested));
+  const asked = amounts.find((amount) => amount?.ccy === 'BTC');
+  if (asked === undefined) return undefined;
+  const title = `Receive ${amountWithSats(asked)}`;
+  try {
+    if (sourceReq.method === 'lightning' && txnState === 'srccreated') {
+      const { invoice } = checkedInvoice(txn, asked, settings.network, now);
+      return { title, code: invoice, text: invoice, facts: [] };
+    }
+    if (sourceReq.method === 'on-chain' && txnState === 'srcintent') {
+      const { address, uri } = checkedOnchainRequest(txn, asked, settings.network, now);
+      return { title, code: uri, text: address, facts: [] };
+    }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    out.warn(error.message);
+  }
+  return undefined;
+}
 
 /** What proves a Lightning payment; undefined for any other, and for an invoice that cannot be read. */
 function paymentHashOf({ sourceReq, destReq }: Transaction): string | undefined {

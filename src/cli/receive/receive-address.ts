@@ -41,7 +41,7 @@ export const receiveAddress = defineCommand({
 export async function showAddress({ ccy, chain }: Permanent, qrFile: string | undefined, context: Context): Promise<void> {
   const { answer, deposit } = await (ccy === 'usdt' ? usdtDeposit(chain, context) : deposits[ccy](context));
   if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
-  await context.out.record(answer, depositView(deposit));
+  await context.out.record(answer, depositView({ ...deposit, qrFile }));
 }
 
 interface CheckedDeposit {

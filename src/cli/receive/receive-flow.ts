@@ -13,7 +13,8 @@ import { rateText } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
 import { qrPng, qrSvg } from '../../terminal/qr/qr.js';
 import { nearTime, relativeTime } from '../../terminal/time.js';
-import { stateWord } from '../../terminal/views/state-words.js';
+import { confirmationsText, stateWord } from '../../terminal/views/state-words.js';
+import { transactionFields } from '../../terminal/views/transaction-fields.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { receiveBody } from '../../wallet/payment/orders.js';
 import { waitUntilFinal } from '../../wallet/payment/wait.js';
@@ -128,10 +129,10 @@ async function showRequest(
   if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
   if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
-  if (!isFinal(txn.txnState)) showCard(request, wait, context);
+  if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
   out.change(txn);
   const columns = [...transactionList(context.now()).columns, { name: 'payTo', title: 'Pay to', value: () => request.text }];
-  const view = { columns, quiet: () => request.text, screen: () => [] };
+  const view = { columns, fields: transactionFields, quiet: () => request.text, screen: () => [] };
   if (!wait || out.quiet) await out.record(txn, view);
   else if (!out.forPeople) out.say(request.text);
   if (!wait) return;
@@ -140,12 +141,12 @@ async function showRequest(
 }
 
 /** While it is waited the time left stands in the live line. */
-function showCard(request: PaymentRequest, wait: boolean, { out, now }: Context): void {
+function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, { out, now }: Context): void {
   const { amount, how, expiresAt } = request;
   const title = `Receive ${amountWithSats(amount)} ${how}`;
   const expires = wait || expiresAt === undefined ? [] : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
   const facts = [...request.facts, ...expires];
-  out.screen((canvas) => ['', ...invoiceCard({ ...request, title, facts }, canvas), '']);
+  out.screen((canvas) => ['', ...invoiceCard({ ...request, title, facts, qrFile }, canvas), '']);
 }
 
 /** The hosted payment page, where the service names one; that of the embedded sandbox no browser can reach. */
@@ -175,6 +176,9 @@ async function follow(
           latest = next;
           out.change(next);
           live.update();
+        },
+        onRead: (next) => {
+          latest = next;
         },
       },
       { ...context, service },
@@ -211,7 +215,8 @@ function stopped(error: unknown, txn: Transaction, { noun, expiresAt }: PaymentR
 
 function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {
   const isSeen = txn.txnState === 'srccreated' && txn.sourceReq.method === 'on-chain';
-  if (isSeen) return 'Seen, waiting to be confirmed';
+  const counted = confirmationsText(txn);
+  if (isSeen) return counted === undefined ? 'Seen, waiting to be confirmed' : `Seen, ${counted} confirmations`;
   const text = isFinal(txn.txnState) ? stateWord(txn) : 'Waiting for the payment';
   return expiresAt === undefined ? text : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
 }

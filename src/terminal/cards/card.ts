@@ -3,7 +3,7 @@
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { chop, padLeft, padRight, widthOf, wrap } from '../text.js';
+import { padLeft, padRight, widthOf, wrap } from '../text.js';
 
 const margin = '  ';
 const gap = '   ';
@@ -46,8 +46,9 @@ export function factLines(given: readonly Fact[], { style, columns }: Canvas, la
   const beside = (label: string, lines: readonly string[]): string[] =>
     lines.map((line, i) => `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd());
   return facts.flatMap(({ label, value, note, whole }) => {
+    // What the terminal breaks by itself is copied whole; what we break is not.
     if (whole === true && widthOf(value) > room) {
-      return [margin + style.dim(label), ...chop(value, columns - margin.length).map((line) => margin + line)];
+      return [margin + style.dim(label), widthOf(value) > columns - margin.length ? value : margin + value];
     }
     const notes = note === undefined ? [] : wrap(note, room).map((line) => style.dim(line));
     const inline = note !== undefined && widthOf(value) + gap.length + widthOf(note) <= room;

@@ -9,6 +9,8 @@ export interface Deposit {
   readonly address: string;
   /** What the QR code carries. */
   readonly code: string;
+  /** Where the QR code was written to. */
+  readonly qrFile?: string | undefined;
 }
 
 /** How long a deposit takes (specification: endpoints 4 and 5, and Confirm transaction). */
@@ -19,7 +21,7 @@ const arrivals: Readonly<Record<string, string>> = {
   Ethereum: 'in about 15 minutes',
 };
 
-export function depositView({ ccy, chain, address, code }: Deposit): RecordView<object> {
+export function depositView({ ccy, chain, address, code, qrFile }: Deposit): RecordView<object> {
   const facts = [
     { label: 'Only', value: chain === 'Lightning' ? 'bitcoin over Lightning' : `${ccy === 'BTC' ? 'bitcoin' : `${ccy} on ${chain}`}: anything else sent here is lost` },
     { label: 'Arrives', value: arrivals[chain] ?? 'after confirmations' },
@@ -34,7 +36,7 @@ export function depositView({ ccy, chain, address, code }: Deposit): RecordView<
     quiet: () => address,
     screen: (canvas) => {
       const title = ccy === 'BTC' ? `Your ${chain === 'Lightning' ? 'Lightning Address' : 'Bitcoin address'}` : `Your ${ccy} address on ${chain}`;
-      return ['', ...invoiceCard({ title, code, text: address, facts }, canvas), ''];
+      return ['', ...invoiceCard({ title, code, text: address, facts, qrFile }, canvas), ''];
     },
   };
 }

@@ -3,7 +3,7 @@ import { factLines, heading, type Fact } from './card.js';
 import { qrLines } from '../qr/qr.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { chop, wrap } from '../text.js';
+import { widthOf, wrap } from '../text.js';
 
 export interface InvoiceCard {
   /** `Receive 0.00050000 BTC (50 000 sat) over Lightning`. */
@@ -16,39 +16,48 @@ export interface InvoiceCard {
   readonly facts: readonly Fact[];
   /** Lines the caller draws below, kept free so that the QR code stays on the screen with them. */
   readonly rowsBelow?: number | undefined;
+  /** Where the QR code was written to. */
+  readonly qrFile?: string | undefined;
 }
 
 const margin = '  ';
 
+/** Rows that lines take in the window, those broken by the terminal counted as it breaks them. */
+const rowsOf = (lines: readonly string[], columns: number): number =>
+  lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+
 /**
- * The title, the code, then the text and facts. In a low window the code goes to the end, so that all of it stays in
- * sight above the lines that follow; where even that has no room, or nothing can be drawn, a hint stands for it.
+ * The title, the code, the text below it and the facts. In a low window the facts go above, so that the code and the
+ * text stay in sight; where even that has no room, or nothing can be drawn, a hint stands for the code.
+ *
+ * The text is one line from the first column on: the terminal breaks it, and copies it whole.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
-  const facts = factLines(card.facts, canvas);
-  const text = [
-    ...chop(sanitize(card.text), columns - margin.length).map((line) => margin + line),
-    ...(facts.length === 0 ? [] : ['', ...facts]),
-  ];
+  const facts = factLines([...card.facts, ...fileFact(card)], canvas);
+  const text = [sanitize(card.text)];
   const title = heading(card.title, canvas);
   const rowsBelow = card.rowsBelow ?? 2;
+  const below = facts.length === 0 ? [] : ['', ...facts];
   const draw = (others: number): string[] | undefined =>
     canvas.blocks
-      ? qrLines(card.code, { maxColumns: columns - margin.length, maxRows: rows - others })?.map(
-          (line) => margin + line,
-        )
+      ? qrLines(card.code, { maxColumns: columns - margin.length, maxRows: rows - others })?.map((line) => margin + line)
       : undefined;
 
-  const above = draw(text.length + 1 + rowsBelow);
-  if (above !== undefined) return [...title, '', ...above, '', ...text];
-  const last = draw(rowsBelow);
-  if (last !== undefined) return [...title, '', ...text, '', ...last];
-  const hint = wrap(
-    `${canvas.blocks ? 'This window is too small for' : 'This terminal cannot draw'} ${fileHint}`,
-    columns - 2,
-  );
-  return [...title, '', ...text, '', ...hint.map((line) => margin + style.dim(line))];
+  const roomy = draw(rowsOf([...text, ...below], columns) + 1 + rowsBelow);
+  if (roomy !== undefined) return [...title, '', ...roomy, '', ...text, ...below];
+  const low = draw(rowsOf(text, columns) + rowsBelow);
+  if (low !== undefined) return [...title, ...below, '', ...low, ...text];
+  const why = canvas.blocks ? 'This window is too small for the QR code' : 'This terminal cannot draw the QR code';
+  const hint = card.qrFile === undefined ? [`${why}: add --qr-file code.svg to have it in a file.`] : [];
+  return [
+    ...title,
+    '',
+    ...text,
+    ...below,
+    ...hint.flatMap((line) => ['', ...wrap(line, columns - margin.length).map((part) => margin + style.dim(part))]),
+  ];
 }
 
-const fileHint = 'the QR code: add --qr-file code.svg to have it in a file.';
+const fileFact = ({ qrFile }: InvoiceCard): Fact[] =>
+  qrFile === undefined ? [] : [{ label: 'QR code', value: `written to ${qrFile}` }];

@@ -17,6 +17,8 @@ export interface WaitOptions {
   readonly atMostMs: number | undefined;
   /** Called for every change of state, not for the state that was handed in. */
   readonly onChange: (txn: Transaction) => void | Promise<void>;
+  /** Called for every read, also where the state is the same: a blockchain counts within one. */
+  readonly onRead?: (txn: Transaction) => void;
   /** The command that goes on with what was left waiting; `tx watch` unless said otherwise. */
   readonly goOn?: string;
   /** Ends the wait before a final state. */
@@ -106,6 +108,7 @@ async function readAgain(latest: Transaction, options: WaitOptions, deps: WaitDe
     if (isLastWord(error)) throw stillGoing(latest, 'its state cannot be read', options, error);
     return { unread: error };
   }
+  options.onRead?.(next);
   if (next.txnState !== latest.txnState) await options.onChange(next);
   return { txn: next };
 }

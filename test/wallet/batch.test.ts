@@ -111,7 +111,8 @@ describe('failureOf', () => {
     ['interrupted when all was done', [paid, paid], true, true, undefined],
     ['one reason', [paid, failed('limit'), failed('limit')], true, false, 'limit'],
     ['several reasons', [failed('limit'), failed('refused')], true, false, 'payment-failed'],
-    ['passing trouble', [paid, failed('temporary')], true, false, 'temporary'],
+    ['passing trouble after something was paid', [paid, failed('temporary')], true, false, 'pending'],
+    ['passing trouble alone', [failed('temporary')], true, false, 'temporary'],
     ['bad input, nothing sent', [before, failed('usage')], true, false, 'usage'],
     ['bad input, and others sent', [paid, failed('usage')], true, false, 'payment-failed'],
   ] as const)('%s', ([, outcomes, complete, interrupted, kind]) => {

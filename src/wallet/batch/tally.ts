@@ -57,11 +57,19 @@ export function failureOf(tally: Tally, rows: number, complete: boolean, interru
   }
   if (fates.failed === 0) return undefined;
   const [only, ...others] = kinds;
-  const promises = only === 'usage' || only === 'interrupted';
-  const kind = only === undefined || others.length > 0 || (promises && hasMoved(tally)) ? 'payment-failed' : only;
+  const one = only === undefined || others.length > 0 ? 'payment-failed' : only;
+  const kind = hasMoved(tally) ? (partly[one] ?? one) : one;
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} after that not begun`;
   return new Failure(kind, `Not paid: ${fates.failed} of ${howMany(rows, 'row')}${stopped}.`, again);
 }
+
+/** Reasons that promise that nothing was sent, and what takes their place once something was. */
+const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
+  usage: 'payment-failed',
+  interrupted: 'payment-failed',
+  declined: 'payment-failed',
+  temporary: 'pending',
+};
 
 /** Something went wrong that is no row's failure, such as a file that cannot be read on, after money was let go. */
 export function faultFailure(fault: unknown, tally: Tally, rows: number): Failure | undefined {

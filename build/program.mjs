@@ -1,7 +1,8 @@
 // Bundles the command-line program for a quick start: few files, each loaded only by what needs it.
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
+import { writeNotices } from './notices.mjs';
 import { withoutUnused } from './unused.mjs';
 
 /** What nearly every command loads. */
@@ -31,7 +32,7 @@ const withCore = {
 const options = { minify: true, platform: 'node', target: 'node20.19', legalComments: 'none', logLevel: 'warning' };
 
 export async function buildProgram(outdir) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...options,
     entryPoints: { main: 'src/main.ts' },
     outdir,
@@ -45,8 +46,12 @@ export async function buildProgram(outdir) {
     // Not every part has a default export.
     logOverride: { 'import-is-undefined': 'silent' },
     write: false,
+    metafile: true,
   });
-  await Promise.all(outputFiles.map(writePart));
+  await Promise.all([
+    ...outputFiles.map(writePart),
+    writeNotices(Object.keys(metafile.inputs), join(outdir, 'THIRD-PARTY-NOTICES.txt')),
+  ]);
 }
 
 /** A function as bin/load.js takes it; esbuild splits only modules of ECMAScript. */

@@ -29,6 +29,7 @@ export interface Command {
   readonly createsProfile: boolean;
   readonly ownsRest: boolean;
   readonly formats: readonly string[];
+  readonly fields: readonly string[];
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
@@ -40,6 +41,7 @@ export function defineCommand<A extends Values, O extends Values>(definition: Co
     createsProfile: definition.createsProfile === true,
     ownsRest: definition.ownsRest === true,
     formats: definition.formats ?? [],
+    fields: definition.fields ?? [],
     execute: async (raw, context) => {
       const values = { ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) };
       if (definition.fields === undefined || context.out.offers(definition.fields)) await definition.run(values, context);

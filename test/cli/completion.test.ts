@@ -66,6 +66,7 @@ describe('the word at the cursor', () => {
     [['--output', 'jso'], ['json', 'jsonl']],
     [['tx', 'export', '-o', 'h'], ['hledger']],
     [['wallets', '-o', 'h'], []],
+    [['tx', 'cancel', '--fields', 'txnId,txnSt'], ['txnId,txnState']],
     [['batch', ''], 'files'],
     [['payout', '--from-file', ''], 'files'],
     [['config', 'get', 'base'], ['base-url']],

@@ -62,6 +62,13 @@ describe('the package', () => {
     });
   });
 
+  test('carries the licence of every package that is bundled with it', () => {
+    const notices = readFileSync(join(project, 'node_modules/svcpay/dist/THIRD-PARTY-NOTICES.txt'), 'utf8');
+    const named = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([^)]+\)\n\n\S/gm)].map(([, name]) => name);
+    const apart = ['libsql', 'pg', '@types/big.js'];
+    expect(Object.keys(packageJson.dependencies).filter((name) => !named.includes(name) && !apart.includes(name))).toEqual([]);
+  });
+
   test('has a program that starts', () => {
     const bin = join(project, 'node_modules/svcpay/bin/svcpay.js');
     expect(run(process.execPath, [bin, '--version'], project)).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -17,11 +17,11 @@ export type Completion = 'files' | readonly Candidate[];
 export function complete(words: readonly string[], pages: readonly Page[], known: Known): Completion {
   const current = words.at(-1) ?? '';
   const { page, given, pending, isOver } = walk(words.slice(0, -1), pages);
-  if (pending !== undefined) return matching(valuesOf(pending, page, known), current);
+  if (pending !== undefined) return matching(valuesOf(pending, current, page, known), current);
   if (isOver) return fillArgument(page, given, current, pages, known);
   const [name = '', value] = current.split(/=(.*)/s, 2);
   if (value !== undefined && name.startsWith('--')) {
-    const values = valuesOf(flagNamed(name, page, pages), page, known);
+    const values = valuesOf(flagNamed(name, page, pages), value, page, known);
     return values === 'files' ? values : matching(values.map((each) => ({ ...each, text: `${name}=${each.text}` })), current);
   }
   if (current.startsWith('-')) return matching(flagCandidates(page, pages), current);
@@ -59,7 +59,7 @@ function walk(words: readonly string[], pages: readonly Page[]): Place {
 }
 
 const nowhere: Page = {
-  path: '', name: '', summary: '', aliases: [], runs: false, commands: [], arguments: [], flags: [], formats: [], examples: [],
+  path: '', name: '', summary: '', aliases: [], runs: false, commands: [], arguments: [], flags: [], formats: [], fields: [], examples: [],
 };
 
 const pageAt = (path: string, pages: readonly Page[]): Page => pages.find((each) => each.path === path) ?? nowhere;
@@ -78,8 +78,10 @@ const flagCandidates = (page: Page, pages: readonly Page[]): Candidate[] => {
   return [...own, { text: '--help', about: 'display help for command' }];
 };
 
-function valuesOf(flag: Flag | undefined, { formats }: Page, known: Known): Completion {
+function valuesOf(flag: Flag | undefined, current: string, { formats, fields }: Page, known: Known): Completion {
   if (flag?.value === undefined) return [];
+  // Fields are a list: what stands before the last comma is there already.
+  if (flag.names.includes('--fields')) return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, known);
   return flag.names.includes('--output') && values !== 'files' ? [...values, ...formats.filter(isNew(values)).map((text) => ({ text }))] : values;
 }

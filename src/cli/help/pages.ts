@@ -40,6 +40,8 @@ export interface Page extends Named {
   readonly flags: readonly Flag[];
   /** What `-o` takes here beyond what it takes everywhere. */
   readonly formats: readonly string[];
+  /** What `--fields` takes. */
+  readonly fields: readonly string[];
   readonly examples: CommandDefinition['examples'];
 }
 
@@ -59,6 +61,7 @@ export async function pagesOf(branch: Branch, path: readonly string[] = []): Pro
     arguments: Object.values(command?.arguments ?? {}).map(slotOf),
     flags: flagsOf(isRoot ? globalOptions : (command?.options ?? {})),
     formats: command?.formats ?? [],
+    fields: command?.fields ?? [],
     examples: command?.examples ?? [],
   };
   const below = await Promise.all(shown.map((each) => pagesOf(each, [...path, each.name])));

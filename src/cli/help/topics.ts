@@ -36,6 +36,7 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_WEBHOOK_SECRET', 'the secret of the webhook commands'],
         ['SVCPAY_HOME', 'one folder for settings, journal and sandbox'],
         ['SVCPAY_DATABASE_URL', 'PostgreSQL for journal, limits and events, shared by several machines'],
+        ['SVCPAY_LIVE_SHAPES', 'what the sandbox answers as live services do: svcpay sandbox start --help'],
         ['SVCPAY_NO_INPUT, CI', 'never ask a question, as --no-input'],
         ['NO_COLOR, FORCE_COLOR', 'colours never, or always'],
         ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'the proxy, and the hosts that need none'],

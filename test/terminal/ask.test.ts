@@ -31,6 +31,8 @@ async function asked(question: string, shown: string, options: PtyOptions = {}):
 
 const prompts = {
   confirm: 'Pay 0.1 BTC?',
+  timed: 'quote valid 1:00',
+  lapsing: 'quote valid',
   text: 'Account number',
   parsed: 'Amount',
   secret: 'API secret',
@@ -43,6 +45,10 @@ const answers: { name: string; question: string; keys: readonly string[]; answer
   { name: 'YES is yes', question: 'confirm', keys: [`YES${enter}`], answer: 'true' },
   { name: 'nothing is no', question: 'confirm', keys: [enter], answer: 'false' },
   { name: 'n is no', question: 'confirm', keys: [`n${enter}`], answer: 'false' },
+  { name: 'y is yes within the time', question: 'timed', keys: [`y${enter}`], answer: 'true' },
+  { name: 'nothing is no within the time', question: 'timed', keys: [enter], answer: 'false' },
+  { name: 'neither yes nor no is asked again', question: 'timed', keys: [`x${enter}`, `\u007Fyes${enter}`], answer: 'true' },
+  { name: 'a yes typed but not given before the time is over is none', question: 'lapsing', keys: ['y'], answer: '"lapsed"' },
   { name: 'a text is trimmed', question: 'text', keys: [`  0123456789 ${enter}`], answer: '"0123456789"' },
   { name: 'an amount is parsed', question: 'parsed', keys: [`500000vnd${enter}`], answer: '"500 000 VND"' },
   { name: 'a list starts at its default', question: 'select', keys: [enter], answer: '"KE"' },

@@ -3,6 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import { back, type Back } from './back.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
+import type { Deadline } from './timed-confirm.js';
 import { oneLine, truncate } from '../text.js';
 
 export { back, type Back } from './back.js';
@@ -69,6 +70,8 @@ export interface Ask extends Questions<never> {
   demand(flags: readonly string[]): void;
   /** No by default; true at once under `--yes`. */
   confirm(message: string, options?: ConfirmOptions): Promise<boolean>;
+  /** The same for what holds for so long only; `lapsed` when its time ran out before the answer. */
+  confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
   /** Masked, never echoed. */
   secret(question: TextQuestion): Promise<string>;
   /** The same questions, which may also be answered `back`: by Esc, `<` for a text, or the last choice of a list. */
@@ -80,6 +83,7 @@ export function createAsk(terminal: Terminal, { yes }: { readonly yes: boolean }
   return {
     demand: (flags) => demand(terminal, flags),
     confirm: async (message, options = {}) => yes || confirm(terminal, message, options),
+    confirmWithin: async (message, deadline) => yes || confirmWithin(terminal, message, deadline),
     secret: (question) => secret(terminal, question),
     text: async (question) => stayed(await plain.text(question)),
     parsed: async (question) => stayed(await plain.parsed(question)),
@@ -105,6 +109,13 @@ async function confirm(terminal: Terminal, message: string, { missing, note }: C
   const prompts = await import('./prompts.js');
   const config = { message: sanitize(message), default: false, theme: prompts.promptTheme(terminal, { note }) };
   return stayed(await prompts.pose(terminal, (context) => prompts.confirm(config, context), { canGoBack: false }));
+}
+
+async function confirmWithin(terminal: Terminal, message: string, deadline: Deadline): Promise<boolean | 'lapsed'> {
+  demand(terminal, ['--yes']);
+  const prompts = await import('./prompts.js');
+  const config = { message: sanitize(message), deadline, theme: prompts.promptTheme(terminal, {}) };
+  return stayed(await prompts.pose(terminal, (context) => prompts.timedConfirm(config, context), false));
 }
 
 const anything = (answer: string): Validation => answer !== '' || 'An answer is needed here.';

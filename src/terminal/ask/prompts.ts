@@ -2,3 +2,4 @@
 export { confirm, input, password, search, select } from '@inquirer/prompts';
 export { pose } from './prompt.js';
 export { promptTheme } from './theme.js';
+export { timedConfirm } from './timed-confirm.js';

@@ -1,0 +1,71 @@
+// A yes or a no to something that holds for so long: the time left runs down beside the question, and ends it.
+import { createPrompt, isEnterKey, makeTheme, useEffect, useKeypress, usePrefix, useState } from '@inquirer/core';
+import { formatDuration } from '../../formats/duration.js';
+import type { promptTheme } from './theme.js';
+
+/** How long the question stands. */
+export interface Deadline {
+  /** What runs out, as in `quote`. */
+  readonly noun: string;
+  /** Milliseconds. */
+  readonly left: () => number;
+  /** Calls `action` every `ms` until the returned function is called. */
+  readonly every: (ms: number, action: () => void) => () => void;
+}
+
+interface Config {
+  readonly message: string;
+  readonly deadline: Deadline;
+  readonly theme: ReturnType<typeof promptTheme>;
+}
+
+const tickMs = 1000;
+
+export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message, deadline, theme: look }, done) => {
+  const theme = makeTheme(look);
+  const [answer, setAnswer] = useState<boolean | 'lapsed' | undefined>(undefined);
+  const [typed, setTyped] = useState('');
+  const [error, setError] = useState<string | undefined>(undefined);
+  const [left, setLeft] = useState(deadline.left());
+  const prefix = usePrefix({ status: answer === undefined ? 'idle' : 'done', theme });
+
+  const end = (given: boolean | 'lapsed'): void => {
+    setAnswer(given);
+    done(given);
+  };
+  useEffect(() => {
+    const tick = (): void => {
+      const rest = deadline.left();
+      setLeft(rest);
+      if (rest <= 0) end('lapsed');
+    };
+    return deadline.every(tickMs, tick);
+  }, []);
+  useKeypress((key, line) => {
+    if (answer !== undefined) return;
+    if (!isEnterKey(key)) {
+      setTyped(line.line);
+      return setError(undefined);
+    }
+    const given = readAnswer(typed);
+    // A yes that comes a moment too late is no yes to what holds no longer.
+    if (given !== undefined) return end(deadline.left() <= 0 ? 'lapsed' : given);
+    line.write(typed);
+    setError('You must answer with "Yes" or "No"');
+  });
+
+  const { style } = theme;
+  if (answer !== undefined) {
+    const said = answer === 'lapsed' ? `the ${deadline.noun} has lapsed` : answer ? 'Yes' : 'No';
+    return `${prefix} ${style.message(message, 'done')} ${style.answer(said)}`;
+  }
+  const note = `${deadline.noun} valid ${formatDuration(Math.max(left, 0))}`;
+  const question = `${prefix} ${style.message(message, 'idle')} ${style.defaultAnswer('y/N')} ${typed}`;
+  return [question, [...(error === undefined ? [] : [style.error(error)]), style.help(note)].join('\n')];
+});
+
+function readAnswer(typed: string): boolean | undefined {
+  const word = typed.trim().toLowerCase();
+  if (word === '' || 'no'.startsWith(word)) return false;
+  return 'yes'.startsWith(word) ? true : undefined;
+}

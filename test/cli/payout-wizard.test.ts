@@ -1,11 +1,12 @@
 // The questions of a payout as a machine: which is asked after which, what a step back forgets, what is never asked.
+import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { Institution } from '../../src/api/types.js';
 import { parseRecipientName, type Recipient } from '../../src/store/profile/profiles.js';
 import { back } from '../../src/terminal/ask/ask.js';
 import { readDraft, type Draft } from '../../src/cli/payout/payout-draft.js';
 import { missingFlags, payoutOptions } from '../../src/cli/payout/payout-options.js';
-import { askChange } from '../../src/cli/payout/payout-change.js';
+import { payoutChanges } from '../../src/cli/payout/payout-change.js';
 import { askPayout } from '../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../src/cli/define.js';
 import { actor, type Script } from '../support/actor.js';
@@ -31,6 +32,7 @@ const draftOf = (flags: RawValues, recipients: Readonly<Record<string, Recipient
 async function played(script: Script, flags: RawValues = {}, book: Readonly<Record<string, Recipient>> = {}) {
   const { ask, complaints, left } = actor(script);
   const lookedUp: string[] = [];
+  const headings: string[] = [];
   const draft = await askPayout(draftOf(flags, book), {
     ask,
     institutions: async (country) => {
@@ -40,9 +42,10 @@ async function played(script: Script, flags: RawValues = {}, book: Readonly<Reco
     recipients: book,
     parseName: parseRecipientName,
     mayKeep: true,
+    heading: (text) => void headings.push(text),
   });
   expect(left()).toEqual([]);
-  return { draft, complaints, lookedUp };
+  return { draft, complaints, lookedUp, headings };
 }
 
 const recipient = [
@@ -72,7 +75,9 @@ const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '5000
 
 describe('the wizard', () => {
   test('asks for everything in order, and takes what only one answer can be', async () => {
-    const { draft } = await played([...whole, ...keepNothing]);
+    const { draft, headings } = await played([...whole, ...keepNothing]);
+    const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'];
+    expect(headings).toEqual(parts.map((part, index) => `Payout · step ${index + 1} of 6 · ${part}`));
     expect(draft).toMatchObject({
       method: { code: 'vnd-instant' },
       institution: '970436',
@@ -179,6 +184,23 @@ describe('the wizard', () => {
     await expect(played(['country vietnam'], flags)).rejects.toThrow('does not offer vietnam: Kenya (KES)');
   });
 
+  test('offers an answer that was taken back again', async () => {
+    const { draft } = await played([...account, 'recipient-type <', 'acct-name <', 'acct-num', 'acct-name', ...recipient, ...sender, ...funds, 'amount 5', ...keepNothing]);
+    expect(draft).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN A' });
+  });
+
+  test('offers the code numbers that were used for the same recipient', async () => {
+    const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
+    const { draft } = await played(['recipient Le', ...sender, 'purpose', 'source', 'relationship 3', 'amount 500000', 'yes do not'], {}, { 'Le Van A': known });
+    expect(draft).toMatchObject({ purpose: 7, source: 8, relationship: 3 });
+  });
+
+  test('takes the kind of a method for the method of the country', async () => {
+    expect(draftOf({ method: 'mobile', country: 'KE' })).toMatchObject({ method: { code: 'ke-kes-mobile' } });
+    await expect(played(['country vietnam'], { method: 'mobile' })).rejects.toThrow('does not offer vietnam: Benin');
+    expect(() => draftOf({ method: 'mobile', country: 'VN' })).toThrow('There is no such payout to Vietnam: use vnd-instant.');
+  });
+
   test('starts with the address book, which answers all about the recipient', async () => {
     const { draft } = await played(['recipient Le', ...sender, ...funds, 'amount 500000', 'yes do not'], {}, { 'Le Van A': leVanA });
     expect(draft).toMatchObject({ chosen: 'Le Van A', acctNum: '0123456789', recipientCountry: 'VN' });
@@ -192,27 +214,28 @@ describe('the wizard', () => {
 
 describe('after a no', () => {
   const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
-  const changed = async (script: Script) => {
+  const changed = async (name: string, script: Script) => {
     const { ask, left } = actor(script);
-    const deps = { ask, institutions: async () => institutions, recipients: {}, parseName: parseRecipientName, mayKeep: false };
-    const draft = await askChange(draftOf(complete), deps);
+    const nothing = { institutions: async () => institutions, recipients: {}, parseName: parseRecipientName, mayKeep: false };
+    const before = draftOf(complete);
+    const forgotten = payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
+    const draft = await askPayout(forgotten, { ...nothing, ask, heading: () => undefined }, before);
     expect(left()).toEqual([]);
     return draft;
   };
 
   test('one answer is given again and the others stay', async () => {
-    const draft = await changed(['yes amount', 'amount 70000']);
-    expect(draft).toMatchObject({ acctNum: '0123456789', senderName: 'Jane Roe', purpose: 1 });
-    expect(draft?.amount?.value.toFixed()).toBe('70000');
+    const draft = await changed('amount', ['amount 70000']);
+    expect(draft).toMatchObject({ acctNum: '0123456789', senderName: 'Jane Roe', purpose: 1, amount: { value: new Big(70_000) } });
   });
 
-  test('another account means another amount, and the way back leads to the choice', async () => {
-    const draft = await changed(['yes account', 'country <', 'yes account', ...account, 'amount 5']);
-    expect(draft).toMatchObject({ acctName: 'LE VAN A', recipientName: 'Le Van A' });
+  test('what was answered before is offered again', async () => {
+    expect(await changed('amount', ['amount'])).toMatchObject({ amount: { value: new Big(500_000) } });
   });
 
-  test('it can be left', async () => {
-    expect(await changed(['yes <'])).toBeUndefined();
+  test('another account means another amount, and the way back leads out', async () => {
+    expect(await changed('account', ['country <'])).toBe(back);
+    expect(await changed('account', [...account, 'amount 5'])).toMatchObject({ acctName: 'LE VAN A', recipientName: 'Le Van A' });
   });
 });
 

@@ -207,19 +207,26 @@ describe('svcpay payout at a terminal', () => {
       ['Keep your own details', enter],
       ['Keep the recipient', `Anh A${enter}`],
     ]);
-    await tty.waitFor('LE VAN A · Vietcombank (970436) · 0123456789');
-    await tty.waitFor(/They get\s+500 000 VND\s+within minutes \(vnd-instant\)/);
+    await tty.waitFor(/To\s+LE VAN A\s+legal name Le Van A/);
+    await tty.waitFor(/Account\s+Vietcombank \(970436\) · 0123456789/);
+    await tty.waitFor(/Arrives\s+within minutes\s+vnd-instant/);
     await tty.waitFor(/Rate\s+1 BTC = 2 500 000 000 VND/);
-    await tty.waitFor(/You pay\s+0\.00020100 BTC\s+of it 0\.00000100 BTC fees/);
+    await tty.waitFor(/Recipient gets\s+500 000 VND/);
+    await tty.waitFor(/You pay\s+0\.00020100 BTC/);
     await answer(tty, [['Pay 0.00020100 BTC', `y${enter}`]]);
     expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('LE VAN A gets 500 000 VND');
     expect(sentBody(around.sandbox)).toMatchObject({ destReq: body.destReq, sourceReq: { kyc: { details: { legalFullName: 'Jane Roe' } } } });
     const config = join(around.home, 'config.json');
     expect(statSync(config).mode & 0o077).toBe(0);
     expect(JSON.parse(readFileSync(config, 'utf8'))).toMatchObject({
       profiles: { default: { sender: { legalFullName: 'Jane Roe' } } },
-      recipients: { 'Anh A': { acctNum: '0123456789', party: { legalFullName: 'Le Van A' } } },
+      recipients: {
+        'Anh A': { acctNum: '0123456789', party: { legalFullName: 'Le Van A' }, codes: { purpose: 1, source: 2, relationship: 3 } },
+      },
     });
+    const changed = await svcpay(['recipients', 'add', 'Anh A', '--acct-name', 'LE VAN ANH', '--json'], around);
+    expect(changed.json()).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN ANH', party: { legalFullName: 'Le Van A' } });
 
     const codes = ['--purpose', '1', '--source', '2', '--relationship', '3'];
     const again = await svcpay(['payout', '--recipient', 'Anh A', '--amount', '70000', ...codes, '--yes', '--no-wait', '-q'], around);

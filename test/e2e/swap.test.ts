@@ -35,7 +35,7 @@ describe('svcpay swap', () => {
     await tty.waitFor(/Pay .*\? /);
     tty.type('y\r');
     expect(await tty.ended).toBe(0);
-    expect(tty.text()).toContain('✓ Paid 25.0625 USDT');
+    expect(tty.text()).toContain('✓ You got 0.00025000 BTC (25 000 sat)');
   });
 
   test.for([

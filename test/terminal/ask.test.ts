@@ -74,7 +74,7 @@ describe('on a terminal', () => {
   test('a search finds every word, without accents, in the name or the description', async () => {
     const { type, shows, screen } = await asked('search', 'Bank');
     type('cong ngan');
-    await shows(/Bank cong ngan\n❯ VietinBank\n/);
+    await shows(/Bank \(type to search\) cong ngan\n❯ VietinBank\n/);
     expect(screen().join('\n')).not.toContain('Vietcombank');
     type(enter);
     await shows('ANSWER "970415"');

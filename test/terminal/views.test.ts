@@ -11,7 +11,6 @@ import { failureJson, failureLines } from '../../src/terminal/failure-view.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/cards/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
 import { pointsAligned } from '../../src/terminal/rows/table.js';
-import { payoutCard, type Payee } from '../../src/terminal/cards/payout-card.js';
 import { recordLine } from '../../src/terminal/cards/record-line.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/cards/quote-card.js';
 import { receipt } from '../../src/terminal/cards/receipt.js';
@@ -121,37 +120,6 @@ test('the quote of a swap names the rate both ways, and aligns two currencies on
     '  ────────────────────────────',
     '  You pay       0.00100050 BTC   fee 0.05 %',
   ]);
-});
-
-const bankAccount: Payee = {
-  name: 'Le Van A\u001B[2J',
-  institution: 'Vietcombank (970436)',
-  account: '0123456789',
-  arrives: 'within minutes (vnd-instant)',
-};
-
-const payout: QuoteCard = {
-  about: [{ label: 'From', value: 'Jane Roe' }],
-  gets: money('VND', '500000'),
-  rate: { base: 'BTC', quote: 'VND', value: new Big('2500000000') },
-  serviceFee: btc('0.0000009'),
-  networkFee: btc('0.0000001'),
-  pays: btc('0.000201'),
-};
-
-test('the last card before a payout has everything on it, and nothing in it steers the terminal', () => {
-  expect(payoutCard(bankAccount, payout, plain(80))).toEqual([
-    '  Le Van A\\x1b[2J · Vietcombank (970436) · 0123456789',
-    '  From      Jane Roe',
-    '',
-    '  They get   500 000 VND      within minutes (vnd-instant)',
-    '  Rate       1 BTC = 2 500 000 000 VND',
-    '  You pay    0.00020100 BTC   of it 0.00000100 BTC fees (network 0.00000010 BTC)',
-  ]);
-});
-
-test('the same card fits a window of 40 columns', () => {
-  expect(payoutCard(bankAccount, payout, plain(40)).every((line) => widthOf(line) <= 40)).toBe(true);
 });
 
 const invoice: InvoiceCard = {

@@ -11,8 +11,8 @@ interface Change<A> {
 }
 
 export interface Flow<A> {
-  /** Asks for what the answers leave open. */
-  readonly ask: (answers: A) => Promise<A | Back>;
+  /** Asks for what the answers leave open; those of before are offered again. */
+  readonly ask: (answers: A, before?: A) => Promise<A | Back>;
   readonly run: (answers: A) => Promise<void>;
   readonly changes: readonly Change<A>[];
   /** A no is followed by the question what to change, because there were many answers. */
@@ -55,7 +55,7 @@ async function askChange<A>(answers: A, error: Failure, { ask, changes, pays }: 
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
     const forget = await context.ask.steps.select(question);
     if (forget === back) return undefined;
-    const changed = await ask(forget(answers));
+    const changed = await ask(forget(answers), answers);
     if (changed !== back) return changed;
   }
 }

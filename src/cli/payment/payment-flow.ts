@@ -1,7 +1,7 @@
 // A payment as a person or a script goes through it: the quote card, the yes, the live line, the record.
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Transaction } from '../../api/types.js';
-import { formatAmount, money, type Money } from '../../formats/amount.js';
+import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
@@ -9,7 +9,6 @@ import type { RecordView } from '../../terminal/output.js';
 import { quoteCard, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
-import type { Canvas } from '../../terminal/terminal.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Approval, PaymentDeps, PaymentEvent, PaymentOptions } from '../../wallet/payment/contract.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
@@ -26,8 +25,8 @@ export interface Presentation {
   readonly about: readonly Fact[];
   /** Who gets it, as in `You get`; "Recipient gets" unless said otherwise. */
   readonly getsLabel?: string;
-  /** Draws the card, where it is not the usual one. */
-  readonly draw?: (quote: QuoteCard, canvas: Canvas) => string[];
+  /** What the payment brought, where that is more to the point than what it cost. */
+  readonly ended?: (gets: Money) => string;
 }
 
 /** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
@@ -138,9 +137,8 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     latest = approval.txn;
     card = cardOf(approval, presentation, now());
     const drawn = card;
-    const draw = presentation.draw ?? quoteCard;
     if (approval.worse) out.say('The quote has changed:');
-    out.card((canvas) => ['', ...draw(drawn, canvas), '']);
+    out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);
     out.change(approval.txn);
   };
 
@@ -162,11 +160,10 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   return {
     on,
     done: (txn) => {
-      const words = txn.txnState === 'completed' ? 'Paid' : 'On its way:';
       live.stop();
       if (isQuoted(txn.txnState)) return;
       showSteps(txn);
-      live.succeed(recordLine(`${words}${paidText(txn, card?.pays)}`, txn.txnId, context.terminal.stderrCanvas));
+      live.succeed(recordLine(endedText(txn, card, presentation), txn.txnId, context.terminal.stderrCanvas));
     },
     async approve({ quote }) {
       const valid = quote.expiresAt === undefined ? undefined : quote.expiresAt - now();
@@ -198,10 +195,14 @@ function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentati
   };
 }
 
-/** ` 0.00002507 BTC`: what left the wallet, as it was agreed to or, without a quote in this run, as it settled. */
-function paidText(txn: Transaction, quoted: Money | undefined): string {
-  const paid = quoted ?? spentBy(txn);
-  return paid === undefined ? '' : ` ${amountWithSats(paid)}`;
+/** What the payment brought, or what left the wallet: as it was agreed to or, without a quote in this run, as it settled. */
+function endedText(txn: Transaction, card: QuoteCard | undefined, { ended }: Presentation): string {
+  const { destReq, txnState } = txn;
+  const gets = moneyFromWire(destReq.ccy, destReq.amtSettled) ?? card?.gets ?? moneyFromWire(destReq.ccy, destReq.amtRequested);
+  const way = txnState === 'completed' ? '' : 'On its way: ';
+  if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;
+  const paid = card?.pays ?? spentBy(txn);
+  return `${way || 'Paid '}${paid === undefined ? '' : amountWithSats(paid)}`.trimEnd();
 }
 
 /** On a screen the live line has said it all. */

@@ -1,6 +1,7 @@
 // Swaps between two of the account's own wallets. Specification: endpoint 6, rule 8.
 import { parseAmount } from '../../formats/amount.js';
 import type { Ask, Back } from '../../terminal/ask/ask.js';
+import { amountWithSats } from '../../terminal/cards/card.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Context } from '../context.js';
@@ -52,7 +53,7 @@ export const swap = defineCommand({
 async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: Context): Promise<void> {
   const planned = planSwap(words, receive);
   const about = [{ label: 'Swap', value: `${planned.from} to ${planned.to}` }];
-  await runPayment(swapOrderOf(planned), flags, { about, getsLabel: 'You get' }, context);
+  await runPayment(swapOrderOf(planned), flags, { about, getsLabel: 'You get', ended: (gets) => `You got ${amountWithSats(gets)}` }, context);
 }
 
 function askSwap(

@@ -1,8 +1,9 @@
 // Lets a quote become a payment: shows what it costs, asks, confirms once. Specification: endpoint 7.
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import type { Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Fact } from '../../terminal/cards/card.js';
+import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
@@ -46,7 +47,7 @@ export const txConfirm = defineCommand({
     const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
     const isSwap = txn.destReq.method === 'servicepay';
     await showPayment(
-      { about: aboutQuote(txn, context.now()), ...(isSwap && { getsLabel: 'You get' }) },
+      { about: aboutQuote(txn, context.now()), ...(isSwap && { getsLabel: 'You get', ended: (gets: Money) => `You got ${amountWithSats(gets)}` }) },
       (deps) => confirmQuote(txn, given, options, deps),
       context,
     );

@@ -1,7 +1,5 @@
-// After a no to the last card: which answers to give again, instead of all of them.
-import { back } from '../../terminal/ask/ask.js';
+// After a no to the last card, or a refusal: which answers to give again, instead of all of them.
 import type { Draft } from './payout-draft.js';
-import { askPayout, type WizardDeps } from './payout-wizard.js';
 
 const recipient = {
   recipientType: undefined,
@@ -16,6 +14,7 @@ const recipient = {
 const account = {
   country: undefined,
   method: undefined,
+  methodOf: undefined,
   institution: undefined,
   institutionName: undefined,
   acctNum: undefined,
@@ -33,21 +32,12 @@ const sender = {
   keepSender: undefined,
 };
 
-const changes: readonly { readonly name: string; readonly value: Partial<Draft> }[] = [
-  { name: 'Change the amount', value: { amount: undefined } },
-  { name: 'Change the account', value: account },
-  { name: 'Change who the recipient is', value: recipient },
-  { name: 'Change your own details', value: sender },
-  { name: 'Change the code numbers', value: { purpose: undefined, source: undefined, relationship: undefined } },
-];
+const change = (name: string, forgotten: Partial<Draft>) => ({ name, forget: (draft: Draft): Draft => ({ ...draft, ...forgotten }) });
 
-/** The draft with some answers given again; undefined when the person leaves it. */
-export async function askChange(draft: Draft, deps: WizardDeps): Promise<Draft | undefined> {
-  for (;;) {
-    const question = { message: 'Not sent. What now?', flag: '--yes', choices: changes, backName: 'Leave it' };
-    const forgotten = await deps.ask.select(question);
-    if (forgotten === back) return undefined;
-    const changed = await askPayout({ ...draft, ...forgotten }, deps);
-    if (changed !== back) return changed;
-  }
-}
+export const payoutChanges = [
+  change('Change the amount', { amount: undefined }),
+  change('Change the account', account),
+  change('Change who the recipient is', recipient),
+  change('Change your own details', sender),
+  change('Change the code numbers', { purpose: undefined, source: undefined, relationship: undefined }),
+];

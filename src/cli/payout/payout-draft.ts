@@ -5,10 +5,10 @@ import type { Party, Profile, Recipient } from '../../store/profile/profiles.js'
 import { parseAccountNumber } from '../../wallet/payout/order.js';
 import { findCountry, findMethod, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../../wallet/payout/methods.js';
 import type { ValuesOf } from '../define.js';
-import { destinationOptions, givenFlags, type answerOptions, type DestinationFlags, type PayoutAnswers } from './payout-options.js';
+import { destinationOptions, givenFlags, type answerOptions, type Destination, type DestinationFlags, type PayoutAnswers } from './payout-options.js';
 
 /** What is known of a payout; undefined is not known yet, or left out where it may be. */
-export interface Draft extends Omit<ValuesOf<typeof answerOptions>, 'amount'> {
+export interface Draft extends Destination, Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'> {
   readonly amount: Money | undefined;
   /** The recipient was taken from the address book under this name; empty for somebody new. */
   readonly chosen: string | undefined;
@@ -18,27 +18,26 @@ export interface Draft extends Omit<ValuesOf<typeof answerOptions>, 'amount'> {
 }
 
 /** What flags say about the destination. Throws Failure `usage` where they contradict each other. */
-export function readDestination(flags: DestinationFlags): DestinationFlags {
-  const { method, country } = flags;
-  if (method === undefined || country === undefined || method.country === country) {
-    return withCountry(flags, method?.country ?? country);
-  }
+export function readDestination({ method: methodOf, ...flags }: DestinationFlags): Destination {
+  const country = flags.country ?? methodOf?.(undefined)?.country;
+  const method = methodOf?.(country);
+  const known = { ...flags, method: undefined, methodOf };
+  if (methodOf === undefined || country === undefined || method?.country === country) return withCountry(known, country);
   const { name, code } = country;
   const methods = methodsIn(country).map((each) => each.code).join(' or ');
-  throw new Failure('usage', `${method.code} pays out to ${method.country.name}, not to ${name}: use ${methods}.`, {
-    hint: `svcpay payout methods ${code}`,
-  });
+  const what = method === undefined ? `There is no such payout to ${name}` : `${method.code} pays out to ${method.country.name}, not to ${name}`;
+  throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
 }
 
 /** A country with one method has answered for the method too. */
-export function withCountry<D extends DestinationFlags>(draft: D, country: PayoutCountry | undefined): D {
+export function withCountry<D extends Destination>(draft: D, country: PayoutCountry | undefined): D {
   const [only, ...others] = country === undefined ? [] : methodsIn(country);
-  const method = draft.method ?? (others.length === 0 ? only : undefined);
+  const method = draft.method ?? draft.methodOf?.(country) ?? (others.length === 0 ? only : undefined);
   return withMethod({ ...draft, country }, method);
 }
 
 /** With the method it is known how an account number has to look. */
-export function withMethod<D extends DestinationFlags>(draft: D, method: PayoutMethod | undefined): D {
+export function withMethod<D extends Destination>(draft: D, method: PayoutMethod | undefined): D {
   const { acctNum } = draft;
   return {
     ...draft,
@@ -53,8 +52,7 @@ export function readDraft(
   recipients: Readonly<Record<string, Recipient>>,
   keptSender: Profile['sender'],
 ): Draft {
-  const destination = flags.recipient === undefined ? flags : fromBook(flags, flags.recipient, recipients);
-  const known = readDestination(destination);
+  const known = flags.recipient === undefined ? readDestination(flags) : fromBook(flags, flags.recipient, recipients);
   const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, known.country);
   return {
     ...flags,
@@ -77,13 +75,13 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
   throw new Failure('usage', `"${text.slice(0, 40)}" of what? Payouts are in ${currencies}: write it as in 500000vnd.`);
 }
 
-function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Record<string, Recipient>>): PayoutAnswers {
+function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Record<string, Recipient>>): Destination {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0) {
     throw new Failure('usage', `--recipient says where the money goes: leave out ${given.join(', ')}.`);
   }
   const found = Object.hasOwn(recipients, name) ? recipients[name] : undefined;
-  if (found !== undefined) return { ...flags, ...answersOf(found) };
+  if (found !== undefined) return answersOf(found);
   throw new Failure('usage', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
 }
 
@@ -103,14 +101,15 @@ const nothing = {
 };
 
 /** A draft of which only the destination is of interest. */
-export const destinationOnly = (known: DestinationFlags): Draft => ({ ...nothing, ...known });
+export const destinationOnly = (known: Destination): Draft => ({ ...nothing, ...known });
 
 /** A recipient of the address book as the answers that it stands for. */
-export function answersOf(kept: Recipient): DestinationFlags {
+export function answersOf(kept: Recipient): Destination {
   const { party } = kept;
   return {
     country: findCountry(kept.country),
     method: findMethod(kept.method),
+    methodOf: undefined,
     institution: kept.institutionCode,
     institutionName: kept.institutionName,
     acctNum: kept.acctNum,
@@ -141,7 +140,7 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): SenderAnswer
 export const senderOf = (draft: Draft): Party | undefined =>
   partyOf(draft.senderType, draft.senderName, draft.senderCountry, draft.senderPhone, draft.senderAddress);
 
-export const recipientOf = (draft: DestinationFlags): Party | undefined =>
+export const recipientOf = (draft: Destination): Party | undefined =>
   partyOf(draft.recipientType, draft.recipientName, draft.recipientCountry, draft.recipientPhone, draft.recipientAddress);
 
 function partyOf(

@@ -1,9 +1,10 @@
 // A payout from its answers to the money: the institution looked up, the card with everything on it, what is kept.
 import type { CreateTransaction, Institution } from '../../api/types.js';
+import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
 import type { Fact } from '../../terminal/cards/card.js';
-import { payoutCard, type Payee } from '../../terminal/cards/payout-card.js';
+import { shellWord } from '../../terminal/next-step.js';
 import { findInstitution, institutionsIn } from '../../wallet/payout/institutions.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js';
@@ -12,7 +13,7 @@ import type { Context } from '../context.js';
 import { runPayment, type Presentation } from '../payment/payment-flow.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
 import { recipientOf, senderOf, type Draft } from './payout-draft.js';
-import type { DestinationFlags } from './payout-options.js';
+import type { Destination as KnownDestination } from './payout-options.js';
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
@@ -47,7 +48,7 @@ export async function completePayout(draft: Draft, from: string, lookUp: LookUp)
 
 type Destination = Pick<Payout, 'method' | 'institution' | 'acctNum' | 'acctName' | 'recipient'>;
 
-export async function completeDestination(draft: DestinationFlags, lookUp: LookUp): Promise<Destination> {
+export async function completeDestination(draft: KnownDestination, lookUp: LookUp): Promise<Destination> {
   const { method, institution, institutionName, acctNum, acctName } = draft;
   const recipient = recipientOf(draft);
   if (!method || institution === undefined || acctNum === undefined || !acctName || !recipient) throw incomplete();
@@ -75,10 +76,11 @@ export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlag
     await changeProfile(config, settings.profileName, (before) => ({ ...before, sender: payout.sender }));
   }
   await runPayoutOrder(payoutOrder(payout), payout.method, flags, context);
-  if (!draft.keepAs) return;
-  const { keepAs } = draft;
-  await changeRecipients(config, (before) => ({ ...before, [keepAs]: recipientRecord(payout) }));
-  out.say(`  Kept in your address book: svcpay payout --recipient ${JSON.stringify(keepAs)}`);
+  const name = draft.keepAs || draft.chosen;
+  if (!name) return;
+  const codes = payout.sourceOfFunds;
+  await changeRecipients(config, (before) => ({ ...before, [name]: { ...(before[name] ?? recipientRecord(payout)), codes } }));
+  if (draft.keepAs) out.say(`  Kept in your address book: svcpay payout --recipient ${shellWord(name)}`);
 }
 
 /** What takes days is not waited for unless somebody asks for it. */
@@ -88,33 +90,26 @@ export async function runPayoutOrder(
   flags: PaymentFlags,
   context: Context,
 ): Promise<void> {
-  const takesDays = method.arrives?.includes('day') === true;
-  const wait = flags.wait ?? (takesDays && flags.waitTimeout === undefined ? false : undefined);
+  const wait = flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
   await runPayment(order, { ...flags, wait }, presentation(order.body, method), context);
 }
 
 function presentation(body: CreateTransaction, method: PayoutMethod): Presentation {
-  const { name, account, institutionCode, institutionName } = payeeOf(body);
-  const payee: Payee = {
-    name,
-    account,
-    institution: institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`,
-    arrives: `${method.arrives ?? 'arrival time not stated'} (${body.destReq.method})`,
-  };
-  return {
-    about: about(body),
-    getsLabel: 'They get',
-    draw: (quote, canvas) => payoutCard(payee, quote, canvas),
-  };
+  const { name } = payeeOf(body);
+  return { about: about(body, method), ended: (gets) => `${name} gets ${formatAmount(gets)}` };
 }
 
-function about({ sourceReq, destReq, sourceOfFunds, note }: CreateTransaction): Fact[] {
+function about(body: CreateTransaction, method: PayoutMethod): Fact[] {
+  const { sourceReq, destReq, sourceOfFunds, note } = body;
+  const { name, account, institutionCode, institutionName } = payeeOf(body);
   const legalName = destReq.kyc?.details.legalFullName ?? '';
-  const accountName = destReq.reqDetails?.['acctName'];
+  const institution = institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`;
   const codes = sourceOfFunds && `purpose ${sourceOfFunds.purpose}, source ${sourceOfFunds.source}, relationship ${sourceOfFunds.relationship}`;
   return [
+    { label: 'To', value: name, ...(legalName !== name && { note: `legal name ${legalName}` }) },
+    { label: 'Account', value: `${institution} · ${account}` },
+    { label: 'Arrives', value: method.arrives ?? 'not stated by the service', note: method.code },
     { label: 'From', value: sourceReq.kyc?.details.legalFullName ?? '' },
-    ...(accountName === undefined || accountName === legalName ? [] : [{ label: 'To', value: legalName, note: 'legal name' }]),
     ...(codes === undefined ? [] : [{ label: 'Codes', value: codes }]),
     ...(note === undefined ? [] : [{ label: 'Note', value: note }]),
   ];

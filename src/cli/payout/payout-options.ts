@@ -2,7 +2,7 @@
 import { parseCountryCode } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import { highestCode, parseLine } from '../../wallet/payout/order.js';
-import { findCountry, findMethod, methodsIn, payoutCountries } from '../../wallet/payout/methods.js';
+import { findCountry, findMethod, methodOfKind, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../../wallet/payout/methods.js';
 import type { ValuesOf } from '../define.js';
 import { flagName } from '../flags.js';
 import { paymentOptions } from '../payment/payment-options.js';
@@ -12,6 +12,19 @@ export const partyTypes = ['individual', 'business'] as const;
 
 const country = () => word('COUNTRY', findCountry, payoutCountries.map(({ code }) => code));
 const line = () => word('TEXT', parseLine);
+
+const kinds = ['mobile', 'bank'] as const;
+
+/** The method in a country; undefined as long as the country decides and is not known, or has no such method. */
+export type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | undefined;
+
+/** A method by its code, or by its kind alone. Throws Failure `usage` for an unknown one. */
+function readMethod(text: string): MethodOf {
+  const kind = kinds.find((each) => each === text.trim().toLowerCase());
+  if (kind !== undefined) return (country) => (country === undefined ? undefined : methodOfKind(kind, country));
+  const method = findMethod(text);
+  return () => method;
+}
 
 const partyOptions = (whose: string) => ({
   type: choice(partyTypes).optional().describe(`${whose}: ${partyTypes.join(' or ')}`),
@@ -27,7 +40,9 @@ const sender = partyOptions('the sender');
 /** Where a payout goes, and to whom. */
 export const destinationOptions = {
   country: country().optional().describe('country to pay out to'),
-  method: word('CODE', findMethod, methodsIn().map(({ code }) => code)).optional().describe('payout method: svcpay payout methods'),
+  method: word('CODE', readMethod, [...kinds, ...methodsIn().map(({ code }) => code)])
+    .optional()
+    .describe('payout method, or just mobile or bank: svcpay payout methods'),
   institution: text('CODE').optional().describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
   institutionName: word('NAME', parseLine).optional().describe('its name, where the service lists none'),
   acctNum: text('NUMBER').optional().describe('account number; for a mobile wallet the phone number'),
@@ -63,6 +78,13 @@ export const payoutOptions = {
 export type PayoutFlags = ValuesOf<typeof payoutOptions>;
 export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
+
+/** The same once it is known which method is meant. */
+export interface Destination extends Omit<DestinationFlags, 'method'> {
+  readonly method: PayoutMethod | undefined;
+  /** What was said of the method before the country was known. */
+  readonly methodOf: MethodOf | undefined;
+}
 
 type AnswerName = keyof typeof answerOptions;
 type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;

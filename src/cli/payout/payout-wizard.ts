@@ -1,6 +1,6 @@
 // The questions of a payout, in order, each of which may be taken back. What is known already is not asked.
 import type { Institution } from '../../api/types.js';
-import { parseAmount } from '../../formats/amount.js';
+import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { countryCodes, countryName } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import type { Recipient } from '../../store/profile/profiles.js';
@@ -22,35 +22,71 @@ export interface WizardDeps {
   readonly parseName: (text: string) => string;
   /** Whether to offer to keep what was typed. */
   readonly mayKeep: boolean;
+  /** Shows where in the wizard one is: `Payout · step 4 of 6 · Codes`. */
+  readonly heading: (text: string) => void;
 }
 
 type DraftStep = Step<Draft>;
+type Asking = Pick<WizardDeps, 'ask' | 'institutions'>;
+
+/** The parts of a payout, in the order in which they are asked for. */
+const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'] as const;
 
 /** Asks for everything a payout still needs; `back` when the person went back from the first question. */
-export function askPayout(start: Draft, deps: WizardDeps): Promise<Draft | Back> {
-  return walk(start, [
-    bookStep(deps),
-    ...destinationSteps(start, deps),
-    ...senderSteps(start, deps),
-    ...fundsSteps(deps),
-    amountStep(deps),
+export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
+  const asking = askingUnder(deps);
+  const steps = [
+    bookStep(asking('Where to')),
+    ...destinationSteps(start, asking),
+    ...partySteps('sender', senderOf(start) === undefined, asking('Sender').ask),
+    ...fundsSteps(asking('Codes')),
+    amountStep(asking('Amount')),
     ...keepSteps(start, deps),
-  ]);
+  ];
+  return walk(start, steps, before);
 }
 
 /** Asks for a recipient alone, for the address book. */
-export const askRecipient = (start: Draft, deps: Pick<WizardDeps, 'ask' | 'institutions'>): Promise<Draft | Back> =>
-  walk(start, destinationSteps(start, deps));
+export const askRecipient = (start: Draft, deps: Asking): Promise<Draft | Back> => walk(start, destinationSteps(start, () => deps));
+
+type PartOf<D> = (part: (typeof parts)[number]) => D;
+
+/** The questions of a part say first which part it is, once. */
+function askingUnder(deps: WizardDeps): PartOf<WizardDeps> {
+  let shown = '';
+  return (part) => {
+    const heading = `Payout · step ${parts.indexOf(part) + 1} of ${parts.length} · ${part}`;
+    const show = (): void => {
+      if (shown !== heading) deps.heading(heading);
+      shown = heading;
+    };
+    return { ...deps, ask: preceded(deps.ask, show) };
+  };
+}
+
+/** The same questions, each shown after something else. */
+function preceded(ask: Ask['steps'], show: () => void): Ask['steps'] {
+  const shown = <R>(pose: () => R): R => {
+    show();
+    return pose();
+  };
+  return {
+    text: (question) => shown(() => ask.text(question)),
+    parsed: (question) => shown(() => ask.parsed(question)),
+    select: (question) => shown(() => ask.select(question)),
+    search: (question) => shown(() => ask.search(question)),
+  };
+}
 
 /** Asks for one answer unless it is known, or not wanted. */
 function step<K extends keyof Draft>(
   name: K,
-  pose: (soFar: Draft) => Promise<Draft[K] | Back>,
+  pose: (soFar: Draft, before: Draft | undefined) => Promise<Draft[K] | Back>,
   wanted: (soFar: Draft) => boolean = () => true,
 ): DraftStep {
-  return (soFar) =>
+  return (soFar, before) =>
     soFar[name] === undefined && wanted(soFar)
-      ? taking<Draft[K], Draft>(pose(soFar), (given) => ({ ...soFar, [name]: given }))
+      ? taking<Draft[K], Draft>(pose(soFar, before), (given) => ({ ...soFar, [name]: given }))
       : undefined;
 }
 
@@ -62,9 +98,14 @@ function bookStep({ ask, recipients }: WizardDeps): DraftStep {
     name: `${name}   ${kept.institutionName ?? kept.institutionCode}   ${kept.acctNum}`,
     description: kept.acctName,
   }));
-  return (soFar) => {
+  return (soFar, before) => {
     if (choices.length === 0 || soFar.chosen !== undefined || givenFlags(soFar, destinationOptions).length > 0) return undefined;
-    const question = { message: 'Pay out to', flag: '--recipient NAME', choices: [...choices, { value: '', name: 'Somebody new' }] };
+    const question = {
+      message: 'Pay out to',
+      flag: '--recipient NAME',
+      choices: [...choices, { value: '', name: 'Somebody new' }],
+      default: before?.chosen,
+    };
     return taking(ask.search(question), (chosen) => {
       const kept = recipients[chosen];
       return { ...soFar, ...(kept !== undefined && answersOf(kept)), chosen };
@@ -72,31 +113,35 @@ function bookStep({ ask, recipients }: WizardDeps): DraftStep {
   };
 }
 
-function destinationSteps(start: Draft, { ask, institutions }: Pick<WizardDeps, 'ask' | 'institutions'>): DraftStep[] {
+function destinationSteps(start: Draft, asking: PartOf<Asking>): DraftStep[] {
+  const where = asking('Where to');
+  const account = asking('Account');
   return [
-    (soFar) =>
+    (soFar, before) =>
       soFar.country === undefined
-        ? taking(ask.search(countryQuestion(soFar)), (country) => withCountry(soFar, country))
+        ? taking(where.ask.search({ ...countryQuestion(soFar), default: before?.country }), (country) => withCountry(soFar, country))
         : undefined,
-    (soFar) =>
+    (soFar, before) =>
       soFar.method === undefined
-        ? taking(ask.select(methodQuestion(soFar)), (method) => withMethod(soFar, method))
+        ? taking(where.ask.select({ ...methodQuestion(soFar), default: before?.method }), (method) => withMethod(soFar, method))
         : undefined,
-    (soFar) => (soFar.institution === undefined ? askInstitution(soFar, { ask, institutions }) : undefined),
-    step('acctNum', ({ method }) => {
+    (soFar, before) => (soFar.institution === undefined ? askInstitution(soFar, before, where) : undefined),
+    step('acctNum', ({ method }, before) => {
       const isMobile = method?.institutionType === 'mobile';
       const parse = (text: string): string => (method === undefined ? text : parseAccountNumber(text, method));
-      const message = isMobile ? `Mobile number, with +${method.country.callingCode}` : 'Account number';
-      return ask.parsed({ message, flag: '--acct-num NUMBER', parse });
+      const message = isMobile ? `Mobile number, with +${method.country.callingCode}` : `Account number${method === undefined ? '' : `, ${method.format.words}`}`;
+      return account.ask.parsed({ message, flag: '--acct-num NUMBER', default: before?.acctNum, parse });
     }),
-    step('acctName', () =>
-      ask.parsed({ message: 'Name on the account', flag: '--acct-name NAME', parse: parseLine })),
-    ...partySteps('recipient', recipientOf(start) === undefined, ask),
+    step('acctName', (_soFar, before) =>
+      account.ask.parsed({ message: 'Name on the account', flag: '--acct-name NAME', default: before?.acctName, parse: parseLine })),
+    ...partySteps('recipient', recipientOf(start) === undefined, asking('Recipient').ask),
   ];
 }
 
-function countryQuestion({ amount }: Draft) {
-  const possible = payoutCountries.filter(({ ccy }) => amount === undefined || amount.ccy === ccy);
+function countryQuestion({ amount, methodOf }: Draft) {
+  const possible = payoutCountries
+    .filter((country) => (amount === undefined || amount.ccy === country.ccy) && (methodOf === undefined || methodOf(country) !== undefined))
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   const choices = possible.map((country) => ({
     value: country,
     name: `${country.name} (${country.ccy})`,
@@ -117,23 +162,25 @@ const methodQuestion = ({ country }: Draft) => ({
   })),
 });
 
-async function askInstitution(soFar: Draft, { ask, institutions }: Pick<WizardDeps, 'ask' | 'institutions'>): Promise<Draft | Back> {
+async function askInstitution(soFar: Draft, before: Draft | undefined, { ask, institutions }: Asking): Promise<Draft | Back> {
   const { method } = soFar;
   const known = method === undefined ? [] : institutionsFor(method, await institutions(method.country.code));
   const message = method?.institutionType === 'mobile' ? 'Mobile wallet of' : 'Bank';
   const flag = '--institution CODE';
+  const earlier = before?.institution;
   if (known.length === 0) {
-    const institution = await ask.text({ message: `${message}: its code (the service lists none here)`, flag });
+    const institution = await ask.text({ message: `${message}: its code (the service lists none here)`, flag, default: earlier });
     if (institution === back) return back;
     const parse = optionally(parseLine);
-    const name = await ask.parsed({ message: 'Its name, if known', flag: '--institution-name NAME', parse });
-    return name === back ? askInstitution(soFar, { ask, institutions }) : { ...soFar, institution, institutionName: name };
+    const name = await ask.parsed({ message: 'Its name, if known', flag: '--institution-name NAME', default: before?.institutionName, parse });
+    return name === back ? askInstitution(soFar, { ...soFar, institution }, { ask, institutions }) : { ...soFar, institution, institutionName: name };
   }
   const choices = known.map(({ institutionCode, institutionName }) => ({
     value: institutionCode,
     name: `${institutionName} (${institutionCode})`,
   }));
-  return taking(ask.search({ message, flag, choices }), (institution) => ({ ...soFar, institution }));
+  const question = { message: `${message}`, flag, choices, default: earlier };
+  return taking(ask.search(question), (institution) => ({ ...soFar, institution }));
 }
 
 /** A field that may be left empty. */
@@ -145,31 +192,34 @@ function partySteps(party: 'recipient' | 'sender', isAsked: boolean, ask: Ask['s
   const [who, whose] = party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
   const wanted = (soFar: Draft): boolean => isAsked && (party === 'sender' || isNew(soFar));
   return [
-    step(`${party}Type`, () =>
+    step(`${party}Type`, (_soFar, before) =>
       ask.select({
         message: `${who}:`,
+        default: before?.[`${party}Type`],
         flag: `--${party}-type individual|business`,
         choices: [
           { value: 'individual', name: 'a person' },
           { value: 'business', name: 'a business' },
         ],
       })),
-    step(`${party}Name`, (soFar) => {
+    step(`${party}Name`, (soFar, before) => {
       const isBusiness = soFar[`${party}Type`] === 'business';
-      const suggested = party === 'recipient' ? soFar.acctName : undefined;
+      const suggested = before?.[`${party}Name`] ?? (party === 'recipient' ? soFar.acctName : undefined);
       const message = `${whose} ${isBusiness ? 'registered name' : 'full legal name'}`;
       return ask.parsed({ message, flag: `--${party}-name NAME`, default: suggested, parse: parseLine });
     }),
-    step(`${party}Country`, ({ country }) =>
+    step(`${party}Country`, ({ country }, before) =>
       ask.search({
         message: `${whose} country`,
         flag: `--${party}-country CC`,
-        choices: countryChoices(party === 'recipient' ? country?.code : undefined),
+        choices: countryChoices,
+        default: before?.[`${party}Country`] ?? (party === 'recipient' ? country?.code : undefined),
       })),
     step(
       `${party}Phone`,
-      () =>
+      (_soFar, before) =>
         ask.parsed({
+          default: before?.[`${party}Phone`],
           message: `${whose} phone with country code, if known`,
           flag: `--${party}-phone NUMBER`,
           parse: optionally(parsePhone),
@@ -178,8 +228,9 @@ function partySteps(party: 'recipient' | 'sender', isAsked: boolean, ask: Ask['s
     ),
     step(
       `${party}Address`,
-      () =>
+      (_soFar, before) =>
         ask.parsed({
+          default: before?.[`${party}Address`],
           message: `${whose} street address, if known`,
           flag: `--${party}-address TEXT`,
           parse: optionally(parseLine),
@@ -189,22 +240,26 @@ function partySteps(party: 'recipient' | 'sender', isAsked: boolean, ask: Ask['s
   ];
 }
 
-function countryChoices(first: string | undefined): Choice<string>[] {
-  const choices = countryCodes
-    .map((code) => ({ value: code, name: `${countryName(code)} (${code})` }))
-    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
-  return [...choices.filter(({ value }) => value === first), ...choices.filter(({ value }) => value !== first)];
-}
-
-const senderSteps = (start: Draft, { ask }: WizardDeps): DraftStep[] =>
-  partySteps('sender', senderOf(start) === undefined, ask);
+const countryChoices: readonly Choice<string>[] = countryCodes
+  .map((code) => ({ value: code, name: `${countryName(code)} (${code})` }))
+  .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
 
 const readCode = whole(0, highestCode).read;
 
-/** The specification does not say what the numbers mean, so that no list can be offered. */
-function fundsSteps({ ask }: WizardDeps): DraftStep[] {
+/** The specification does not say what the numbers mean: what was used for the recipient before is offered again. */
+function fundsSteps({ ask, recipients }: WizardDeps): DraftStep[] {
   const code = (name: 'purpose' | 'source' | 'relationship', message: string): DraftStep =>
-    step(name, () => ask.parsed({ message: `${message}, a code number of the service`, flag: `--${name} N`, parse: readCode }));
+    step(name, ({ chosen, recipientName }, before) => {
+      const known = chosen === undefined || chosen === '' ? undefined : recipients[chosen]?.codes?.[name];
+      const used = known === undefined ? '' : `; ${known} was used last time for ${chosen || recipientName}`;
+      const suggested = before?.[name] ?? known;
+      return ask.parsed({
+        message: `${message}, a number: ask the service for its list${used}`,
+        flag: `--${name} N`,
+        default: suggested === undefined ? undefined : String(suggested),
+        parse: readCode,
+      });
+    });
   return [
     code('purpose', 'Purpose of the payment'),
     code('source', 'Source of the funds'),
@@ -213,10 +268,11 @@ function fundsSteps({ ask }: WizardDeps): DraftStep[] {
 }
 
 const amountStep = ({ ask }: WizardDeps): DraftStep =>
-  step('amount', ({ method }) => {
+  step('amount', ({ method }, before) => {
     const ccy = method?.country.ccy;
     const message = `Amount the recipient gets${ccy === undefined ? '' : `, in ${ccy}`}`;
-    return ask.parsed({ message, flag: '--amount AMOUNT', parse: (text) => parseAmount(text, ccy) });
+    const suggested = before?.amount === undefined ? undefined : formatAmount(before.amount);
+    return ask.parsed({ message, flag: '--amount AMOUNT', default: suggested, parse: (text) => parseAmount(text, ccy) });
   });
 
 /** Offered for what was typed, not for what was known. */

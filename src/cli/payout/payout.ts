@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { parseRecipientName } from '../../store/profile/profiles.js';
-import { back } from '../../terminal/ask/ask.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/order.js';
@@ -10,7 +9,8 @@ import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { reference } from '../payment/payment-options.js';
-import { askChange } from './payout-change.js';
+import { runGuided } from '../payment/guided.js';
+import { payoutChanges } from './payout-change.js';
 import { readDraft, type Draft } from './payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
 import { answerOptions, givenFlags, missingFlags, payoutOptions, type PayoutFlags } from './payout-options.js';
@@ -37,36 +37,28 @@ export const payout = defineCommand({
     const lookUp = await openLookUp(context);
     if (missing.length === 0) return payNow(start, flags, lookUp, context);
     const wizard = openWizard(lookUp, context);
-    const draft = await askPayout(start, wizard);
-    if (draft === back) throw new Failure('declined', 'Not sent: you went back from the first question.');
-    await payOrChange(draft, flags, wizard, context);
+    const flow = {
+      ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
+      run: (draft: Draft) => payNow(draft, flags, lookUp, context),
+      changes: payoutChanges,
+      changesAfterNo: true,
+      pays: true,
+    };
+    await runGuided(start, flow, flags.ref, context);
   },
 });
 
-const openWizard = (institutions: LookUp, { config, ask, globals }: Context): WizardDeps => ({
+const openWizard = (institutions: LookUp, { config, ask, globals, out }: Context): WizardDeps => ({
   ask: ask.steps,
   institutions,
   recipients: config.read().recipients,
   parseName: parseRecipientName,
   mayKeep: !globals.yes,
+  heading: (text) => out.card(({ style }) => ['', `  ${style.bold(text)}`]),
 });
 
 async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: Context): Promise<void> {
   await runPayout(await completePayout(draft, flags.from ?? 'BTC', lookUp), draft, flags, context);
-}
-
-/** So many answers are not thrown away with one no. A reference stands for one payment, so with it there is no other. */
-async function payOrChange(answers: Draft, flags: PayoutFlags, wizard: WizardDeps, context: Context): Promise<void> {
-  for (let draft = answers; ; ) {
-    try {
-      return await payNow(draft, flags, wizard.institutions, context);
-    } catch (error) {
-      const saidNo = error instanceof Failure && error.kind === 'declined' && flags.ref === undefined;
-      const changed = saidNo ? await askChange(draft, wizard) : undefined;
-      if (changed === undefined) throw error;
-      draft = changed;
-    }
-  }
 }
 
 async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {

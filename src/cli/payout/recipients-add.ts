@@ -5,9 +5,9 @@ import { back } from '../../terminal/ask/ask.js';
 import { recipientList } from '../../terminal/views/payout-lists.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { destinationOnly, readDestination } from './payout-draft.js';
+import { answersOf, destinationOnly, readDestination, withMethod } from './payout-draft.js';
 import { completeDestination, openLookUp, recipientRecord, type LookUp } from './payout-flow.js';
-import { destinationOptions, missingFlags, type DestinationFlags } from './payout-options.js';
+import { destinationOptions, missingFlags, type Destination, type DestinationFlags } from './payout-options.js';
 import { askRecipient } from './payout-wizard.js';
 import { word } from '../values.js';
 
@@ -17,12 +17,13 @@ export const recipientsAdd = defineCommand({
   examples: [['svcpay recipients add "Le Van A"', 'asks for the account and the person']],
   async run({ name, ...flags }, context) {
     const { config, ask, out } = context;
-    const start = readDestination(flags);
+    const { [name]: earlier } = config.read().recipients;
+    const start = earlier === undefined ? readDestination(flags) : changed(answersOf(earlier), flags);
     const missing = missingFlags(start, destinationOptions);
     if (missing.length > 0) ask.demand(missing);
     const lookUp = await openLookUp(context);
     const draft = missing.length === 0 ? start : await askForRest(start, lookUp, context);
-    const kept = recipientRecord(await completeDestination(draft, lookUp));
+    const kept = { ...recipientRecord(await completeDestination(draft, lookUp)), ...(earlier?.codes && { codes: earlier.codes }) };
     await changeRecipients(config, (before) => ({ ...before, [name]: kept }));
     const { columns, quiet } = recipientList;
     const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay payout --recipient ${JSON.stringify(name)}`];
@@ -30,7 +31,18 @@ export const recipientsAdd = defineCommand({
   },
 });
 
-async function askForRest(start: DestinationFlags, institutions: LookUp, { ask }: Context): Promise<DestinationFlags> {
+/** An entry with only the fields changed that were given; another method has other institutions and accounts. */
+function changed(kept: Destination, flags: DestinationFlags): Destination {
+  const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+  const isElsewhere = flags.method !== undefined || flags.country !== undefined;
+  const wanted = isElsewhere ? readDestination(flags) : kept;
+  const sameMethod = wanted.method?.code === kept.method?.code;
+  const account = sameMethod ? {} : { institution: undefined, institutionName: undefined, acctNum: undefined };
+  const named = flags.institution === undefined ? {} : { institutionName: undefined };
+  return withMethod({ ...kept, ...account, ...named, ...given, country: wanted.country, method: wanted.method, methodOf: wanted.methodOf }, wanted.method);
+}
+
+async function askForRest(start: Destination, institutions: LookUp, { ask }: Context): Promise<Destination> {
   const draft = await askRecipient(destinationOnly(start), { ask: ask.steps, institutions });
   if (draft === back) throw new Failure('declined', 'Nothing was kept: you went back from the first question.');
   return draft;

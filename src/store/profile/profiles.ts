@@ -25,6 +25,8 @@ const recipientSchema = v.object({
   acctNum: v.string(),
   acctName: v.optional(v.string()),
   party: partySchema,
+  /** The code numbers of the last payout to them. */
+  codes: v.optional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
 });
 
 const limitsSchema = v.object({

@@ -47,6 +47,7 @@ interface SelectQuestion<T> extends Question {
 interface SearchQuestion<T> extends Question {
   /** Narrowed to those that have every word typed in their name or description. */
   readonly choices: readonly Choice<T>[];
+  readonly default?: T | undefined;
 }
 
 interface ConfirmOptions {
@@ -115,7 +116,7 @@ async function confirmWithin(terminal: Terminal, message: string, deadline: Dead
   demand(terminal, ['--yes']);
   const prompts = await import('./prompts.js');
   const config = { message: sanitize(message), deadline, theme: prompts.promptTheme(terminal, {}) };
-  return stayed(await prompts.pose(terminal, (context) => prompts.timedConfirm(config, context), false));
+  return stayed(await prompts.pose(terminal, (context) => prompts.timedConfirm(config, context), { canGoBack: false }));
 }
 
 const anything = (answer: string): Validation => answer !== '' || 'An answer is needed here.';
@@ -176,8 +177,9 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       // While something is typed the way back is Esc: the last choice could be taken for a find.
       source: (typed = '') =>
         typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed),
+      ...(question.default === undefined ? {} : { default: question.default }),
       pageSize: pageSize(terminal),
-      theme: prompts.promptTheme(terminal, { canGoBack }),
+      theme: prompts.promptTheme(terminal, { canGoBack, hint: 'type to search' }),
     };
     return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), { canGoBack });
   }

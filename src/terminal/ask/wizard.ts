@@ -1,19 +1,32 @@
 // A walk through questions that can be taken back: each step sees the answers so far and adds its own.
 import { back, type Back } from './back.js';
 
-/** Undefined when there is nothing to ask: the answer came as a flag, or does not apply. */
-export type Step<Answers> = (soFar: Answers) => Promise<Answers | Back> | undefined;
+/**
+ * Undefined when there is nothing to ask: the answer came as a flag, or does not apply. After a step back `before` has
+ * the answers that were taken back, to be offered again.
+ */
+export type Step<Answers> = (soFar: Answers, before: Answers | undefined) => Promise<Answers | Back> | undefined;
 
-/** Going back forgets the last answer and asks its question again; going back from the first ends with `back`. */
-export async function walk<Answers>(start: Answers, steps: readonly Step<Answers>[]): Promise<Answers | Back> {
+/**
+ * Going back takes back the last answer and asks its question again; going back from the first ends with `back`.
+ *
+ * @param before answers of an earlier walk, to be offered again
+ */
+export async function walk<Answers>(
+  start: Answers,
+  steps: readonly Step<Answers>[],
+  before?: Answers,
+): Promise<Answers | Back> {
   const asked: { readonly index: number; readonly soFar: Answers }[] = [];
   let soFar = start;
+  let furthest: { readonly index: number; readonly soFar: Answers | undefined } = { index: 0, soFar: before };
   for (let index = 0; index < steps.length; index++) {
-    const answers = await steps[index]?.(soFar);
+    const answers = await steps[index]?.(soFar, furthest.soFar);
     if (answers === undefined) continue;
     if (answers === back) {
       const previous = asked.pop();
       if (previous === undefined) return back;
+      if (index >= furthest.index) furthest = { index, soFar };
       soFar = previous.soFar;
       index = previous.index - 1;
     } else {

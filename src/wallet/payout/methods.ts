@@ -1,7 +1,7 @@
-// Where fiat can be paid out to and how (specification: Supported fiat payout destinations).
+// Where fiat can be paid out to and how, as data (specification: Supported fiat payout destinations). A new method is one
+// line in the table of methods, a new country one in that of countries.
 import { Failure } from '../../formats/failure.js';
 
-/** A row of the specification's table. */
 export interface PayoutCountry {
   /** ISO 3166-1 alpha-2. */
   readonly code: string;
@@ -9,54 +9,99 @@ export interface PayoutCountry {
   readonly ccy: string;
   /** E.164 country code: mobile accounts are numbers that begin with it. */
   readonly callingCode: string;
-  readonly methods: readonly string[];
 }
 
 export const payoutCountries: readonly PayoutCountry[] = [
-  { code: 'CA', name: 'Canada', ccy: 'CAD', callingCode: '1', methods: ['cad-interac'] },
-  { code: 'IN', name: 'India', ccy: 'INR', callingCode: '91', methods: ['inr-bank'] },
-  { code: 'ID', name: 'Indonesia', ccy: 'IDR', callingCode: '62', methods: ['idr-bank'] },
-  { code: 'KE', name: 'Kenya', ccy: 'KES', callingCode: '254', methods: ['ke-kes-mobile'] },
-  { code: 'MY', name: 'Malaysia', ccy: 'MYR', callingCode: '60', methods: ['myr-bank', 'myr-mobile'] },
-  { code: 'NG', name: 'Nigeria', ccy: 'NGN', callingCode: '234', methods: ['ng-ngn-bank', 'ng-ngn-mobile'] },
-  { code: 'PH', name: 'Philippines', ccy: 'PHP', callingCode: '63', methods: ['ph-php-bank'] },
-  { code: 'RW', name: 'Rwanda', ccy: 'RWF', callingCode: '250', methods: ['rw-rwf-mobile', 'rw-rwf-bank'] },
-  { code: 'SG', name: 'Singapore', ccy: 'SGD', callingCode: '65', methods: ['sg-sgd-bank'] },
-  { code: 'KR', name: 'South Korea', ccy: 'KRW', callingCode: '82', methods: ['krw-bank'] },
-  { code: 'TH', name: 'Thailand', ccy: 'THB', callingCode: '66', methods: ['thb-bank'] },
-  { code: 'VN', name: 'Vietnam', ccy: 'VND', callingCode: '84', methods: ['vnd-instant'] },
-  { code: 'BJ', name: 'Benin', ccy: 'XOF', callingCode: '229', methods: ['bj-xof-mobile'] },
-  { code: 'CI', name: "Cote d'Ivoire", ccy: 'XOF', callingCode: '225', methods: ['ci-xof-mobile'] },
-  { code: 'GH', name: 'Ghana', ccy: 'GHS', callingCode: '233', methods: ['gh-ghs-mobile'] },
-  { code: 'SN', name: 'Senegal', ccy: 'XOF', callingCode: '221', methods: ['sn-xof-mobile'] },
-  { code: 'TW', name: 'Taiwan', ccy: 'TWD', callingCode: '886', methods: ['tw-twd-mobile'] },
-  { code: 'KH', name: 'Cambodia', ccy: 'USD', callingCode: '855', methods: ['kh-usd-mobile'] },
+  { code: 'CA', name: 'Canada', ccy: 'CAD', callingCode: '1' },
+  { code: 'IN', name: 'India', ccy: 'INR', callingCode: '91' },
+  { code: 'ID', name: 'Indonesia', ccy: 'IDR', callingCode: '62' },
+  { code: 'KE', name: 'Kenya', ccy: 'KES', callingCode: '254' },
+  { code: 'MY', name: 'Malaysia', ccy: 'MYR', callingCode: '60' },
+  { code: 'NG', name: 'Nigeria', ccy: 'NGN', callingCode: '234' },
+  { code: 'PH', name: 'Philippines', ccy: 'PHP', callingCode: '63' },
+  { code: 'RW', name: 'Rwanda', ccy: 'RWF', callingCode: '250' },
+  { code: 'SG', name: 'Singapore', ccy: 'SGD', callingCode: '65' },
+  { code: 'KR', name: 'South Korea', ccy: 'KRW', callingCode: '82' },
+  { code: 'TH', name: 'Thailand', ccy: 'THB', callingCode: '66' },
+  { code: 'VN', name: 'Vietnam', ccy: 'VND', callingCode: '84' },
+  { code: 'BJ', name: 'Benin', ccy: 'XOF', callingCode: '229' },
+  { code: 'CI', name: "Cote d'Ivoire", ccy: 'XOF', callingCode: '225' },
+  { code: 'GH', name: 'Ghana', ccy: 'GHS', callingCode: '233' },
+  { code: 'SN', name: 'Senegal', ccy: 'XOF', callingCode: '221' },
+  { code: 'TW', name: 'Taiwan', ccy: 'TWD', callingCode: '886' },
+  { code: 'KH', name: 'Cambodia', ccy: 'USD', callingCode: '855' },
+];
+
+/** What an account is: at a bank, with a mobile-money service, or reached by Interac. */
+type Account = 'bank' | 'mobile' | 'interac';
+
+/** What an account number has to look like, and in words. */
+interface AccountFormat {
+  readonly pattern: RegExp;
+  readonly words: string;
+}
+
+const digits = (least: number, most: number): AccountFormat => ({
+  pattern: new RegExp(`^\\d{${least},${most}}$`),
+  words: least === most ? `${least} digits` : `${least} to ${most} digits`,
+});
+
+/** The specification says: a phone number with the code of its country. */
+const phone: AccountFormat = { pattern: /^\+?\d{7,15}$/, words: 'a mobile number with country code' };
+const interac: AccountFormat = { pattern: /^(?:[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+|\+?\d{5,34})$/, words: 'an e-mail address or a number' };
+
+/** When the money is there, in words. Of other methods the specification does not say it. */
+const arrivals = { instant: 'within minutes', standard: '1 to 3 business days', unsaid: undefined } as const;
+
+type Row = readonly [code: string, country: string, account: Account, speed: keyof typeof arrivals, format: AccountFormat];
+
+const table: readonly Row[] = [
+  ['cad-interac', 'CA', 'interac', 'unsaid', interac],
+  ['inr-bank', 'IN', 'bank', 'standard', digits(8, 18)],
+  ['idr-bank', 'ID', 'bank', 'standard', digits(8, 18)],
+  ['ke-kes-mobile', 'KE', 'mobile', 'unsaid', phone],
+  ['myr-bank', 'MY', 'bank', 'standard', digits(6, 17)],
+  ['myr-mobile', 'MY', 'mobile', 'unsaid', phone],
+  ['ng-ngn-bank', 'NG', 'bank', 'standard', digits(10, 10)],
+  ['ng-ngn-mobile', 'NG', 'mobile', 'unsaid', phone],
+  ['ph-php-bank', 'PH', 'bank', 'standard', digits(6, 18)],
+  ['rw-rwf-mobile', 'RW', 'mobile', 'unsaid', phone],
+  ['rw-rwf-bank', 'RW', 'bank', 'standard', digits(6, 20)],
+  ['sg-sgd-bank', 'SG', 'bank', 'standard', digits(6, 14)],
+  ['krw-bank', 'KR', 'bank', 'standard', digits(8, 16)],
+  ['thb-bank', 'TH', 'bank', 'standard', digits(8, 16)],
+  ['vnd-instant', 'VN', 'bank', 'instant', { pattern: /^[0-9A-Za-z]{4,19}$/, words: '4 to 19 digits or letters' }],
+  ['bj-xof-mobile', 'BJ', 'mobile', 'unsaid', phone],
+  ['ci-xof-mobile', 'CI', 'mobile', 'unsaid', phone],
+  ['gh-ghs-mobile', 'GH', 'mobile', 'unsaid', phone],
+  ['sn-xof-mobile', 'SN', 'mobile', 'unsaid', phone],
+  ['tw-twd-mobile', 'TW', 'mobile', 'unsaid', phone],
+  ['kh-usd-mobile', 'KH', 'mobile', 'unsaid', phone],
 ];
 
 export interface PayoutMethod {
   /** As the wire names it: `vnd-instant`. */
   readonly code: string;
   readonly country: PayoutCountry;
+  readonly account: Account;
+  readonly format: AccountFormat;
   /** Which kind of institution the look-up must give. */
   readonly institutionType: 'bank' | 'mobile';
+  /** Too long to wait for. */
+  readonly takesDays: boolean;
   /** When the money is there, in words; undefined where the specification does not say. */
   readonly arrives: string | undefined;
 }
 
-const payoutMethods: readonly PayoutMethod[] = payoutCountries.flatMap((country) =>
-  country.methods.map((code) => ({
-    code,
-    country,
-    institutionType: code.endsWith('-mobile') ? 'mobile' : 'bank',
-    arrives: arrivalOf(code),
-  })),
-);
-
-/** The specification tells of instant methods and of bank transfers, and of no others. */
-function arrivalOf(code: string): string | undefined {
-  if (code.endsWith('-instant')) return 'within minutes';
-  return code.endsWith('-bank') ? '1 to 3 business days' : undefined;
-}
+const payoutMethods: readonly PayoutMethod[] = table.map(([code, countryCode, account, speed, format]) => ({
+  code,
+  country: findCountry(countryCode),
+  account,
+  format,
+  institutionType: account === 'mobile' ? 'mobile' : 'bank',
+  takesDays: speed === 'standard',
+  arrives: arrivals[speed],
+}));
 
 /** The methods of one country, or of all. */
 export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
@@ -79,3 +124,7 @@ export function findMethod(text: string): PayoutMethod {
   if (found !== undefined) return found;
   throw new Failure('usage', `There is no payout method "${text.slice(0, 40)}".`, { next: { do: 'see-payout-methods' } });
 }
+
+/** The kind alone, as one example of the specification says it: which method it is follows from the country. */
+export const methodOfKind = (account: 'bank' | 'mobile', country: PayoutCountry): PayoutMethod | undefined =>
+  methodsIn(country).find(({ institutionType }) => institutionType === account);

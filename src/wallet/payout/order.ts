@@ -101,14 +101,15 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
 }
 
 /**
- * An account number without spaces; for a mobile wallet the phone number, which must carry the code of its country.
- * Throws Failure `usage` for what can be neither.
+ * An account number as the method takes it, without spaces, and without dashes where it has none; for a mobile wallet
+ * the phone number, which must carry the code of its country. Throws Failure `usage` for what can be neither.
  */
-export function parseAccountNumber(text: string, method: PayoutMethod): string {
-  if (method.institutionType === 'mobile') return parsePhoneIn(text, method.country.callingCode);
-  const account = text.replace(/\s/g, '');
-  if (/^[!-~]{2,64}$/.test(account)) return account;
-  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be an account number.`);
+export function parseAccountNumber(text: string, { code, country, institutionType, format }: PayoutMethod): string {
+  if (institutionType === 'mobile') return parsePhoneIn(text, country.callingCode);
+  const spaceless = text.replace(/\s/g, '');
+  const account = [spaceless, spaceless.replaceAll('-', '')].find((each) => format.pattern.test(each));
+  if (account !== undefined) return account;
+  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be an account number for ${code}: ${format.words} are needed.`);
 }
 
 const longestText = 140;

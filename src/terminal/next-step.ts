@@ -17,6 +17,7 @@ const commands: Readonly<Record<NextStep['do'], string>> = {
   allow: 'limits allow',
   confirm: 'tx confirm',
   resume: 'tx resume',
+  retry: 'tx resume --retry',
   show: 'tx get',
   watch: 'tx watch',
 };

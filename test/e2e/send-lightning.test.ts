@@ -20,7 +20,7 @@ describe('svcpay send lightning', () => {
     expect(JSON.parse(request?.requestBody ?? '')).toEqual({
       sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {} },
       destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
-      extRefId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      extRefId: expect.stringMatching(/^bolt11-[0-9a-f]{64}$/),
     });
   });
 

@@ -56,7 +56,7 @@ describe.concurrent('kill -9', () => {
     const { proxy, around, sandbox } = payment;
     const others = [await sandbox.invoice('2000sat'), await sandbox.invoice('3000sat')];
     for (const invoice of others) {
-      const held = proxy.hold('confirmation', 'after');
+      const held = proxy.hold('confirmation', 'before');
       const running = startSvcpay(['send', 'lightning', invoice, '--yes', ...patience], around);
       await held;
       running.child.kill('SIGKILL');

@@ -74,7 +74,7 @@ function untrue(ended: Ended, known: Known): string[] {
   const says = (why: string): string => `${process} ended with "${inWords(verdict)}", but ${why}`;
   const own = transactions.filter((txn) => txn.confirmedBy.has(process));
   const letGo = transactions.filter((txn) => hasMoved(txn) && txn.movedBy === process);
-  const wrongly = (options.quoteOnly || ended.command === 'cancel') && own.length > 0 ? ['it has confirmed'] : [];
+  const wrongly = (options.mode === 'look' || ended.command === 'cancel') && own.length > 0 ? ['it has confirmed'] : [];
   if (verdict.ended === 'broken') return [says('that is a defect')];
   if (verdict.ended === 'batch') return [...wrongly, ...untrueBatch(verdict.end, letGo, known)].map(says);
   if (verdict.ended === 'done') return [...wrongly, ...untrueSuccess(ended, verdict.txn, known)].map(says);
@@ -93,9 +93,9 @@ function untrueSuccess({ command, options, wishes }: Ended, { txnId, txnState }:
   if (txn === undefined) return ['there is no such transaction'];
   if (command === 'cancel') return hasLapsed(txnState) && hasMoved(txn) ? [`it is ${txn.state}`] : [];
   if (wishes.length > 0 && !wishes.some(({ order }) => keyOf(order) === askedKey(txn))) return ['that is another payment'];
-  if (txn.twist !== undefined && !toBeAsked.has(txn.twist) && !options.quoteOnly) return [`that is ${txn.twist}`];
+  if (txn.twist !== undefined && !toBeAsked.has(txn.twist) && options.mode !== 'look') return [`that is ${txn.twist}`];
   if (txnState === 'completed') return txn.state === 'completed' ? [] : [`it is ${txn.state}`];
-  if (options.quoteOnly) return isFinal(txnState) ? ['that is no quote'] : [];
+  if (options.mode === 'look') return isFinal(txnState) ? ['that is no quote'] : [];
   return options.wait === false && (txn.confirmedBy.size > 0 || txn.movedBy === byItself) ? [] : ['that is no end'];
 }
 

@@ -9,8 +9,7 @@ import { counted, emptyTally, failureOf } from '../../src/wallet/batch/tally.js'
 import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
 import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
 import type { PaymentOptions } from '../../src/wallet/payment/contract.js';
-import { pay, resume } from '../../src/wallet/payment/payment.js';
-import { knownReferences } from '../../src/wallet/payment/references.js';
+import { historyFor, pay, resume } from '../../src/wallet/payment/payment.js';
 import type { ProcessDeps } from './process.js';
 import type { Wish } from './wishes.js';
 
@@ -46,12 +45,12 @@ export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => as
     expiresAt: undefined,
     slow: false,
   }));
-  const known = await knownReferences(new Set(rows.map(({ ref }) => ref)), deps.service);
+  const history = historyFor(deps);
+  await history.update(0);
   const ended: RowOutcome[] = [];
   const batch = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 30_000, retry: options.retry, terms: () => ({}) };
   const complete = await runBatch(each(rows), batch, {
-    payment: deps,
-    known,
+    payment: { ...deps, history },
     stop: deps.signal,
     on: (outcome) => void ended.push(outcome),
     onLetGo: () => undefined,

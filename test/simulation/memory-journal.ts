@@ -121,7 +121,7 @@ function referencesIn({ seen }: JournalStore): ReferenceIndex {
     async note(scope, transactions, span) {
       const kept = seen.get(scope) ?? { transactions: new Map<string, SeenTransaction>(), span: undefined };
       for (const each of transactions) kept.transactions.set(each.txnId, each);
-      kept.span = joined(kept.span, span);
+      if (span !== undefined) kept.span = joined(kept.span, span);
       seen.set(scope, kept);
     },
     under: async (scope, refs) => of(scope).filter(({ extRefId }) => extRefId !== null && refs.includes(extRefId)),

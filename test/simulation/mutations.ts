@@ -3,7 +3,7 @@ import { NoAnswer } from '../../src/api/errors.js';
 import type { CreateTransaction, ListedTransaction } from '../../src/api/types.js';
 import type { Journal } from '../../src/store/journal/journal.js';
 import type { PaymentDeps, PaymentService } from '../../src/wallet/payment/contract.js';
-import { attemptRef } from '../../src/wallet/payment/references.js';
+import { attemptRef } from '../../src/wallet/payment/history.js';
 import type { Mutation } from './process.js';
 
 function withService(deps: PaymentDeps, change: (service: PaymentService) => Partial<PaymentService>): PaymentDeps {
@@ -14,6 +14,8 @@ function withService(deps: PaymentDeps, change: (service: PaymentService) => Par
     transaction: (txnId) => service.transaction(txnId),
     wallets: () => service.wallets(),
     eachTransaction: (filter) => service.eachTransaction(filter),
+    transactions: (filter) => service.transactions(filter),
+    rates: () => service.rates(),
     serviceNow: () => service.serviceNow(),
   };
   return { ...deps, service: { ...whole, ...change(service) } };
@@ -55,7 +57,7 @@ const newQuoteAfterLostConfirmation: Mutation = (deps) => {
 async function* nothing(): AsyncGenerator<ListedTransaction> {}
 
 /** The reference is not looked for: not before a creation, not after a lost one. */
-const noLookUp: Mutation = (deps) => withService(deps, () => ({ eachTransaction: nothing }));
+const noLookUp: Mutation = (deps) => withService(deps, () => ({ eachTransaction: nothing, transactions: async () => ({ data: [] }) }));
 
 /** After a lost creation another one is sent, under a reference of its own. */
 const newReferenceAfterLostCreation: Mutation = (deps) =>

@@ -59,6 +59,7 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
   const controller = new AbortController();
   const interruption = { signal: controller.signal, listeners: new Set<() => void>() };
   let awaits = 0;
+  let isStalled = false;
   let crashed = () => {};
   const crash = new Promise<undefined>((resolve) => {
     crashed = () => resolve(undefined);
@@ -82,7 +83,11 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
   };
   const gate = async <T>(effect: () => Promise<T>): Promise<T> => {
     if (!survives()) return never();
-    if (awaits === options.stallAt) await world.pause(stallMs);
+    if (awaits === options.stallAt) {
+      isStalled = true;
+      await world.pause(stallMs);
+      isStalled = false;
+    }
     try {
       const result = await effect();
       return survives() ? result : await never();
@@ -143,6 +148,12 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     limits: options.limits,
     now: machine.now,
     sleep,
+    every: (ms, action) =>
+      repeatedly(world, ms, () => {
+        // A process that is killed or stands still renews nothing.
+        if (isAlive() && !isStalled) action();
+        return isAlive();
+      }),
     newId: () => `${name}-${(ids += 1)}`,
     signal: interruption.signal,
     approve: (approval) => gate(() => options.approve(approval)),
@@ -160,6 +171,23 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
       world.note(() => `${name} ends: ${verdict === undefined ? 'killed' : inWords(verdict)}`);
       return verdict;
     },
+  };
+}
+
+/** Until it is stopped, or says itself that it has come to its end. */
+function repeatedly(world: World, ms: number, action: () => boolean): () => void {
+  let isOver = false;
+  let stop = (): void => undefined;
+  const beat = (): void => {
+    stop = world.after(ms, () => {
+      if (!action() || isOver) return;
+      beat();
+    });
+  };
+  beat();
+  return () => {
+    isOver = true;
+    stop();
   };
 }
 

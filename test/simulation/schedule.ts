@@ -110,7 +110,7 @@ async function live(world: World, machines: Some<Machine>, model: Model, mutate:
 
   async function payOnce(machine: Machine, wish: Wish): Promise<Verdict | undefined> {
     const options = sky.isCalm ? patient : optionsOf(chance);
-    if (wish.consent === 'standing' && !options.quoteOnly) books.standing.add(keyOf(wish.order));
+    if (wish.consent === 'standing' && options.mode !== 'look') books.standing.add(keyOf(wish.order));
     const isThrifty = !sky.isCalm && chance.hits(0.2);
     const terms = isThrifty ? { maxFee: { amount: '0.00000015', ccy: wish.order.body.sourceReq.ccy } } : {};
     return run({ command: 'pay', machine, wishes: [wish], options }, wish.ref ?? wish.name, payWish(wish, terms, options));
@@ -119,14 +119,14 @@ async function live(world: World, machines: Some<Machine>, model: Model, mutate:
   async function resumeOpen(machine: Machine): Promise<void> {
     for (const intent of await intentsOf(machine.keeper)) {
       if (intent.closed || intent.step === 'final') continue;
-      const options = sky.isCalm ? patient : { ...optionsOf(chance), quoteOnly: false, retry: false };
+      const options = sky.isCalm ? patient : { ...optionsOf(chance), mode: 'pay' as const, retry: false };
       await run({ command: 'resume', machine, wishes: [], options }, `${intent.ref} at ${intent.step}`, resumeIntent(intent, options));
     }
   }
 
   /** A quote first, and then that one: confirmed, or taken back. */
   async function quoteFirst(machine: Machine, wish: Wish): Promise<void> {
-    const options = { ...patient, quoteOnly: true };
+    const options = { ...patient, mode: 'look' as const };
     const quoted = await run({ command: 'pay', machine, wishes: [wish], options }, `${wish.name} for a quote`, payWish(wish, {}, options));
     if (quoted?.ended !== 'done') return;
     await world.pause(chance.below(chance.pick([500, 10_000])));
@@ -134,8 +134,8 @@ async function live(world: World, machines: Some<Machine>, model: Model, mutate:
     if (chance.hits(0.3)) return void (await run({ command: 'cancel', machine, wishes: [wish], options: patient }, txnId, cancelOne(txnId)));
     if (wish.consent === 'standing') books.standing.add(keyOf(wish.order));
     const confirming = optionsOf(chance);
-    await run({ command: 'confirm', machine, wishes: [wish], options: { ...confirming, quoteOnly: false } }, txnId,
-      confirmOne(txnId, wish.consent, { ...confirming, quoteOnly: false }));
+    await run({ command: 'confirm', machine, wishes: [wish], options: { ...confirming, mode: 'pay' as const } }, txnId,
+      confirmOne(txnId, wish.consent, { ...confirming, mode: 'pay' as const }));
   }
 
   async function batch(machine: Machine): Promise<void> {
@@ -203,12 +203,12 @@ const oneOfEach = (machines: readonly Machine[]): Machine[] => [...new Map(machi
 const mishap = (chance: Chance, probability: number): number | undefined =>
   chance.hits(probability) ? 1 + chance.below(30) : undefined;
 
-const patient: PaymentOptions = { wait: 'forever', retry: false, quoteOnly: false };
+const patient: PaymentOptions = { wait: 'forever', retry: false, mode: 'pay' as const };
 
 const optionsOf = (chance: Chance): PaymentOptions => ({
   wait: chance.pick(['forever', 'forever', false, 1_000]),
   retry: chance.hits(0.1),
-  quoteOnly: chance.hits(0.05),
+  mode: chance.hits(0.05) ? 'look' : 'pay',
 });
 
 /** In some schedules there is room for one or two payments a day. */

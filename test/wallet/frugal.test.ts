@@ -12,6 +12,8 @@ function counting(answers: readonly (number | Error)[]) {
     createTransaction: never,
     confirmTransaction: never,
     transaction: never,
+    rates: never,
+    transactions: never,
     eachTransaction: never,
     serviceNow: () => 0,
     wallets: () => {

@@ -5,11 +5,17 @@ import type { Transaction } from '../../src/api/types.js';
 import type { IntentChange } from '../../src/store/journal/journal.js';
 import { money } from '../../src/formats/amount.js';
 import { swapOrder, type Order } from '../../src/wallet/payment/orders.js';
-import { pay, payAnew, resume } from '../../src/wallet/payment/payment.js';
+import { pay, payThisQuote, resume } from '../../src/wallet/payment/payment.js';
 import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from './support/machine.js';
 
+/** A confirmation that comes when the quote is over, by the service's clock as well. */
+const late = (made: ReturnType<typeof bench>): string => {
+  made.time += 61_000;
+  return 'expired';
+};
+
 const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));
-const waiting = { wait: 'forever', retry: false, quoteOnly: false } as const;
+const waiting = { wait: 'forever', retry: false, mode: 'pay' } as const;
 
 /** A transaction under a reference that the service has and the journal has not. */
 const known = (extRefId: string, txnState: string, change: Partial<Transaction> = {}): Transaction => ({
@@ -107,7 +113,7 @@ describe('a quote', () => {
       const { sourceReq } = quoteOf(body, '', made.time);
       return number === 1 ? {} : { sourceReq: { ...sourceReq, servicepayFees: fee } };
     };
-    made.confirms = ({ txnId }) => (txnId === 't1' ? 'expired' : 'srccreated');
+    made.confirms = ({ txnId }) => (txnId === 't1' ? late(made) : 'srccreated');
     expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
     expect(made.asked).toHaveLength(asked);
   });
@@ -115,8 +121,8 @@ describe('a quote', () => {
   test.each([[1, 0], [0.9, 1]])('that brings %d where 1 was agreed to before a crash is asked for %d times', async (brings, asked) => {
     const made = bench();
     const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
-    made.quotes = (body) => ({ destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings } });
-    await made.pay({ order: swap, quoteOnly: true });
+    made.quotes = (body) => ({ fxRate: null, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings } });
+    await made.pay({ order: swap, mode: 'look' });
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
     const agreed = { consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '1' } as const;
     for (const row of made.store.rows.values()) row.intent = { ...row.intent, ...agreed, closed: false };
@@ -126,7 +132,7 @@ describe('a quote', () => {
 
   test('that was only looked at is closed without a yes, whatever was said with it', async () => {
     const made = bench();
-    expect(await made.pay({ quoteOnly: true, yes: true })).toMatchObject({ txnState: 'quoted' });
+    expect(await made.pay({ mode: 'look', yes: true })).toMatchObject({ txnState: 'quoted' });
     expect(made.intent()).toMatchObject({ closed: true, consent: 'none' });
     expect(requests(made)).toEqual(['POST R']);
   });
@@ -134,7 +140,7 @@ describe('a quote', () => {
   test('that was only looked at is not paid by a later resume, even if the look was cut short', async () => {
     const made = bench();
     made.journalFails = ({ closed }) => closed === true;
-    await made.pay({ quoteOnly: true, yes: true }).catch(() => undefined);
+    await made.pay({ mode: 'look', yes: true }).catch(() => undefined);
     expect(made.intent()).toMatchObject({ step: 'created', closed: false, consent: 'none' });
   });
 
@@ -143,14 +149,14 @@ describe('a quote', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
     const before = requests(made).length;
-    expect(await made.pay({ quoteOnly: true })).toMatchObject({ txnState: 'quoted' });
+    expect(await made.pay({ mode: 'look' })).toMatchObject({ txnState: 'quoted' });
     expect(requests(made)).toHaveLength(before);
     expect(made.intent()).toMatchObject({ step: 'confirming', consent: 'standing', closed: false });
   });
 
   test('that lapses again and again is given up', async () => {
     const made = bench();
-    made.confirms = () => 'expired';
+    made.confirms = () => late(made);
     await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', message: expect.stringContaining('Nothing moved') });
     expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R', 'POST R~2', 'POST R~3', 'POST R~4', 'POST R~5']);
   });
@@ -258,11 +264,11 @@ describe('what can be paid once', () => {
 
   test('is not paid by an older quote, confirmed by its id, after it was paid by another', async () => {
     const made = bench();
-    await made.pay({ order: invoice, quoteOnly: true });
+    await made.pay({ order: invoice, mode: 'look' });
     const older = made.intent();
     await made.pay({ order: invoice, ref: 'S' });
     const yes = { terms: {}, consent: 'standing' } as const;
-    await expect(payAnew(older, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    await expect(payThisQuote(older, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
     expect(requests(made)).toEqual(['POST R', 'POST S', 'PUT t2']);
   });
 
@@ -407,13 +413,18 @@ describe('a confirmation', () => {
     expect(made.intent()).toMatchObject({ step: 'created', closed: true });
   });
 
-  test('in doubt that lapsed is quoted anew with what the next run says, not with what the first one said', async () => {
+  test('that was sent makes of a lapse a doubt, which only --retry goes on from, with what that run says', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ yes: false }).catch(() => undefined);
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
     made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: 9e-8 } });
-    expect(await made.pay({ yes: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
+    for (let again = 0; again < 2; again += 1) {
+      await expect(made.pay({ yes: true })).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } });
+    }
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
+    expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R']);
+    expect(await made.pay({ yes: true, retry: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
     expect(made.asked).toHaveLength(1);
   });
 
@@ -423,7 +434,7 @@ describe('a confirmation', () => {
       made.interrupt.abort();
       throw lost();
     };
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, hint: 'svcpay tx resume t1' });
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'resume', id: 't1' } });
     expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
   });
 });

@@ -24,10 +24,8 @@ test('a receive that is confirmed before its invoice exists is read again until 
     createTransaction: async () => at('quoted', null),
     confirmTransaction: async () => at('userconfirmed', null),
     transaction: async () => reads[Math.min(asked++, 2)] ?? unused(),
-    eachTransaction: unused,
-    serviceNow: () => 0,
   };
-  const deps = { service, sleep: async () => undefined, newId: () => 'r1', now: () => 0, signal: new AbortController().signal };
+  const deps = { service, history: unused, sleep: async () => undefined, newId: () => 'r1', now: () => 0, signal: new AbortController().signal };
   const txn = await requestMoney(receiveBody('lightning', parseAmount('50000sat')), undefined, deps);
   expect(txn.sourceReq.reqDetails).toMatchObject({ paymentRequest: 'lntb1' });
 });

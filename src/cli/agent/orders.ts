@@ -49,7 +49,7 @@ export async function quoteOf(planned: PlannedOrder, signal: AbortSignal, contex
   let seen: Approval | undefined;
   const deps = await depsOf(signal, context, (approval) => (seen = approval));
   const request = { order: planned.order, ref: undefined, terms: {}, consent: 'none' } as const;
-  const txn = await pay(request, { wait: false, retry: false, quoteOnly: true }, deps);
+  const txn = await pay(request, { wait: false, retry: false, mode: 'look' }, deps);
   if (seen === undefined) return { txnId: txn.txnId, txnState: txn.txnState };
   const { total, receives, serviceFee, networkFee, rate, expiresAt } = seen.quote;
   return { txnId: txn.txnId, total, receives, serviceFee, networkFee, rate, expiresAt, available: seen.available };
@@ -73,7 +73,7 @@ export async function payOrder(payment: Payment, signal: AbortSignal, context: C
   const deps = await depsOf(signal, context, () => undefined);
   const wait = planned.slow ? false : patienceMs;
   const request = { order: planned.order, ref, terms: { maxFee: maxFee?.(planned.order.body.sourceReq.ccy) }, consent: 'standing' } as const;
-  return pay(request, { wait, retry: false, quoteOnly: false }, deps);
+  return pay(request, { wait, retry: false, mode: 'pay' }, deps);
 }
 
 /** As the profile has them now: a limit that is set while the server runs holds at once. */

@@ -9,8 +9,7 @@ import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { Ceiling } from '../../wallet/batch/cost.js';
 import { runBatch, type BatchDeps, type RowOutcome } from '../../wallet/batch/run.js';
 import { counted, doneRows, emptyTally, failureOf, faultFailure, hasMoved, type Tally } from '../../wallet/batch/tally.js';
-import { pay } from '../../wallet/payment/payment.js';
-import { knownReferences } from '../../wallet/payment/references.js';
+import { historyFor, pay } from '../../wallet/payment/payment.js';
 import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultFile } from './batch-result.js';
 import type { Context } from '../context.js';
@@ -26,7 +25,7 @@ export interface BatchEnd {
 }
 
 /** What every row is quoted and paid with. */
-export type Paying = Pick<BatchDeps, 'payment' | 'known'>;
+export type Paying = Pick<BatchDeps, 'payment'>;
 
 export async function openPaying(refs: ReadonlySet<string>, context: Context): Promise<Paying> {
   const { live, terminal } = context;
@@ -35,19 +34,20 @@ export async function openPaying(refs: ReadonlySet<string>, context: Context): P
   const service = frugal(payment.service, context.now);
   if (terminal.canAnimate && refs.size > 0) live.start(() => 'Looking for payments that were made before');
   try {
-    const [known] = await Promise.all([knownReferences(refs, service), ifTold(service.wallets())]);
-    return { payment: { ...payment, service }, known };
+    const history = historyFor({ ...payment, service });
+    await Promise.all([refs.size > 0 ? history.update(0) : undefined, ifTold(service.wallets())]);
+    return { payment: { ...payment, service, history } };
   } finally {
     live.stop();
   }
 }
 
 /** What a row takes from its wallet, fees included; undefined where it is paid or on its way. The quote is paid later. */
-export async function quoteRow(row: PlannedRow, flags: BatchFlags, { payment, known }: Paying): Promise<Money | undefined> {
+export async function quoteRow(row: PlannedRow, flags: BatchFlags, { payment }: Paying): Promise<Money | undefined> {
   let total: Money | undefined;
   const terms = { maxFee: flags.maxFee?.(row.order.body.sourceReq.ccy) };
-  const request = { order: row.order, ref: row.ref, unseen: !known.has(row.ref), terms, consent: 'none' as const };
-  await pay(request, { wait: false, retry: flags.retry, quoteOnly: true }, {
+  const request = { order: row.order, ref: row.ref, terms, consent: 'none' as const };
+  await pay(request, { wait: false, retry: flags.retry, mode: 'look' }, {
     ...payment,
     approve: () => Promise.resolve(false),
     on: (event) => {

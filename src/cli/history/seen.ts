@@ -1,9 +1,8 @@
 // A transaction named by its id, by the beginning of it that a screen shows, or by a reference.
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen-ids.js';
-import { latestAttempt } from '../../wallet/payment/references.js';
 import type { Context } from '../context.js';
-import { journalScope } from '../payment/payment-flow.js';
+import { historyOf, journalScope } from '../payment/payment-flow.js';
 
 /** Ids that were shown can be named by their beginning from then on. */
 export async function remember(txnIds: readonly string[], context: Context): Promise<void> {
@@ -22,7 +21,9 @@ export async function transactionId(name: string, context: Context): Promise<str
   if (known !== undefined) return known;
   const service = await context.ownClient();
   if (await service.transaction(name).then(isThere, notThere)) return name;
-  const attempt = await latestAttempt(name, 0, service);
+  const history = await historyOf(context);
+  await history.update(0);
+  const attempt = (await history.attempts(name)).at(-1);
   if (attempt !== undefined) return attempt.txnId;
   throw new Failure('not-found', `No transaction has the id or the reference "${name}".`, { hint: 'svcpay tx list' });
 }

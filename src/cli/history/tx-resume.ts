@@ -107,7 +107,7 @@ async function resumeOne(id: string, waiting: Wait, context: Context): Promise<v
     return followElsewhere(intent?.txnId ?? (await transactionId(id, context)), waiting, context);
   }
   askForYes(intent, context);
-  const options = { wait: waiting, retry: false, quoteOnly: false };
+  const options = { wait: waiting, retry: false };
   await showPayment(presentationOf(intent), (deps) => resume(intent, options, deps), context);
 }
 

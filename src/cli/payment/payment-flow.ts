@@ -15,6 +15,7 @@ import { spentBy } from '../../wallet/history/ledger-entry.js';
 import { lastDay, noLimits } from '../../wallet/limits/limits.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/payment/orders.js';
+import { openHistory, type History } from '../../wallet/payment/history.js';
 import { pay } from '../../wallet/payment/payment.js';
 import { isQuoted } from '../../formats/states.js';
 import type { Context } from '../context.js';
@@ -68,7 +69,7 @@ export async function showPayment(
 /** How long to wait, and the like, from the flags of a payment. */
 export function optionsOf(flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>): PaymentOptions {
   const { wait, waitTimeout, retry, quoteOnly } = flags;
-  return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, quoteOnly };
+  return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, mode: quoteOnly ? 'look' : 'pay' };
 }
 
 export interface PaymentScreen {
@@ -88,6 +89,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     limits: context.settings.profile.limits ?? noLimits,
     now: context.now,
     sleep: context.sleep,
+    every: context.every,
     newId: context.newId,
     signal: context.signal,
     approve: screen.approve,
@@ -102,6 +104,21 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
 export async function journalScope({ settings, ownClient }: Context): Promise<string> {
   const accountId = await (await ownClient()).ownAccountId();
   return `${parseBaseUrl(settings.baseUrl ?? '')} ${accountId}`;
+}
+
+/** A long history is read once; on a screen that is seen. */
+function showReading(count: number, { live, terminal }: Context): void {
+  if (terminal.canAnimate) live.start(() => `Reading the history once, to know its references: ${count} transactions`);
+}
+
+/** What is known of the service's list of transactions, for looking up references. */
+export async function historyOf(context: Context): Promise<History> {
+  return openHistory({
+    service: await context.ownClient(),
+    references: (await context.journal()).references,
+    scope: await journalScope(context),
+    onRead: (count) => showReading(count, context),
+  });
 }
 
 /** What the account has let go in the last day. */
@@ -128,6 +145,8 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   const on = (event: PaymentEvent): void => {
     if (event.type === 'following') out.say(`Another svcpay is at work on ${event.intent.ref}; waiting for it.`);
     else if (event.type === 'found') out.say(`Going on with the earlier transaction ${event.txn.txnId}.`);
+    else if (event.type === 'reading-history') showReading(event.count, context);
+    else if (event.type === 'rate-unknown') out.say(`The service shows no rate for ${event.pair}: what the conversion loses was not checked.`);
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);
@@ -139,6 +158,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     const drawn = card;
     if (approval.worse) out.say('The quote has changed:');
     out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);
+    for (const unusual of approval.unusual) out.warn(`Look twice: ${unusual}.`);
     out.change(approval.txn);
   };
 

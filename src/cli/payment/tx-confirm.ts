@@ -39,7 +39,7 @@ export const txConfirm = defineCommand({
       return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
     }
     if (txn.sourceReq.method !== 'servicepay') {
-      const asked = isQuoted(txn.txnState) ? await confirmOnce(id, false, { ...context, service }) : txn;
+      const asked = isQuoted(txn.txnState) ? (await confirmOnce(id, false, { ...context, service })).txn : txn;
       return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
     }
     if (!globals.yes) ask.demand(['--yes']);

@@ -24,6 +24,7 @@ import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import type { ValuesOf } from '../define.js';
 import { runGuided } from '../payment/guided.js';
+import { historyOf } from '../payment/payment-flow.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, word } from '../values.js';
 
@@ -94,7 +95,7 @@ async function receiveAmount(method: ReceiveMethod, text: string, flags: Receive
   const service = await context.ownClient();
   const asked: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
   const body = { ...receiveBody(method, asked.amount), note: flags.note };
-  const txn = await requestMoney(body, flags.ref, { ...context, service });
+  const txn = await requestMoney(body, flags.ref, { ...context, service, history: () => historyOf(context) });
   await showRequest(txn, requestOf(method, txn, asked, service.serviceNow(), context), flags, context);
 }
 

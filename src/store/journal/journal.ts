@@ -119,8 +119,11 @@ export interface Coverage {
 export interface ReferenceIndex {
   /** Undefined when the list was never read. */
   covered(scope: string): Promise<Coverage | undefined>;
-  /** Adds what was read, and widens the coverage, in one transaction. Spans that do not touch replace the older one. */
-  note(scope: string, seen: readonly SeenTransaction[], span: Coverage): Promise<void>;
+  /**
+   * Adds what was read and, where a span of the list is now read whole, widens the coverage, in one transaction. Of spans
+   * that do not touch the later one counts.
+   */
+  note(scope: string, seen: readonly SeenTransaction[], span?: Coverage): Promise<void>;
   /** Those that carry one of these references. */
   under(scope: string, refs: readonly string[]): Promise<readonly SeenTransaction[]>;
   /** Those that carry the reference or one of its attempts, `R~n`. */

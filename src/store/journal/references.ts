@@ -23,6 +23,7 @@ export function referenceIndex(database: SqlDatabase): ReferenceIndex {
       database.transaction(async (sql) => {
         await sql.lock(`references ${scope}`);
         for (let at = 0; at < seen.length; at += rowsAtOnce) await add(sql, scope, seen.slice(at, at + rowsAtOnce));
+        if (span === undefined) return;
         const { from, to } = joined(await covered(sql, scope), span);
         const write = `INSERT INTO read_spans (scope, read_from, read_to) VALUES (?, ?, ?)
           ON CONFLICT (scope) DO UPDATE SET read_from = excluded.read_from, read_to = excluded.read_to`;

@@ -25,7 +25,7 @@ export const moves: readonly Move[] = [
   { from: 'confirming', to: 'confirmed', when: 'the service took the confirmation' },
   { from: 'confirming', to: 'final', when: 'the service says how it ended' },
   { from: 'confirming', to: 'created', when: 'the service refused the confirmation', only: (after) => after.closed },
-  { from: 'confirming', to: 'intent', when: 'a person asks for another try', only: isNext },
+  { from: 'confirming', to: 'intent', when: 'the quote was over when it was confirmed, or a person asks for another try', only: isNext },
   { from: 'confirmed', to: 'final', when: 'the service says how it ended' },
   { from: 'confirmed', to: 'intent', when: 'a person asks for another try', only: isNext },
   { from: 'final', to: 'intent', when: 'it lapsed unconfirmed, or a person asks for another try', only: isNext },

@@ -27,6 +27,8 @@ export function frugal(service: PaymentService, now: () => number): PaymentServi
     confirmTransaction: (txnId) => service.confirmTransaction(txnId),
     transaction: (txnId) => service.transaction(txnId),
     eachTransaction: (filter) => service.eachTransaction(filter),
+    transactions: (filter) => service.transactions(filter),
+    rates: () => service.rates(),
     serviceNow: () => service.serviceNow(),
     wallets: () => {
       if (latest === undefined || Math.abs(now() - readAt) > freshMs) {

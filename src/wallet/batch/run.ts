@@ -49,8 +49,6 @@ export interface BatchOptions {
 
 export interface BatchDeps {
   readonly payment: Omit<PaymentDeps, 'approve' | 'on'>;
-  /** References that the service knows already. */
-  readonly known: ReadonlySet<string>;
   /** Aborted when no further row is to be begun; those in flight go on. */
   readonly stop: AbortSignal;
   readonly on: (outcome: RowOutcome) => void;
@@ -121,8 +119,7 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
     },
   };
   const consent = ceiling === undefined ? ('standing' as const) : ('none' as const);
-  const unseen = !deps.known.has(row.ref);
-  const request = { order: row.order, ref: row.ref, unseen, terms: options.terms(row.order.body.sourceReq.ccy), consent };
+  const request = { order: row.order, ref: row.ref, terms: options.terms(row.order.body.sourceReq.ccy), consent };
   try {
     const txn = await pay(request, waitFor(row, options), payment);
     return outcomeOf(row, txn, letGo, total);
@@ -156,8 +153,13 @@ function askingCeiling(ceiling: Ceiling | undefined) {
     giveBack,
     refusal: () => refusal,
     exceeded: () => exceeded,
-    approve: async ({ quote }: Approval): Promise<boolean> => {
+    approve: async ({ quote, unusual }: Approval): Promise<boolean> => {
       giveBack();
+      const [odd] = unusual;
+      if (odd !== undefined) {
+        refusal = new Failure('limit', `Not sent: ${odd}. That is agreed to for each payment by itself.`, { txnId: quote.txnId });
+        return false;
+      }
       if (ceiling === undefined || ceiling.take(quote.total)) {
         taken = quote.total;
         return true;
@@ -182,7 +184,7 @@ async function paidElsewhere(row: PlannedRow, { kind, txnId }: Failure, { paymen
 
 function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): PaymentOptions {
   const waits = wait ?? !row.slow;
-  return { wait: waits ? waitTimeout : false, retry, quoteOnly: false };
+  return { wait: waits ? waitTimeout : false, retry, mode: 'pay' };
 }
 
 /** What the journal knows to be paid needs no word from the service. */

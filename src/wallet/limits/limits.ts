@@ -6,7 +6,7 @@ import type { Spend, Window } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { allowedName, isAllowed } from './allowed-destinations.js';
 import type { Order } from '../payment/orders.js';
-import type { Quote } from '../payment/quote.js';
+import type { Quote } from '../quote/quote.js';
 
 /** A limit per day counts what was let go in this time before now. */
 const dayMs = 86_400_000;
@@ -43,7 +43,7 @@ export function knownAmounts(order: Order): Money[] {
 }
 
 /** What a quote lets go, fees included. */
-export const quotedAmounts = (order: Order, { total }: Quote): Money[] => inEachCurrency([total, ...arriving(order)]);
+export const quotedAmounts = (order: Order, { total }: Pick<Quote, 'total'>): Money[] => inEachCurrency([total, ...arriving(order)]);
 
 const arriving = (order: Order): Money[] => (order.receives === undefined || staysHere(order) ? [] : [order.receives]);
 

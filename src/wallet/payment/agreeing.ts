@@ -1,13 +1,16 @@
 // created -> confirming: the quote is checked against what was asked for, shown, agreed to, and only then let go.
 import Big from 'big.js';
-import type { Transaction } from '../../api/types.js';
+import type { Rates, Transaction } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { notEnough } from './balance.js';
 import type { Approval } from './contract.js';
 import { checkDestination, checkSpend, lastDay, quotedAmounts } from '../limits/limits.js';
-import { checkEcho, checkMaxFee, isWorse, readQuote, type Quote } from './quote.js';
+import { checkEcho } from '../quote/echo.js';
+import { isWorse, readQuote, type Quote } from '../quote/quote.js';
+import { isEarliest } from './quoting.js';
 import { alreadyPaid } from './references.js';
+import { checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
 import { afterLapse, close, interrupted, reread, write, writeAfterMoney, type Run } from './run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 
@@ -15,24 +18,27 @@ import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 export async function agree(run: Run): Promise<Transaction | undefined> {
   const txn = run.txn ?? (await rereadQuote(run));
   if (txn === undefined) return undefined;
+  checkEcho(run.order, txn);
   if (hasLapsed(txn.txnState)) {
     await afterLapse(run, txn);
     return undefined;
   }
-  if (!isQuoted(txn.txnState)) {
-    // Let go already, by another machine perhaps: from here on the journal only follows.
-    await writeAfterMoney(run, { step: isFinal(txn.txnState) ? 'final' : 'confirmed', txnState: txn.txnState, closed: false });
-    return run.start.options.quoteOnly && !isFinal(txn.txnState) ? txn : undefined;
-  }
-  const quote = checkedQuote(run, txn);
-  const approval = { order: run.order, quote, txn, available: run.available, worse: isWorseThanAgreed(run, quote) };
+  if (!isQuoted(txn.txnState)) return followInstead(run, txn);
+  const approval = await approvalOf(run, txn);
   run.deps.on({ type: 'quoted', approval });
-  if (run.start.options.quoteOnly) {
+  if (run.start.mode === 'look') {
     await close(run);
     return txn;
   }
   await letGo(run, approval);
   return undefined;
+}
+
+/** Let go already, by another machine perhaps: from here on the journal only follows. */
+async function followInstead(run: Run, txn: Transaction): Promise<Transaction | undefined> {
+  if (run.createdHere) checkFigures(run, txn);
+  await writeAfterMoney(run, { step: isFinal(txn.txnState) ? 'final' : 'confirmed', txnState: txn.txnState, closed: false });
+  return run.start.mode === 'look' && !isFinal(txn.txnState) ? txn : undefined;
 }
 
 /** A quote that the service does not know was never confirmed: the reference is looked for, or quoted, once more. */
@@ -47,8 +53,29 @@ async function rereadQuote(run: Run): Promise<Transaction | undefined> {
   }
 }
 
-function checkedQuote(run: Run, txn: Transaction): Quote {
-  checkEcho(run.order, txn);
+async function approvalOf(run: Run, txn: Transaction): Promise<Approval> {
+  const quote = checkFigures(run, txn);
+  const rates = await ratesFor(run, quote);
+  const market = marketRate(quote, rates);
+  const { terms } = run.claim.intent;
+  if (market !== undefined) checkRateLoss(terms, quote, market);
+  else if (isConversion(quote)) run.deps.on({ type: 'rate-unknown', pair: `${quote.total.ccy}/${quote.receives?.ccy ?? ''}` });
+  const unusual = unusualOf(terms, quote, market, rates);
+  return { order: run.order, quote, txn, available: run.available, worse: isWorseThanAgreed(run, quote), unusual };
+}
+
+/** The service's rates where they can decide something; they guard, so that a payment goes on without them. */
+async function ratesFor(run: Run, quote: Quote): Promise<Rates | undefined> {
+  const fees = quote.serviceFee.value.plus(quote.networkFee.value);
+  const isCostly = quote.total.ccy !== 'BTC' && fees.gt(quote.total.value.minus(fees));
+  if (!isConversion(quote) && !isCostly) return undefined;
+  return run.deps.service.rates().catch((error: unknown) => {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  });
+}
+
+function checkFigures(run: Run, txn: Transaction): Quote {
   const quote = readQuote(run.order, txn);
   checkMaxFee(run.claim.intent.terms, quote);
   if (run.available !== undefined && quote.total.value.gt(run.available.value)) {
@@ -72,16 +99,42 @@ function isWorseThanAgreed(run: Run, quote: Quote): boolean {
 
 /** The last moment before money can move: a yes that covers this quote, the limits, and both in the journal. */
 async function letGo(run: Run, approval: Approval): Promise<void> {
-  const { consent } = run.claim.intent;
-  const covered = consent === 'standing' || (consent === 'quote' && !approval.worse);
-  if (!covered && !(await run.deps.approve(approval))) {
-    await close(run);
-    throw declined(approval.quote);
-  }
+  if (!(await isAgreed(run, approval))) return;
   if (run.deps.signal.aborted) throw interrupted();
-  const { total, receives } = approval.quote;
-  run.claim = await run.deps.journal.spend(
-    run.claim,
+  if (!(await isEarliest(run, approval.txn))) return;
+  // A clock that jumped is seen only with an answer of the service, such as that one.
+  if (isOver(approval.quote, run) && !isQuoted((await reread(run)).txnState)) return;
+  await spend(run, approval.quote);
+  run.confirmedHere = true;
+}
+
+const isOver = ({ expiresAt }: Quote, { deps }: Run): boolean => expiresAt !== undefined && expiresAt <= deps.service.serviceNow();
+
+/** False when the quote lapsed before there was a yes to it: the next one is shown first if it is worse. */
+async function isAgreed(run: Run, approval: Approval): Promise<boolean> {
+  const { quote } = approval;
+  const { consent } = run.claim.intent;
+  if (consent === 'standing') refuseUnusual(approval.unusual, quote);
+  // A yes to a quote that has lapsed since covers the next one where that is no worse.
+  const hasYes = consent === 'quote' || run.agreed !== undefined;
+  const covered = consent === 'standing' || (hasYes && !approval.worse);
+  const answer = covered || (await run.deps.approve(approval));
+  if (answer === false) {
+    await close(run);
+    throw declined(quote);
+  }
+  if (answer === true) run.agreed = quote;
+  // Thinking takes time.
+  if (covered && !isOver(quote, run)) return true;
+  const isQuotedStill = isQuoted((await reread(run)).txnState);
+  return isQuotedStill && answer === true;
+}
+
+async function spend(run: Run, { total, receives }: Quote): Promise<void> {
+  const { deps, order, claim } = run;
+  const { consent } = claim.intent;
+  run.claim = await deps.journal.spend(
+    claim,
     {
       step: 'confirming',
       consent: consent === 'standing' ? 'standing' : 'quote',
@@ -89,14 +142,12 @@ async function letGo(run: Run, approval: Approval): Promise<void> {
       approvedReceives: receives === undefined ? null : fixed(receives.value),
       spendCcy: total.ccy,
     },
-    lastDay(run.deps.now(), run.deps.service.serviceNow()),
+    lastDay(deps.now(), deps.service.serviceNow()),
     (before) => {
       if (before.rival !== undefined) throw alreadyPaid(before.rival);
-      checkSpend(run.deps.limits, quotedAmounts(run.order, approval.quote), () => before.spent);
+      checkSpend(deps.limits, quotedAmounts(order, { total }), () => before.spent);
     },
   );
-  run.agreed = approval.quote;
-  run.confirmedHere = true;
 }
 
 const declined = ({ txnId }: Quote): Failure =>

@@ -3,7 +3,6 @@ import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { Claim, Journal } from '../../store/journal/journal.js';
-import { isLetGo } from './run.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 
 export interface CancelDeps {
@@ -28,7 +27,7 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   try {
     const ended = await cancelOrRead(txn, deps);
     const isOver = hasLapsed(ended.txnState);
-    if (claim !== undefined && isOver) await deps.journal.write(claim, { step: 'final', txnState: ended.txnState, closed: false });
+    if (claim?.intent.closed === true && isOver) await deps.journal.write(claim, { step: 'final', txnState: ended.txnState, closed: false });
     return ended;
   } finally {
     if (claim !== undefined) await deps.journal.release(claim);
@@ -58,7 +57,8 @@ async function giveUp(txnId: string, { journal, scope, owner }: CancelDeps): Pro
       txnId,
     });
   }
-  return isLetGo(claim.intent) ? claim : journal.write(claim, { closed: true, consent: 'none' });
+  const isStillQuote = claim.intent.step === 'intent' || claim.intent.step === 'created';
+  return isStillQuote ? journal.write(claim, { closed: true, consent: 'none' }) : claim;
 }
 
 function tooLate({ txnId, txnState }: Transaction): Failure {

@@ -6,9 +6,9 @@ import type { Consent, Intent, PaymentTerms } from '../../store/journal/journal.
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { encodeOrder, fingerprint } from './order-record.js';
 import type { Order } from './orders.js';
-import { payAnew } from './payment.js';
+import { payThisQuote } from './payment.js';
 import { payoutDestination } from '../payout/order.js';
-import { notObeyed } from './quote.js';
+import { notObeyed } from '../quote/echo.js';
 import { alreadyPaid, differentPayment } from './references.js';
 
 export interface QuoteConsent {
@@ -30,7 +30,7 @@ export async function confirmQuote(
   const order = orderOf(txn);
   const known = await deps.journal.find(deps.scope, txn.txnId);
   const intent = known?.txnId === txn.txnId ? known : await adopt(txn, order, given, deps);
-  return payAnew(intent, given, { ...options, thisQuoteOnly: true }, deps);
+  return payThisQuote(intent, given, options, deps);
 }
 
 /** Enters a quote of unknown origin into the journal as if it had been asked for here. */

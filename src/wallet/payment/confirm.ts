@@ -3,9 +3,9 @@
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { isQuoted } from '../../formats/states.js';
 import { pauseBefore } from './backoff.js';
 import { readTransaction, type ReadService } from './read-transaction.js';
-import { isQuoted } from '../../formats/states.js';
 
 /** The part of the client that moves a transaction along. */
 export interface ConfirmService extends ReadService {
@@ -18,6 +18,14 @@ export interface ConfirmDeps {
   readonly signal: AbortSignal;
 }
 
+export interface Confirmed {
+  readonly txn: Transaction;
+  /** How often this call sent a confirmation. */
+  readonly sent: number;
+  /** Whether the answer to the one confirmation that there was says so, and not only a state that was read. */
+  readonly isAnswer: boolean;
+}
+
 const attempts = 5;
 
 /** Specification: code of a confirmation that came too late to change anything. */
@@ -25,30 +33,36 @@ const alreadyFinal = '2005';
 
 /**
  * Confirms a quoted transaction and resolves with it as it stands afterwards. Throws the service's refusal, or why it
- * could not be reached, only when nothing can have moved, and Failure `pending` when that cannot be told.
+ * could not be reached, only when no confirmation can have had an effect, and Failure `pending` when that cannot be told:
+ * once one may have arrived, neither a later refusal nor a read that still says `quoted` proves anything.
  *
  * @param resumed a confirmation may have been sent before: the state is read first.
  */
-export async function confirmOnce(txnId: string, resumed: boolean, deps: ConfirmDeps): Promise<Transaction> {
+export async function confirmOnce(txnId: string, resumed: boolean, deps: ConfirmDeps): Promise<Confirmed> {
   const { service, signal } = deps;
   let inDoubt = resumed;
   let error: unknown;
   let unread: unknown;
   let isRefused = false;
+  let sent = 0;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     unread = undefined;
     if (attempt > 0 && !(await pause(attempt, error, deps))) break;
     if (signal.aborted) break;
     if (attempt > 0 || resumed) {
       const before = await readTransaction(service, txnId).catch((reason: unknown) => void (unread = reason));
-      if (before !== undefined && !isQuoted(before.txnState)) return before;
+      if (before !== undefined && !isQuoted(before.txnState)) {
+        return { txn: before, sent, isAnswer: !resumed && sent === 1 && saysLapsed(error) };
+      }
       // Only together with the state, or with the same refusal to tell it, is a refusal of the confirmation certain.
-      isRefused = isRefusal(error) && (before !== undefined || isRefusal(unread));
+      isRefused = !inDoubt && isRefusal(error) && (before !== undefined || isRefusal(unread));
       if (isRefused) break;
-      if (before === undefined && (inDoubt || isRefusal(error))) continue;
+      // What was refused is not asked for again; what may have arrived only together with a state that was read.
+      if (isRefusal(error) || (before === undefined && inDoubt)) continue;
     }
     const answer = await tryConfirm(service, txnId);
-    if ('txn' in answer) return answer.txn;
+    sent += 1;
+    if ('txn' in answer) return { txn: answer.txn, sent, isAnswer: !inDoubt };
     error = answer.error;
     inDoubt ||= mayHaveArrived(error);
   }
@@ -70,23 +84,31 @@ async function tryConfirm(service: ConfirmService, txnId: string): Promise<{ txn
 const inDoubtNow = (txnId: string, message: string, cause?: unknown): NoAnswer =>
   new NoAnswer('pending', message, { mayHaveArrived: true, txnId, cause });
 
-/** A 4xx other than "already final" and "too many requests": the service will not take this confirmation. */
+/** The service's own word, in its refusal of a confirmation that came too late, that the quote had ended unconfirmed. */
+function saysLapsed(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || !error.isOwnRefusal || error.code !== alreadyFinal) return false;
+  const text = `${error.reason} ${JSON.stringify(error.params ?? '')}`;
+  return /\b(expired|usercanceled|canceled)\b/i.test(text) && !/\b(completed|srccreated|destsent)\b/i.test(text);
+}
+
+/** The service's own no, in its own shape; a gateway that speaks in its place refuses nothing. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof ServiceError && error.kind !== 'temporary' && error.code !== alreadyFinal;
+  return error instanceof ServiceError && error.isOwnRefusal && error.code !== alreadyFinal;
 }
 
 /**
- * Whether the service may have acted on a confirmation that ended in this error. The client tells with `NoAnswer`; its
- * other failures come from before the request (sign-in, interruption) or are the service's own refusal.
+ * Whether the service may have acted on a confirmation that ended in this error. Failures that come from before the
+ * request (sign-in, interruption) and 429 say that it has not.
  */
 function mayHaveArrived(error: unknown): boolean {
   if (error instanceof NoAnswer) return error.mayHaveArrived;
-  return error instanceof Failure && error.code === alreadyFinal;
+  if (error instanceof ServiceError) return !isRefusal(error) && error.status !== 429;
+  return false;
 }
 
-/** False when the service asks for a longer wait than is worth it. After a refusal the state is read at once. */
+/** False when the service asks for a longer wait than is worth it. */
 async function pause(attempt: number, error: unknown, { sleep, signal }: ConfirmDeps): Promise<boolean> {
-  const ms = isRefusal(error) ? 0 : pauseBefore(attempt, error);
+  const ms = pauseBefore(attempt, error);
   if (ms === undefined) return false;
   if (!signal.aborted) await sleep(ms, signal).catch(() => undefined);
   return true;
@@ -98,7 +120,7 @@ function notKnown(txnId: string, cause: unknown): Failure {
       ? 'the service did not answer the confirmation'
       : 'the service could not tell what became of the confirmation';
   return new Failure('pending', `Not known yet: ${why}. Nothing was tried twice.`, {
-    hint: `svcpay tx resume ${txnId}`,
+    next: { do: 'resume', id: txnId },
     txnId,
     cause,
   });

@@ -19,11 +19,13 @@ const tries = 4;
  *
  * @param ours nobody else can have used `body.extRefId`, so that a refusal needs no look-up.
  * @param find looks for a transaction that an earlier request under the same reference made.
+ * @param onLost an answer was lost: from now on the service may know the reference from this very call.
  */
 export async function createOnce(
   body: CreateTransaction,
   ours: boolean,
   find: () => Promise<Transaction | undefined>,
+  onLost: (mayHaveArrived: boolean) => void,
   { service, sleep, signal }: CreateDeps,
 ): Promise<Transaction> {
   let unknown = ours;
@@ -34,6 +36,7 @@ export async function createOnce(
     } catch (caught) {
       error = caught;
     }
+    onLost(mayHaveArrived(error));
     unknown &&= !mayHaveArrived(error);
     const again = isTemporary(error);
     if (again) {

@@ -41,6 +41,7 @@ const orderSchema = v.strictObject({
     sourceOfFunds: v.exactOptional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
   }),
   onceKey: v.nullable(v.string()),
+  notBefore: v.exactOptional(v.number()),
   destination: v.string(),
   receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
 });

@@ -13,6 +13,8 @@ export interface Order {
   readonly onceKey: string | null;
   /** Where the money goes, for limits on destinations. */
   readonly destination: string;
+  /** Epoch ms before which it cannot have been paid: when an invoice was made. */
+  readonly notBefore?: number | undefined;
   /** The exact amount that the recipient must get, where the order fixes it. */
   readonly receives: Money | undefined;
 }
@@ -28,6 +30,7 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
       destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice.invoice } },
     },
     onceKey: `bolt11:${invoice.paymentHash}`,
+    notBefore: invoice.timestamp * 1000,
     destination: invoice.payee,
     receives: invoice.amountMsat === null ? undefined : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
   };

@@ -1,14 +1,16 @@
-// The one machine that every payment runs through: intent -> created -> confirming -> confirmed -> final, each step in
-// the journal before its request goes out. Recovery after a crash is this same path, entered where it had stopped.
+// The payments of this wallet: each runs through the one machine, each step in the journal before its request goes out.
+// Recovery after a crash is this same path, entered where it had stopped.
 import type { Transaction } from '../../api/types.js';
-import { LostClaim, type Intent } from '../../store/journal/journal.js';
-import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
-import { takeOver } from './follow.js';
-import { encodeOrder, fingerprint } from './order-record.js';
-import { alreadyPaid, differentPayment } from './references.js';
-import { givenUp, type RunOptions } from './run.js';
+import { leaseMs, LostClaim, type Claim, type Intent } from '../../store/journal/journal.js';
 import { isFinal } from '../../formats/states.js';
-import { advance } from './steps.js';
+import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
+import { openHistory } from './history.js';
+import { advance } from './machine.js';
+import { encodeOrder, fingerprint } from './order-record.js';
+import type { Order } from './orders.js';
+import { alreadyPaid, differentPayment, onceRef } from './references.js';
+import { givenUp, type RunOptions } from './run.js';
+import { takeOver } from './take-over.js';
 
 /**
  * Pays at most once and resolves with the transaction in its last known state.
@@ -16,35 +18,43 @@ import { advance } from './steps.js';
  */
 export async function pay(request: PaymentRequest, options: PaymentOptions, deps: PaymentDeps): Promise<Transaction> {
   const { order, terms } = request;
-  const consent = options.quoteOnly ? 'none' : request.consent;
+  const { onceKey } = order;
+  const consent = options.mode === 'look' ? 'none' : request.consent;
   const draft = {
     id: deps.newId(),
     scope: deps.scope,
     account: deps.account,
-    ref: request.ref ?? deps.newId(),
+    ref: request.ref ?? refByItself(order) ?? deps.newId(),
     kind: order.kind,
     request: encodeOrder(order),
     fingerprint: fingerprint(order),
-    onceKey: order.onceKey,
+    onceKey,
     terms,
     consent,
   };
   const { intent, found } = await deps.journal.begin(draft);
-  if (found === 'ref' && intent.fingerprint !== draft.fingerprint) throw differentPayment(intent.ref, intent.txnId);
-  // The same invoice without a reference is the same payment run again; all else about it must be the same too.
-  const isSame = request.ref === undefined && intent.fingerprint === draft.fingerprint && !isOver(intent);
-  if (found === 'once' && !isSame) throw alreadyPaid(intent);
+  const isSame = intent.fingerprint === draft.fingerprint;
+  const isPaid = intent.txnState === 'completed' || intent.txnState === 'error';
+  if (found === 'ref' && !isSame) throw differentPayment(intent.ref, intent.txnId);
+  // The same invoice without a reference is the same payment run again, until it is over.
+  if (found === 'once' && (request.ref !== undefined || !isSame || isOver(intent))) throw alreadyPaid(intent);
+  if (found === 'ref' && request.ref === undefined && intent.step === 'final' && isPaid) throw alreadyPaid(intent);
   return drive(
     intent,
     {
-      reference: request.unseen === true ? 'unseen' : found === 'new' && request.ref === undefined ? 'ours' : 'given',
+      mode: options.mode,
+      reference: request.ref !== undefined ? 'given' : onceKey !== null ? 'once' : 'own',
       renew: found === 'new' ? {} : { terms, consent },
-      resumed: false,
+      followed: false,
       options,
     },
     deps,
   );
 }
+
+/** An invoice is paid under the same reference wherever it is paid; another way to pay the same has one of its own. */
+const refByItself = ({ onceKey, body }: Order): string | undefined =>
+  onceKey !== null && body.destReq.method === 'lightning' ? onceRef(onceKey) : undefined;
 
 const isOver = ({ txnState }: Intent): boolean => txnState !== null && isFinal(txnState);
 
@@ -52,34 +62,57 @@ const isOver = ({ txnState }: Intent): boolean => txnState !== null && isFinal(t
  * Goes on with a payment that the journal holds, with the terms and the yes that it holds, or reports how it ended.
  * Throws Failure like `pay`; `usage` for one that was given up before anything moved.
  */
-export async function resume(intent: Intent, options: PaymentOptions, deps: PaymentDeps): Promise<Transaction> {
+export async function resume(
+  intent: Intent,
+  options: Omit<PaymentOptions, 'mode'>,
+  deps: PaymentDeps,
+): Promise<Transaction> {
   if (intent.closed) throw givenUp(intent);
-  return drive(intent, { reference: 'given', renew: {}, resumed: true, options }, deps);
+  const resumed = { ...options, mode: 'pay' } as const;
+  return drive(intent, { mode: 'resume', reference: 'given', renew: {}, followed: false, options: resumed }, deps);
 }
 
-/** Goes on with a payment that the journal holds as if it were asked for anew, also with one that was given up. */
-export async function payAnew(
+/** Lets the quote that the journal holds become a payment, that one and no other, also one that was given up. */
+export async function payThisQuote(
   intent: Intent,
   renew: RunOptions['renew'],
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  return drive(intent, { reference: 'given', renew, resumed: false, options }, deps);
+  return drive(intent, { mode: 'this-quote', reference: 'given', renew, followed: false, options }, deps);
 }
 
 async function drive(opened: Intent, start: RunOptions, deps: PaymentDeps): Promise<Transaction> {
   // Two runs in one process must not take each other for the same.
-  const owner = `${deps.owner} ${deps.newId()}`;
+  const own = { ...deps, owner: `${deps.owner} ${deps.newId()}` };
+  const history = deps.history ?? historyFor(deps);
   for (;;) {
-    const taken = await takeOver(opened, start.options, { ...deps, owner });
+    const taken = await takeOver(opened, start.options, own);
     if ('txn' in taken) return taken.txn;
     const { claim, followed } = taken;
+    const letGo = keepLease(claim, deps);
     try {
-      return await advance(claim, { ...start, followed }, deps);
+      return await advance(claim, { ...start, followed: followed || start.followed }, deps, history);
     } catch (error) {
       if (!(error instanceof LostClaim)) throw error;
     } finally {
+      letGo();
       await deps.journal.release(claim).catch(() => undefined);
     }
   }
 }
+
+/** An answer may take longer than a lease lasts: who waits for it must not be taken for dead. */
+function keepLease(claim: Claim, { every, journal }: PaymentDeps): () => void {
+  // One that was lost is found out with the next write.
+  return every(leaseMs / 3, () => void journal.renew(claim).catch(() => undefined));
+}
+
+/** What is known of the service's list, for one payment or for many that share it. */
+export const historyFor = ({ service, journal, scope, on }: Pick<PaymentDeps, 'service' | 'journal' | 'scope' | 'on'>) =>
+  openHistory({
+    service,
+    references: journal.references,
+    scope,
+    onRead: (count) => on({ type: 'reading-history', count }),
+  });

@@ -1,29 +1,23 @@
-// References: attempt n of a payment under R is R~n; the service has no look-up by reference, so its list is read.
-import type { ListedTransaction, TransactionFilter } from '../../api/types.js';
+// What a reference stands for: one payment for ever, whatever number of attempts it takes.
+import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { Intent } from '../../store/journal/journal.js';
 
-/** Attempt 1 carries the reference itself, later ones a number: an extRefId serves one transaction only. */
-export const attemptRef = (ref: string, attempt: number): string => (attempt === 1 ? ref : `${ref}~${attempt}`);
-
-function attemptOf(ref: string, extRefId: string | null | undefined): number | undefined {
-  if (extRefId === ref) return 1;
-  if (!extRefId?.startsWith(`${ref}~`)) return undefined;
-  const number = extRefId.slice(ref.length + 1);
-  return /^[1-9]\d{0,5}$/.test(number) && Number(number) > 1 ? Number(number) : undefined;
-}
+/** The reference of what can be paid once only, the same wherever it is tried: `bolt11:HASH` gives `bolt11-HASH`. */
+export const onceRef = (onceKey: string): string => onceKey.replace(':', '-');
 
 /** A reference stands for one payment for ever: another one under it is refused before anything is sent. */
 export function differentPayment(ref: string, txnId: string | null): Failure {
   const which = txnId === null ? 'not created yet' : `transaction ${txnId}`;
   return new Failure('usage', `Not sent: the reference ${ref} belongs to a different payment (${which}).`, {
-    hint: txnId === null ? 'svcpay tx pending' : `svcpay tx get ${txnId}`,
+    next: txnId === null ? { do: 'see-open-payments' } : { do: 'show', id: txnId },
     txnId: txnId ?? undefined,
   });
 }
 
 /** What can be paid once only is refused when it was let go, or is open, as another payment. */
-export function alreadyPaid({ ref, step, txnId, txnState }: Intent): Failure {
+export function alreadyPaid({ ref, step, txnId, txnState }: Pick<Intent, 'ref' | 'step' | 'txnId' | 'txnState'>): Failure {
+  const isOver = txnState === 'completed' || txnState === 'error';
   const how =
     txnState === 'completed' ? 'was already paid'
     : txnState === 'error' ? 'was tried before, and ended as error'
@@ -31,51 +25,22 @@ export function alreadyPaid({ ref, step, txnId, txnState }: Intent): Failure {
     : 'is already on its way';
   const which = txnId === null ? '' : ` (transaction ${txnId})`;
   return new Failure('usage', `Not sent: this invoice ${how}, under the reference ${ref}${which}.`, {
-    hint: txnState === 'completed' || txnState === 'error' ? `svcpay tx get ${txnId}` : `svcpay tx resume ${ref}`,
+    next: isOver && txnId !== null ? { do: 'show', id: txnId } : { do: 'resume', id: ref },
     txnId: txnId ?? undefined,
   });
 }
 
-export interface Attempt {
-  readonly number: number;
-  readonly txnId: string;
+/** The same, of a transaction that another machine made: the journal here does not know it. */
+export function paidElsewhere({ txnId, txnState, extRefId }: Transaction, ref: string): Failure {
+  const how = txnState === 'completed' ? 'was already paid' : `is already being paid (${txnState})`;
+  return new Failure('usage', `Not sent: this invoice ${how}, under the reference ${extRefId ?? ref} (transaction ${txnId}).`, {
+    next: { do: 'show', id: txnId },
+    txnId,
+  });
 }
 
-export interface ListService {
-  eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;
-  serviceNow(): number;
+/** The service refuses the reference as used, and its list does not show by what: another machine may be paying. */
+export function usedButNotSeen(ref: string, cause: unknown): Failure {
+  const message = `Not known yet: the service says that the reference ${ref} was used, and does not show by which transaction.`;
+  return new Failure('pending', message, { next: { do: 'resume', id: ref }, cause });
 }
-
-const dayMs = 86_400_000;
-
-/**
- * The latest attempt under a reference that the service knows, from all pages of its list.
- *
- * @param since epoch ms; nothing under this reference is older.
- */
-export async function latestAttempt(ref: string, since: number, service: ListService): Promise<Attempt | undefined> {
-  let latest: Attempt | undefined;
-  for await (const txn of service.eachTransaction(allSince(since, service))) {
-    const number = attemptOf(ref, txn.extRefId);
-    if (number !== undefined && number > (latest?.number ?? 0)) latest = { number, txnId: txn.txnId };
-  }
-  return latest;
-}
-
-/** Those of many references that the service knows, in whatever attempt: its list is gone through once for all. */
-export async function knownReferences(refs: ReadonlySet<string>, service: ListService): Promise<ReadonlySet<string>> {
-  const known = new Set<string>();
-  if (refs.size === 0) return known;
-  for await (const { extRefId } of service.eachTransaction(allSince(0, service))) {
-    const first = extRefId?.replace(/~\d+$/, '');
-    for (const ref of [extRefId, first]) if (ref != null && refs.has(ref)) known.add(ref);
-  }
-  return known;
-}
-
-const allSince = (since: number, service: ListService): TransactionFilter => ({
-  time: 'other',
-  startTime: new Date(Math.max(since, 0)).toISOString(),
-  endTime: new Date(service.serviceNow() + dayMs).toISOString(),
-  limit: 100,
-});

@@ -44,7 +44,7 @@ export async function resumeAll(
 
 async function outcome(intent: Intent, wait: number | 'forever' | false, depsFor: DepsFor): Promise<Resumed> {
   try {
-    const txn = await resume(intent, { wait, retry: false, quoteOnly: false }, await depsFor(intent));
+    const txn = await resume(intent, { wait, retry: false }, await depsFor(intent));
     return { intent, txn, failure: undefined };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

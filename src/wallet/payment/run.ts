@@ -3,21 +3,24 @@ import type { Transaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { LostClaim, type Claim, type Consent, type Intent, type IntentChange, type PaymentTerms } from '../../store/journal/journal.js';
-import type { PaymentDeps, PaymentOptions } from './contract.js';
+import type { Mode, PaymentDeps, PaymentOptions } from './contract.js';
+import type { History } from './history.js';
 import { decodeOrder } from './order-record.js';
 import type { Order } from './orders.js';
-import type { Quote } from './quote.js';
+import type { Quote } from '../quote/quote.js';
 import { readTransaction } from './read-transaction.js';
 
 export interface RunOptions {
-  /** What the service can know under the reference: nothing, or not before somebody else uses it, or anything. */
-  readonly reference: 'ours' | 'unseen' | 'given';
+  readonly mode: Mode;
+  /**
+   * Who else can use the reference: nobody, because it was made up for this run (`own`); whoever pays for the same thing
+   * (`once`); whoever knows it (`given`).
+   */
+  readonly reference: 'own' | 'once' | 'given';
   /** What a new run of the same payment says anew. */
   readonly renew: { readonly terms?: PaymentTerms; readonly consent?: Consent };
-  /** An open payment is gone on with: it is not given up for a passing trouble, nor begun again once it is over. */
-  readonly resumed: boolean;
   /** Another process was followed: what it brought about is reported, not begun again. */
-  readonly followed?: boolean;
+  readonly followed: boolean;
   readonly options: PaymentOptions;
 }
 
@@ -27,14 +30,15 @@ export interface Run {
   readonly order: Order;
   readonly start: RunOptions;
   readonly deps: PaymentDeps;
+  readonly history: History;
   /** What is to be written with the next attempt, because the present one was agreed to already. */
   renew: RunOptions['renew'];
   /** The transaction as last read, once there is one. */
   txn: Transaction | undefined;
   /** Nobody but this run can have used the reference. */
   ours: boolean;
-  /** Nothing is under the reference at the service: it need not be looked for before it is created. */
-  unseen: boolean;
+  /** The transaction was made by this run: nobody else can have moved it on. */
+  createdHere: boolean;
   /** The source wallet before this run's quote. */
   available: Money | undefined;
   /** The quote that a person agreed to in this run. */
@@ -45,6 +49,8 @@ export interface Run {
   witnessed: boolean;
   /** Only a quote is wanted of a payment that was open before: it stays as it is. */
   readonly lookingOnly: boolean;
+  /** Transactions of earlier attempts that this run read as over, without having paid. */
+  readonly over: Set<string>;
   /** How often this run has quoted anew. */
   requotes: number;
   /** The journal could not be written after the confirmation: go on without it, the truth is at the service. */
@@ -54,7 +60,7 @@ export interface Run {
 /** A payment that was given up is begun again only by whoever asks for it anew. */
 export function givenUp({ ref, txnId }: Intent): Failure {
   return new Failure('usage', `Not sent: the payment ${ref} was given up before anything moved.`, {
-    hint: `Run it again, with --ref ${ref}, if it is still wanted.`,
+    hint: `Run it again, with the reference ${ref}, if it is still wanted.`,
     txnId: txnId ?? undefined,
   });
 }
@@ -62,31 +68,33 @@ export function givenUp({ ref, txnId }: Intent): Failure {
 /** Whether a confirmation was or may have been sent for the present attempt. */
 export const isLetGo = ({ step }: Intent): boolean => step === 'confirming' || step === 'confirmed';
 
-export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps): Promise<Run> {
+export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps, history: History): Promise<Run> {
   const { intent } = claim;
-  if (intent.closed && start.resumed) throw givenUp(intent);
+  if (intent.closed && start.mode === 'resume') throw givenUp(intent);
   const order = decodeOrder(intent.request);
   const isFirst = claim.fence === 1;
-  const renewNow = isLetGo(intent) ? {} : start.renew;
+  const isLooking = start.mode === 'look';
   const run: Run = {
     claim,
     order,
     start,
     deps,
+    history,
     renew: isLetGo(intent) ? start.renew : {},
     txn: undefined,
-    ours: isFirst && start.reference === 'ours',
-    unseen: start.reference === 'unseen' ? start.followed !== true : isFirst && start.reference === 'ours',
+    ours: isFirst && start.reference === 'own',
+    createdHere: false,
     available: undefined,
     agreed: undefined,
     confirmedHere: false,
-    witnessed: intent.step === 'final' && (start.resumed || start.followed === true),
-    lookingOnly: start.options.quoteOnly && !isFirst && !intent.closed && ['intent', 'created'].includes(intent.step),
+    witnessed: intent.step === 'final' && (start.mode === 'resume' || start.followed),
+    lookingOnly: isLooking && !isFirst && !intent.closed && ['intent', 'created'].includes(intent.step),
+    over: new Set(),
     requotes: 0,
     journalLost: false,
   };
-  const change: IntentChange = { ...renewNow, ...(intent.closed && { closed: false }) };
-  if (Object.keys(change).length > 0 && !start.options.quoteOnly) await write(run, change);
+  const change: IntentChange = { ...(!isLetGo(intent) && start.renew), ...(intent.closed && { closed: false }) };
+  if (Object.keys(change).length > 0 && !isLooking) await write(run, change);
   return run;
 }
 
@@ -99,6 +107,7 @@ export async function writeAfterMoney(run: Run, change: IntentChange): Promise<v
   try {
     if (!run.journalLost) return await write(run, change);
   } catch (error) {
+    if (error instanceof LostClaim) throw error;
     run.journalLost = true;
     if (error instanceof Failure) run.deps.on({ type: 'journal-failed', error });
   }
@@ -116,18 +125,26 @@ export async function beforeMoney<T>(run: Run, action: (run: Run) => Promise<T>)
   }
 }
 
-/** What passes by itself, or asks for a person: an open payment that `tx resume` met with it stays open for the next time. */
+/** What passes by itself, or asks for a person: an open payment that is resumed stays open for the next time. */
 const passing: ReadonlySet<FailureKind> = new Set(['temporary', 'authentication', 'interrupted', 'declined']);
 
+/** Another process may have taken the payment over meanwhile: then what it does is followed. */
 async function closing(run: Run, error: unknown): Promise<unknown> {
-  const stays = run.start.resumed && error instanceof Failure && passing.has(error.kind);
-  if (!stays) await close(run).catch(() => undefined);
+  const kind = error instanceof Failure ? error.kind : undefined;
+  const stays = kind === 'pending' || (run.start.mode === 'resume' && kind !== undefined && passing.has(kind));
+  if (stays) return error;
+  try {
+    await close(run);
+  } catch (trouble) {
+    if (trouble instanceof LostClaim) return trouble;
+  }
   return error;
 }
 
 /** Ends the payment without anything having moved. Whoever wants it after all says so anew. */
 export async function close(run: Run): Promise<void> {
-  if (!run.lookingOnly) await write(run, { closed: true, consent: 'none' });
+  if (run.lookingOnly || isLetGo(run.claim.intent) || run.claim.intent.step === 'final') return;
+  await write(run, { closed: true, consent: 'none' });
 }
 
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
@@ -137,20 +154,24 @@ export async function reread(run: Run): Promise<Transaction> {
   return run.txn;
 }
 
-/** The attempt ended without anything having moved: it is quoted anew, unless this one quote was meant. */
+/** The attempt ended without a confirmation: it is quoted anew, unless this one quote was meant. */
 export async function afterLapse(run: Run, { txnState }: Transaction): Promise<void> {
-  if (run.start.options.thisQuoteOnly !== true) return nextAttempt(run);
+  if (run.start.mode !== 'this-quote') return nextAttempt(run);
   run.witnessed = true;
-  return write(run, { step: 'final', txnState });
+  return write(run, { step: 'final', txnState, approvedAt: null });
 }
 
-/** The service itself says that the attempt moved nothing; the next one has a reference of its own. */
+/**
+ * The next attempt has a reference of its own. Only after a fresh read that says that the one before is over and moved
+ * nothing; once a confirmation was sent for that one, only when a person asks for it.
+ */
 export async function nextAttempt(run: Run): Promise<void> {
   const attempt = run.claim.intent.attempt + 1;
-  const asked: IntentChange = run.start.options.quoteOnly ? { closed: true, consent: 'none' } : run.renew;
-  await write(run, { ...asked, step: 'intent', attempt, txnId: null, txnState: null });
+  const asked: IntentChange = run.start.mode === 'look' ? { closed: true, consent: 'none' } : run.renew;
+  await write(run, { ...asked, step: 'intent', attempt, txnId: null, txnState: null, approvedAt: null });
   run.renew = {};
   run.txn = undefined;
+  run.createdHere = false;
   run.confirmedHere = false;
   run.witnessed = false;
   run.requotes += 1;

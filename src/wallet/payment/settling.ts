@@ -1,56 +1,112 @@
 // confirming -> confirmed -> final: once the money was let go, nothing but the service's word ends the payment.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { hasLapsed, isFinal, isRetriable } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
-import { confirmOnce } from './confirm.js';
+import { wasConfirmed } from '../../store/journal/rules.js';
+import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
 import { afterLapse, nextAttempt, reread, writeAfterMoney, type Run } from './run.js';
-import { hasLapsed, isFinal, isRetriable } from '../../formats/states.js';
 import { waitUntilFinal } from './wait.js';
 
-export async function confirm(run: Run): Promise<void> {
+export async function confirm(run: Run): Promise<undefined> {
   const { intent } = run.claim;
   run.deps.on({ type: 'let-go', intent });
+  let confirmed: Confirmed;
   try {
-    run.txn = await confirmOnce(intent.txnId ?? '', !run.confirmedHere, run.deps);
+    confirmed = await confirmOnce(intent.txnId ?? '', !run.confirmedHere, run.deps);
   } catch (error) {
     if (error instanceof Failure && error.kind === 'pending') throw error;
     // The service has refused, or was never reached: the quote will lapse, nothing moved.
-    await writeAfterMoney(run, { step: 'created', closed: true, consent: 'none' });
+    await writeAfterMoney(run, { step: 'created', closed: true, consent: 'none', approvedAt: null });
     throw explainRefusal(error, undefined, intent.txnId ?? undefined);
   }
-  run.witnessed = true;
+  run.txn = confirmed.txn;
+  run.witnessed = confirmed.sent > 0;
   run.deps.on({ type: 'state', txn: run.txn });
-  if (hasLapsed(run.txn.txnState) && !run.journalLost) {
-    await afterLapse(run, run.txn);
-    return;
-  }
-  const step = isFinal(run.txn.txnState) ? 'final' : 'confirmed';
-  await writeAfterMoney(run, { step, txnState: run.txn.txnState });
+  if (isLate(run, confirmed)) await afterLapse(run, run.txn);
+  else await follow(run, run.txn);
+}
+
+/**
+ * A quote whose time was over when it was confirmed, and the service says so in the answer to the one confirmation that
+ * there was (specification, endpoint 7: confirming an expired quote moves it to `expired`, and code 2005). Any other way
+ * to hear of `expired` after a confirmation is doubt.
+ */
+const isLate = (run: Run, { txn, isAnswer }: Confirmed): boolean =>
+  isAnswer && hasLapsed(txn.txnState) && !run.journalLost && (run.agreed?.expiresAt ?? Infinity) <= run.deps.service.serviceNow();
+
+/** Writes down what the service says of a payment that was let go. That it lapsed is no end: see `endDoubt`. */
+async function follow(run: Run, { txnState }: Transaction): Promise<void> {
+  await writeAfterMoney(run, { step: isFinal(txnState) && !hasLapsed(txnState) ? 'final' : 'confirmed', txnState });
 }
 
 /** Resolves with the transaction when it need not be waited for. */
 export async function settle(run: Run): Promise<Transaction | undefined> {
+  const isFirst = !run.witnessed;
   run.witnessed = true;
   const txn = run.txn ?? (await readLetGo(run));
-  const { wait } = run.start.options;
+  const { wait, retry } = run.start.options;
+  if (isFirst && retry && hasLapsed(txn.txnState)) {
+    await nextAttempt(run);
+    return undefined;
+  }
   if (wait === false && !isFinal(txn.txnState)) return txn;
+  run.txn = await waitForEnd(run, txn);
+  if (hasLapsed(run.txn.txnState)) await endDoubt(run);
+  await follow(run, run.txn);
+  return undefined;
+}
+
+async function waitForEnd(run: Run, txn: Transaction): Promise<Transaction> {
+  const { wait } = run.start.options;
   const onChange = async (next: Transaction): Promise<void> => {
     run.txn = next;
     run.deps.on({ type: 'state', txn: next });
     if (!isFinal(next.txnState)) await writeAfterMoney(run, { txnState: next.txnState });
   };
-  run.txn = await waitUntilFinal(
-    txn,
-    { atMostMs: typeof wait === 'number' ? wait : undefined, onChange, goOn: 'svcpay tx resume' },
-    run.deps,
-  );
-  await writeAfterMoney(run, { step: 'final', txnState: run.txn.txnState });
-  return undefined;
+  return waitUntilFinal(txn, { atMostMs: typeof wait === 'number' ? wait : undefined, onChange, goOn: 'svcpay tx resume' }, run.deps);
+}
+
+/** How often, and after how many ms, a state is read again that cannot be true of a payment that was let go. */
+const secondLooks = [500, 1_000, 2_000, 4_000];
+
+/**
+ * `expired` and `usercanceled` after a confirmation was sent, or a later state was seen, prove nothing: a read may lag.
+ * It is read again for a while; where the service stays with it, the outcome is not known, and only a person goes on.
+ */
+async function endDoubt(run: Run): Promise<void> {
+  for (const ms of secondLooks) {
+    if (run.start.options.wait === false || run.deps.signal.aborted) break;
+    await run.deps.sleep(ms, run.deps.signal).catch(() => undefined);
+    const next = await reread(run).catch(() => undefined);
+    if (next === undefined || hasLapsed(next.txnState)) continue;
+    run.txn = await waitForEnd(run, next);
+    if (!hasLapsed(run.txn.txnState)) return;
+  }
+  const { txnId, txnState } = run.txn ?? {};
+  await writeAfterMoney(run, { step: 'confirmed', txnState: txnState ?? null });
+  throw inDoubt(run.claim.intent, txnId, txnState ?? 'lapsed');
+}
+
+function inDoubt({ ref }: Intent, txnId: string | undefined, txnState: string): Failure {
+  const message = `Not known yet: the service says ${txnState}, and the payment had been confirmed. It may still have paid.`;
+  return new Failure('pending', message, {
+    hint: 'Ask the service what became of it; if nothing was paid, try once more',
+    next: { do: 'retry', id: ref },
+    txnId,
+  });
+}
+
+/** Where only a quote is wanted of a payment that is on its way, it is read and otherwise left alone. */
+export async function lookAtLetGo(run: Run): Promise<Transaction> {
+  const txn = await readLetGo(run);
+  if (hasLapsed(txn.txnState)) throw inDoubt(run.claim.intent, txn.txnId, txn.txnState);
+  return isFinal(txn.txnState) ? reportFinal(run, txn) : txn;
 }
 
 /** Reads a payment that goes on by itself: that it cannot be read does not mean that nothing moved. */
-export async function readLetGo(run: Run): Promise<Transaction> {
+async function readLetGo(run: Run): Promise<Transaction> {
   try {
     return await reread(run);
   } catch (error) {
@@ -62,27 +118,41 @@ function unread({ txnId, txnState, ref }: Intent, cause: unknown): Failure {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const last = txnState === null ? '' : `, last seen as ${txnState}`;
   return new Failure('pending', `Not known yet: the payment was let go${last}, and cannot be read now: ${reason}`, {
-    hint: `svcpay tx resume ${txnId ?? ref}`,
+    next: { do: 'resume', id: txnId ?? ref },
     txnId: txnId ?? undefined,
     cause,
   });
 }
 
-/** A payment that is run again after it ended without paying: by itself where it lapsed, with `--retry` where it failed. */
-export async function startAgain(run: Run): Promise<boolean> {
-  if (run.witnessed) return false;
-  const { txnState } = run.claim.intent;
-  const again = txnState !== null && (hasLapsed(txnState) || (run.start.options.retry && isRetriable(txnState)));
-  if (again) await nextAttempt(run);
-  return again;
+/**
+ * A payment that is run again after it ended without paying: by itself where it lapsed unconfirmed, else where a person
+ * asks for another try. What the journal remembers is no licence: the service is asked once more.
+ */
+export async function reportOrStartAgain(run: Run): Promise<Transaction | undefined> {
+  const { intent } = run.claim;
+  const remembered = intent.txnState ?? '';
+  const { retry } = run.start.options;
+  const isWanted = !run.witnessed && (hasLapsed(remembered) || (retry && isRetriable(remembered)));
+  const txn = isWanted ? await reread(run) : (run.txn ?? (await readEnded(run)));
+  // A state that goes back does not take back what was seen.
+  if (remembered === 'completed') return { ...txn, txnState: remembered };
+  if (txn.txnState !== remembered && isFinal(txn.txnState)) await writeAfterMoney(run, { txnState: txn.txnState });
+  const mayHavePaid = hasLapsed(txn.txnState) && wasConfirmed(intent);
+  const startsAgain = isWanted && (retry ? hasLapsed(txn.txnState) || isRetriable(txn.txnState) : hasLapsed(txn.txnState) && !mayHavePaid);
+  if (!startsAgain) return reportFinal(run, txn);
+  await nextAttempt(run);
+  return undefined;
 }
 
-export async function reportFinal(run: Run): Promise<Transaction> {
-  const txn = run.txn ?? (await readEnded(run));
-  if (txn.txnState === 'completed') return txn;
-  throw new Failure('payment-failed', endedText(txn.txnState), {
-    hint: isRetriable(txn.txnState) && !run.start.resumed ? 'Add --retry to try once more.' : `svcpay tx get ${txn.txnId}`,
-    txnId: txn.txnId,
+function reportFinal(run: Run, txn: Transaction): Transaction {
+  const { txnId, txnState } = txn;
+  if (txnState === 'completed') return txn;
+  if (!isFinal(txnState)) throw unread(run.claim.intent, new Error(`the service says ${txnState} again.`));
+  if (hasLapsed(txnState) && wasConfirmed(run.claim.intent)) throw inDoubt(run.claim.intent, txnId, txnState);
+  const canRetry = isRetriable(txnState) && run.start.mode !== 'resume';
+  throw new Failure('payment-failed', endedText(txnState), {
+    next: canRetry ? { do: 'retry', id: run.claim.intent.ref } : { do: 'show', id: txnId },
+    txnId,
   });
 }
 
@@ -99,7 +169,7 @@ async function readEnded(run: Run): Promise<Transaction> {
   } catch (error) {
     if (txnState !== 'completed' || !(error instanceof Failure)) throw error;
     throw new Failure(error.kind, `Paid before, under the reference ${ref}: the transaction cannot be read now. ${error.message}`, {
-      hint: `svcpay tx get ${txnId}`,
+      next: { do: 'show', id: txnId ?? ref },
       txnId: txnId ?? undefined,
       cause: error,
     });

@@ -7,13 +7,15 @@ import type { Network } from '../../store/profile/profiles.js';
 import { confirmOnce, type ConfirmDeps } from '../payment/confirm.js';
 import { createOnce, explainRefusal, type CreateDeps } from '../payment/create.js';
 import { isOnNetwork } from '../plan/network.js';
-import { latestAttempt, type ListService } from '../payment/references.js';
+import type { History } from '../payment/history.js';
 import { withKnown } from '../payment/read-transaction.js';
 import { waitUntilFinal } from '../payment/wait.js';
 import { isQuoted } from '../../formats/states.js';
 
 export interface ReceiveDeps {
-  readonly service: CreateDeps['service'] & ConfirmDeps['service'] & ListService;
+  readonly service: CreateDeps['service'] & ConfirmDeps['service'];
+  /** Opened only where a reference has to be looked for. */
+  readonly history: () => Promise<History>;
   readonly sleep: ConfirmDeps['sleep'];
   readonly newId: () => string;
   readonly now: () => number;
@@ -31,13 +33,15 @@ export async function requestMoney(
 ): Promise<Transaction> {
   const extRefId = ref ?? deps.newId();
   const find = async (): Promise<Transaction | undefined> => {
-    const earlier = await latestAttempt(extRefId, 0, deps.service);
+    const history = await deps.history();
+    await history.update(0);
+    const earlier = (await history.attempts(extRefId)).at(-1);
     return earlier === undefined ? undefined : deps.service.transaction(earlier.txnId);
   };
   const known = ref === undefined ? undefined : await find();
   const quoted = known ?? (await createQuote({ ...body, extRefId }, ref === undefined, find, deps));
   checkSameRequest(body, quoted, extRefId);
-  const confirmed = isQuoted(quoted.txnState) ? await confirmOnce(quoted.txnId, false, deps) : quoted;
+  const confirmed = isQuoted(quoted.txnState) ? (await confirmOnce(quoted.txnId, false, deps)).txn : quoted;
   return waitUntilFinal(withKnown(quoted, confirmed), { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable }, deps);
 }
 
@@ -57,7 +61,7 @@ async function createQuote(
   deps: ReceiveDeps,
 ): Promise<Transaction> {
   try {
-    return await createOnce(body, fresh, find, deps);
+    return await createOnce(body, fresh, find, () => undefined, deps);
   } catch (error) {
     throw explainRefusal(error, undefined);
   }

@@ -1,6 +1,6 @@
 // A payment machine on a bench: a service of one page, a journal in memory, a clock that runs only while it sleeps.
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
-import type { CreateTransaction, Transaction } from '../../../src/api/types.js';
+import type { CreateTransaction, Rates, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Claim, Intent, IntentChange, Journal } from '../../../src/store/journal/journal.js';
 import type { PaymentDeps, PaymentEvent, PaymentOptions, PaymentService } from '../../../src/wallet/payment/contract.js';
@@ -33,6 +33,7 @@ export interface Bench {
   journalFails: (change: IntentChange) => boolean;
   says: (question: string) => boolean;
   time: number;
+  rates: Rates;
   pay(change?: Partial<PayOptions>): Promise<Transaction>;
   intent(ref?: string): Intent;
 }
@@ -77,6 +78,13 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
       enter('wallets', 'GET wallets');
       return [{ ccy: 'BTC', amount: 1, availableBalance: 0.5 }];
     },
+    async rates() {
+      return made.rates;
+    },
+    async transactions() {
+      enter('list', 'GET list');
+      return { data: [...transactions], pagination: { page: 1, limit: 100, total: transactions.length } };
+    },
     async *eachTransaction() {
       enter('list', 'GET list');
       yield* transactions;
@@ -105,6 +113,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     events: [],
     asked: [],
     time: Date.UTC(2025, 0, 15),
+    rates: {},
     quotes: () => ({}),
     confirms: () => 'srccreated',
     journalFails: () => false,
@@ -119,6 +128,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
       limits: { perPayment: {}, perDay: {}, destinations: [] },
       now: () => made.time,
       sleep: async (ms) => void (made.time += ms),
+      every: () => () => undefined,
       newId: ids(),
       signal: interrupt.signal,
       approve: async ({ quote }) => {
@@ -131,7 +141,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     pay: ({ ref = 'R', order: wanted = order, yes = true, maxFee, ...options } = {}) =>
       pay(
         { order: wanted, ref, terms: { maxFee }, consent: yes ? 'standing' : 'none' },
-        { wait: 'forever', retry: false, quoteOnly: false, ...options },
+        { wait: 'forever', retry: false, mode: 'pay', ...options },
         made.deps,
       ),
     intent: (ref = 'R') => {

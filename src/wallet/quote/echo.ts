@@ -1,0 +1,136 @@
+// Whether the service's answer is about what was asked for. Pure: an order and the answer in, a refusal or nothing out.
+// What is looked at: currencies, methods, amounts, the destination and everything that it was resolved to, the parties.
+import Big from 'big.js';
+import type { RequestSide, Transaction } from '../../api/types.js';
+import { decimalsOf, fixed, fromWire } from '../../formats/amount.js';
+import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
+import { Failure } from '../../formats/failure.js';
+import type { Order } from '../payment/orders.js';
+
+/**
+ * Compares what the service echoes with what was asked, whatever state the transaction is in.
+ * A service that answers something else is not obeyed: throws Failure `refused`.
+ */
+export function checkEcho(order: Order, txn: Transaction): void {
+  const difference =
+    sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
+    sideDifference('destination', order.body.destReq, txn.destReq) ??
+    amountDifference(order, txn) ??
+    deductionDifference(order, txn);
+  if (difference !== undefined) throw notObeyed(difference, txn.txnId);
+}
+
+export function notObeyed(difference: string, txnId?: string): Failure {
+  return new Failure('refused', `Nothing moved: the service quoted something else than was asked: ${difference}.`, {
+    next: { do: 'check-installation' },
+    txnId,
+  });
+}
+
+type AskedSide = Order['body']['sourceReq'];
+
+function sideDifference(name: string, asked: AskedSide, given: RequestSide): string | undefined {
+  if (asked.ccy !== given.ccy) return `the ${name} currency is ${given.ccy}, not ${asked.ccy}`;
+  if (asked.method !== given.method) return `the ${name} method is ${given.method}, not ${asked.method}`;
+  if (asked.amtRequested !== undefined) {
+    const answered = wire(given.amtRequested);
+    if (answered === undefined || !answered.eq(asked.amtRequested)) {
+      return `the ${name} amount is ${answered === undefined ? 'missing' : fixed(answered)}, not ${fixed(new Big(asked.amtRequested))}`;
+    }
+  }
+  return (asked.method === 'lnurl' ? lnurlDifference(asked, given) : detailDifference(asked, given)) ?? kycDifference(asked, given);
+}
+
+const wire = (value: Parameters<typeof fromWire>[0] | null | undefined): Big | undefined =>
+  value === null || value === undefined ? undefined : fromWire(value);
+
+/** Names of the same account under which services have been seen to echo it. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  acctNum: ['bankAcctNum', 'accountNumber'],
+  bankAcctNum: ['acctNum', 'accountNumber'],
+};
+
+function detailDifference(asked: AskedSide, given: RequestSide): string | undefined {
+  const answered = given.reqDetails ?? {};
+  for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
+    const got = answered[field];
+    if (!sameText(got, wanted)) return different(field, got, wanted);
+    const resolved = (otherNames[field] ?? []).find((name) => answered[name] != null && !sameText(answered[name], wanted));
+    if (resolved !== undefined) return different(resolved, answered[resolved], wanted);
+  }
+  return undefined;
+}
+
+const different = (field: string, got: unknown, wanted: unknown): string =>
+  `${field} is ${got === undefined || got === null ? 'missing' : String(got)}, not ${String(wanted)}`;
+
+/** Bech32 and invoices mean the same in either case; everything else must be equal to the letter. */
+function sameText(got: unknown, wanted: unknown): boolean {
+  if (typeof got !== 'string' || typeof wanted !== 'string') return got === wanted;
+  if (got === wanted) return true;
+  const caseless = /^(ln|bc1|tb1|bcrt1|.+@)/i.test(wanted);
+  return caseless && got.toLowerCase() === wanted.toLowerCase();
+}
+
+/** Under whichever of its names the target is echoed, each that is there must lead to the same place. */
+function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
+  const wanted = asked.reqDetails?.['address'];
+  const { address, lnurlAddress, lnurl } = given.reqDetails ?? {};
+  const echoed = Object.entries({ address, lnurlAddress, lnurl }).filter(([, value]) => value != null);
+  if (echoed.length === 0) return different('address', undefined, wanted);
+  const [field, got] = echoed.find(([, value]) => lnurlTarget(value) !== lnurlTarget(wanted)) ?? [];
+  return field === undefined ? undefined : different(field, got, wanted);
+}
+
+/** The address on the web that a Lightning Address or an LNURL stands for; the text itself where it is neither. */
+function lnurlTarget(text: unknown): unknown {
+  if (typeof text !== 'string') return text;
+  const name = text.replace(/^lightning:/i, '');
+  try {
+    if (/^lnurl1/i.test(name)) return decodeLnurl(name);
+    if (!name.includes('@')) return name;
+    const { user, domain } = parseLightningAddress(name);
+    return `https://${domain}/.well-known/lnurlp/${user}`;
+  } catch {
+    return name;
+  }
+}
+
+/** Who pays and who is paid, where the answer names them. */
+function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
+  const wanted = asked.kyc?.details;
+  const got = given.kyc?.['details'];
+  if (wanted === undefined || typeof got !== 'object' || got === null) return undefined;
+  for (const [field, value] of Object.entries(wanted)) {
+    const echoed: unknown = Reflect.get(got, field);
+    if (echoed !== undefined && echoed !== null && echoed !== value) return different(`kyc ${field}`, echoed, value);
+  }
+  return undefined;
+}
+
+/** What the order fixes and rule 1 lets stand on one side only: the amount of an invoice, and the other side of one. */
+function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
+  const { receives } = order;
+  if (receives === undefined) return undefined;
+  const gets = wire(destReq.amtRequested);
+  if (gets !== undefined && !gets.eq(receives.value)) {
+    return `the recipient would get ${fixed(gets)}, not ${fixed(receives.value)}`;
+  }
+  const sent = wire(sourceReq.amtRequested);
+  if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
+  // The specification does not say whether the computed side of an answer includes the fees.
+  const fees = (wire(sourceReq.servicepayFees) ?? new Big(0)).plus(wire(sourceReq.networkFees) ?? 0);
+  const whole = receives.value.round(decimalsOf(receives.ccy), Big.roundUp);
+  if ([receives.value, whole].some((each) => sent.eq(each) || sent.eq(each.plus(fees)) || sent.eq(each.minus(fees)))) return undefined;
+  return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
+}
+
+/** Who bears the fees, where the answer says it. */
+function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
+  for (const field of ['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'] as const) {
+    const answered = txn[field];
+    const asked = body[field] ?? false;
+    if (typeof answered === 'boolean' && answered !== asked) return `${field} is ${answered}, not ${asked}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,136 @@
+// What a quote costs. Pure: an order and the service's answer in, figures out; figures that cannot be are refused.
+import Big from 'big.js';
+import type { Transaction } from '../../api/types.js';
+import { decimalsOf, fixed, formatAmount, fromWire, money, type Money, type WireNumber } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import { exchangeRate } from '../../formats/exchange-rate.js';
+import { notObeyed } from './echo.js';
+import type { Order } from '../payment/orders.js';
+
+export interface Quote {
+  readonly txnId: string;
+  /** What leaves the wallet, all fees included. */
+  readonly total: Money;
+  readonly serviceFee: Money;
+  readonly networkFee: Money;
+  /** What arrives; undefined when neither order nor service says. */
+  readonly receives: Money | undefined;
+  /** Units of the destination currency for one of the source; undefined within one currency. */
+  readonly rate: Big | undefined;
+  /** A figure was computed from the rate, because the service named only the other side. */
+  readonly derived: boolean;
+  /** Epoch ms by the service's clock. */
+  readonly expiresAt: number | undefined;
+}
+
+/** Total = amount + both fees, unless the fees are taken out of what the recipient gets (endpoint 6). */
+export function readQuote(order: Order, txn: Transaction): Quote {
+  // What the service echoes was compared with the order already.
+  const { ccy } = order.body.sourceReq;
+  const toCcy = order.body.destReq.ccy;
+  const { sourceReq } = txn;
+  checkSigns(txn);
+  const serviceFee = wire(sourceReq.servicepayFees) ?? new Big(0);
+  const networkFee = wire(sourceReq.networkFees) ?? new Big(0);
+  const fees = serviceFee.plus(networkFee);
+  const rate = exchangeRate(txn);
+  checkRate(order, txn, rate, fees);
+  const { sent, gets, derived } = bothSides(order, txn, rate);
+  const deducted = order.body.deductNetworkFeesFromDest === true;
+  const deduction = deducted ? atRate(fees, toCcy, rate) : new Big(0);
+  const arrives = gets?.minus(deduction);
+  if (arrives?.lte(0)) throw allFees(money(ccy, fees), txn.txnId);
+  return {
+    txnId: txn.txnId,
+    total: money(ccy, deducted ? sent : sent.plus(fees)),
+    serviceFee: money(ccy, serviceFee),
+    networkFee: money(ccy, networkFee),
+    receives: arrives === undefined ? undefined : money(toCcy, arrives),
+    rate,
+    derived: derived || (rate !== undefined && deduction.gt(0)),
+    expiresAt: sourceReq.expiresAt ?? undefined,
+  };
+}
+
+/** No figure of a quote is below zero, and a rate is above it. */
+function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
+  const figures = {
+    servicepayFees: sourceReq.servicepayFees,
+    networkFees: sourceReq.networkFees,
+    'amount that leaves': sourceReq.amtRequested,
+    'amount that arrives': destReq.amtRequested,
+    fxRate,
+  };
+  for (const [name, value] of Object.entries(figures)) {
+    const figure = wire(value);
+    if (figure?.lt(0)) throw notObeyed(`the ${name} is ${fixed(figure)}, which cannot be`, txnId);
+  }
+}
+
+/** What a rate may be rounded by, as a share of the amounts that it connects. */
+const rateTolerance = new Big('0.01');
+
+/** Amounts and rate must say the same; within one currency nothing is exchanged. */
+function checkRate({ body }: Order, { txnId, fxRate, sourceReq, destReq }: Transaction, rate: Big | undefined, fees: Big): void {
+  const given = wire(fxRate);
+  const { ccy } = body.sourceReq;
+  const toCcy = body.destReq.ccy;
+  if (ccy === toCcy) {
+    if (given === undefined || given.eq(1) || given.eq(0)) return;
+    throw notObeyed(`the rate from ${ccy} to ${toCcy} is ${fixed(given)}`, txnId);
+  }
+  const [sent, gets] = [wire(sourceReq.amtRequested), wire(destReq.amtRequested)];
+  if (rate === undefined || sent === undefined || gets === undefined) return;
+  const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));
+  const tolerance = gets.times(rateTolerance).plus(rounding);
+  // Whether the fees are within the amount that leaves is not specified.
+  const agrees = [sent, sent.minus(fees), sent.plus(fees)].some((each) => each.times(rate).minus(gets).abs().lte(tolerance));
+  if (!agrees) throw notObeyed(`${fixed(sent)} ${ccy} are not ${fixed(gets)} ${toCcy} at the rate ${fixed(given ?? rate)}`, txnId);
+}
+
+const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
+
+/** Fees are in the source currency; what they take from the destination is rounded up. */
+const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
+  rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
+
+function allFees(fees: Money, txnId: string): Failure {
+  return new Failure('limit', `Nothing moved: the fees of ${formatAmount(fees)} would take all of it.`, {
+    hint: 'Send more, or let the fees come out of the wallet.',
+    txnId,
+  });
+}
+
+interface Sides {
+  readonly sent: Big;
+  readonly gets: Big | undefined;
+  readonly derived: boolean;
+}
+
+function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big | undefined): Sides {
+  const { ccy, amtRequested: asked } = order.body.sourceReq;
+  const toCcy = order.body.destReq.ccy;
+  const sameCcy = ccy === toCcy;
+  if (asked !== undefined) {
+    const sent = new Big(asked);
+    const named = wire(destReq.amtRequested) ?? (sameCcy ? sent : undefined);
+    const gets = named ?? (rate === undefined ? undefined : roundDown(sent.times(rate), toCcy));
+    return { sent, gets, derived: named === undefined };
+  }
+  const gets = order.receives?.value ?? wire(destReq.amtRequested);
+  const named = sameCcy ? gets : wire(sourceReq.amtRequested);
+  const sent = named ?? (rate?.gt(0) ? gets?.div(rate).round(decimalsOf(ccy), Big.roundUp) : undefined);
+  if (sent === undefined) throw notObeyed('the quote does not say what leaves the wallet');
+  return { sent, gets, derived: named === undefined };
+}
+
+const roundDown = (value: Big, ccy: string): Big => value.round(decimalsOf(ccy), Big.roundDown);
+
+const wire = (value: WireNumber | null | undefined): Big | undefined =>
+  value === null || value === undefined ? undefined : fromWire(value);
+
+/** Whether a new quote costs more, or brings less, than one that was agreed to. */
+export function isWorse(quote: Quote, agreed: { readonly total: Big; readonly receives: Big | undefined }): boolean {
+  const less = agreed.receives !== undefined && (quote.receives?.value.lt(agreed.receives) ?? true);
+  return quote.total.value.gt(agreed.total) || less;
+}

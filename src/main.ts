@@ -135,6 +135,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
       };
     },
     now: () => Date.now(),
+    elapsed: () => performance.now(),
     random: () => Math.random(),
     newId: () => crypto.randomUUID(),
     sleep: (ms, signal) =>

@@ -43,6 +43,8 @@ export interface Process {
   readonly moneyIsLetGo: () => void;
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
   readonly now: () => number;
+  /** Milliseconds that only grow, whatever is done to the clock. */
+  readonly elapsed: () => number;
   readonly random: () => number;
   readonly newId: () => string;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

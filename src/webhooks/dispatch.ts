@@ -20,7 +20,8 @@ export interface DispatchOptions {
   readonly deliver: Deliver;
   /** Transactions at once. */
   readonly concurrency: number;
-  readonly now: () => number;
+  /** Milliseconds that only grow: a clock set back must not stall a delivery. */
+  readonly elapsed: () => number;
   readonly random: () => number;
   readonly onGivenUp: (event: StoredEvent, reason: string) => void;
   /** Nothing gets through since now, or it does again (`undefined`). */
@@ -62,7 +63,7 @@ const pauseMs = (failures: number, longest: number, random: () => number): numbe
   Math.min(longest, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 
 export function startDispatcher(options: DispatchOptions): Dispatcher {
-  const { consumer, store, now, random } = options;
+  const { consumer, store, elapsed, random } = options;
   const counts = { delivered: 0, givenUp: 0 };
   const lanes = createLanes();
   const hold = createHold(options, lanes);
@@ -124,7 +125,7 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
   }
 
   async function attempt(lane: Lane): Promise<void> {
-    const startedAt = now();
+    const startedAt = elapsed();
     const [id = 0] = lane.ids;
     const event = await store.read(id).catch(() => 'unread' as const);
     const verdict = await verdictOn(event);
@@ -140,7 +141,8 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
 
   async function verdictOn(event: StoredEvent | 'unread' | undefined): Promise<Verdict> {
     if (event === 'unread') return { kind: 'again', scope: 'consumer', reason: 'the event store does not answer' };
-    return event === undefined ? { kind: 'delivered' } : options.deliver(event, stopping.signal);
+    if (event === undefined) return { kind: 'delivered' };
+    return options.deliver(event, stopping.signal).catch((error: unknown) => ({ kind: 'given-up', reason: String(error) }));
   }
 
   function tryLater(lane: Lane, { scope, reason }: Verdict & { kind: 'again' }, startedAt: number): void {
@@ -236,15 +238,15 @@ function createLanes() {
 }
 
 /** What this worker has of the backlog, and how long nobody else has it. */
-function createHold({ consumer, worker, store, now }: DispatchOptions, lanes: ReturnType<typeof createLanes>) {
+function createHold({ consumer, worker, store, elapsed }: DispatchOptions, lanes: ReturnType<typeof createLanes>) {
   let leaseUntil = 0;
   const release = (): Promise<void> => store.lanes.release(consumer, worker).catch(() => undefined);
   return {
-    isSure: (): boolean => now() < leaseUntil - marginMs,
+    isSure: (): boolean => elapsed() < leaseUntil - marginMs,
     release,
     /** Resolves with whether there may be more. A store that does not answer is asked again a little later. */
     async take(): Promise<boolean> {
-      const startedAt = now();
+      const startedAt = elapsed();
       const taken = await store.lanes.take(consumer, worker, loadedAtOnce).catch(() => []);
       // Nothing was held, so that what came now is all that the lease is for.
       if (lanes.held() === 0) leaseUntil = startedAt + laneLeaseMs;
@@ -253,7 +255,7 @@ function createHold({ consumer, worker, store, now }: DispatchOptions, lanes: Re
     },
     /** Where something was lost to another worker, all is forgotten and taken anew. */
     async renew(): Promise<void> {
-      const startedAt = now();
+      const startedAt = elapsed();
       const isKept = await store.lanes.renew(consumer, worker).catch(() => undefined);
       if (isKept === undefined) return;
       leaseUntil = startedAt + laneLeaseMs;
@@ -265,20 +267,20 @@ function createHold({ consumer, worker, store, now }: DispatchOptions, lanes: Re
 }
 
 /** A consumer that takes nothing is left alone for a while, ever longer up to a limit. */
-function createTrouble({ now, random, onTrouble }: DispatchOptions) {
+function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   let failures = 0;
   let lastFailure = 0;
   let pausedUntil = 0;
   return {
     exists: (): boolean => failures > 0,
-    isPausing: (): boolean => now() < pausedUntil,
+    isPausing: (): boolean => elapsed() < pausedUntil,
     /** How long to wait from now; undefined for a failure that tells nothing new. */
     note(reason: string, startedAt: number): number | undefined {
       // Others were under way when the first one failed.
       if (failures > 0 && startedAt <= lastFailure) return undefined;
       if (failures === 0) onTrouble(reason);
       failures += 1;
-      lastFailure = now();
+      lastFailure = elapsed();
       const pause = Math.ceil(pauseMs(failures, longestPauseMs, random));
       pausedUntil = lastFailure + pause;
       // A timer may fire a little before the clock says so.

@@ -42,7 +42,7 @@ export function runFor({ command, env, onOutput }: ExecOptions): Deliver {
     });
 }
 
-/** The environment of svcpay without the webhook secret, and the event. An environment cannot hold a NUL. */
+/** The environment of svcpay without its secrets, and the event. An environment cannot hold a NUL. */
 export function environmentOf(event: StoredEvent, env: Environment): Environment {
   const payload = readPayload(event.body);
   const facts: Record<string, string | number | null | undefined> = {
@@ -56,7 +56,11 @@ export function environmentOf(event: StoredEvent, env: Environment): Environment
     SVCPAY_OUT_OF_ORDER: event.outOfOrder ? '1' : '0',
     SVCPAY_SIGNATURE: event.signature,
   };
-  const { SVCPAY_WEBHOOK_SECRET: _secret, ...inherited } = env;
+  const inherited = Object.fromEntries(Object.entries(env).filter(([name, value = '']) => !isSecret(name, value)));
   const texts = Object.entries(facts).map(([name, value]) => [name, `${value ?? ''}`.replaceAll('\0', '')]);
   return { ...inherited, ...Object.fromEntries(texts) };
 }
+
+/** A command that needs one is given it on purpose; the address of a database may carry a password. */
+const isSecret = (name: string, value: string): boolean =>
+  /^(SVCPAY_.*(SECRET|TOKEN|PASSWORD)|PGPASSWORD$)/i.test(name) || /^\w+:\/\/[^/@\s]*:[^/@\s]+@/.test(value);

@@ -4,7 +4,6 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Failure } from '../formats/failure.js';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
-import { signatureHeader } from './sign.js';
 
 export type Delivery = Pick<StoredEvent, 'body' | 'signature'>;
 
@@ -17,7 +16,8 @@ export interface Forwarder {
 
 export interface ForwardOptions {
   readonly target: URL;
-  readonly maker: string;
+  /** The header that carries the signature. */
+  readonly signatureHeader: string;
   /** Connections that may be open at one time. */
   readonly connections: number;
 }
@@ -33,16 +33,15 @@ export function parseTarget(text: string): URL {
   return url;
 }
 
-export function openForwarder({ target, maker, connections }: ForwardOptions): Forwarder {
+export function openForwarder({ target, signatureHeader, connections }: ForwardOptions): Forwarder {
   const options = { keepAlive: true, maxSockets: connections };
   const secure = target.protocol === 'https:';
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
-  const header = signatureHeader(maker);
   return {
     post: ({ body, signature }, signal) =>
       new Promise((resolve, reject) => {
         const send = secure ? httpsRequest : httpRequest;
-        const headers = { 'content-type': 'application/json', 'content-length': body.length, [header]: signature };
+        const headers = { 'content-type': 'application/json', 'content-length': body.length, [signatureHeader]: signature };
         const request = send(target, { method: 'POST', agent, headers, ...(signal !== undefined && { signal }) });
         const timer = setTimeout(() => request.destroy(new Error('no answer came in time')), answerMs);
         request.on('response', (response) => {

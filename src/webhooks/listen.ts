@@ -7,7 +7,7 @@ import { runFor } from './exec.js';
 import { forwardTo, openForwarder, type Forwarder } from './forward.js';
 import { gapsOf } from './order.js';
 import { startReceiver, type Receiver, type ReceiverCounts } from './receive.js';
-import type { ReceiverLimits } from './gate.js';
+import type { ReceiverLimits } from './intake.js';
 import { createTail, type Tail } from './tail.js';
 
 /** What is worth telling while it happens. */
@@ -26,7 +26,7 @@ export interface ListenOptions {
   /** 0 for any free one. */
   readonly port: number;
   readonly secret: string;
-  readonly maker: string;
+  readonly signatureHeader: string;
   readonly store: EventStore;
   /** Tells this listener from others on the same store. */
   readonly worker: string;
@@ -38,6 +38,8 @@ export interface ListenOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limits?: ReceiverLimits;
   readonly now: () => number;
+  /** Milliseconds that only grow, whatever is done to the clock. */
+  readonly elapsed: () => number;
   readonly random: () => number;
   readonly reports: ListenReports;
 }
@@ -71,7 +73,7 @@ export async function startListener(options: ListenOptions): Promise<Listener> {
   const tail = createTail(store);
   const forwarders = options.forwardTo.map((target) => ({
     name: target.href,
-    forwarder: openForwarder({ target, maker: options.maker, connections: forwardsAtOnce }),
+    forwarder: openForwarder({ ...options, target, connections: forwardsAtOnce }),
   }));
   const consumers = [...forwarders.map(({ name }) => name), ...(options.exec === undefined ? [] : [`exec ${options.exec}`])];
   const dispatchers: Dispatcher[] = [];
@@ -101,7 +103,7 @@ function openDispatchers(
   options: ListenOptions,
   forwarders: readonly { name: string; forwarder: Forwarder }[],
 ): Dispatcher[] {
-  const { worker, store, now, random, reports, exec } = options;
+  const { worker, store, elapsed, random, reports, exec } = options;
   const open = (consumer: string, deliver: Deliver, concurrency: number): Dispatcher =>
     startDispatcher({
       consumer,
@@ -109,7 +111,7 @@ function openDispatchers(
       store,
       deliver,
       concurrency,
-      now,
+      elapsed,
       random,
       onTrouble: (reason) => reports.onTrouble(consumer, reason),
       onGivenUp: (event, reason) => reports.onGivenUp(consumer, event, reason),

@@ -1,10 +1,10 @@
 // The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent, StoredEvent } from '../store/events/event-store.js';
-import { createGate, type ReceiverLimits } from './gate.js';
+import { createIntake, type ReceiverLimits } from './intake.js';
 import { readPayload } from './events.js';
 import { placeOf } from './order.js';
-import { isSignature, signatureHeader, verifyBody } from './sign.js';
+import { isSignature, verifyBody } from './sign.js';
 
 export const receiverLimits: ReceiverLimits = {
   bodyBytes: 1024 * 1024,
@@ -31,12 +31,15 @@ export interface ReceiverOptions {
   /** 0 for any free one. */
   readonly port: number;
   readonly secret: string;
-  readonly maker: string;
+  /** The header that carries the signature. */
+  readonly signatureHeader: string;
   readonly store: Pick<EventStore, 'append'>;
   /** Who gets every event by way of the backlog. */
   readonly consumers: readonly string[];
   readonly limits?: ReceiverLimits;
   readonly now: () => number;
+  /** Milliseconds that only grow. */
+  readonly elapsed: () => number;
   /** These events are on disk and acknowledged; told in the order of their ids. */
   readonly onStored: (events: readonly StoredEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
@@ -96,12 +99,15 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   };
 }
 
+/** Some services deliver by PUT. */
+const methods: readonly string[] = ['POST', 'PUT'];
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts: ReceiverCounts): Handler {
-  const header = signatureHeader(options.maker).toLowerCase();
+  const header = options.signatureHeader.toLowerCase();
   const write = createGroupWriter(options, counts);
-  const gate = createGate(limits, options.now);
+  const intake = createIntake(limits, options.elapsed);
 
   const refuse = (response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
     if (status === 401) counts.wrongSignatures += 1;
@@ -110,19 +116,19 @@ function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts:
     response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers }).end();
   };
   const wrong = (request: IncomingMessage, response: ServerResponse): void => {
-    gate.noteWrong();
+    intake.noteWrong();
     options.onWrongSignature(request.socket.remoteAddress ?? '');
     refuse(response, 401);
   };
 
   return (request, response) => {
-    if (request.method !== 'POST') return refuse(response, 405, { allow: 'POST' });
+    if (!methods.includes(request.method ?? '')) return refuse(response, 405, { allow: methods.join(', ') });
     const signature = request.headers[header];
     if (typeof signature !== 'string' || !isSignature(signature)) return wrong(request, response);
     const length = Number(request.headers['content-length'] ?? Infinity);
-    const no = gate.refusal(length);
+    const no = intake.refusal(length);
     if (no !== undefined) return refuse(response, no, no === 413 ? {} : { 'retry-after': '1' });
-    readBody(request, gate, (body) => {
+    readBody(request, intake, (body) => {
       if (typeof body === 'number') return refuse(response, body);
       if (!verifyBody(body, signature, options.secret)) return wrong(request, response);
       write(body, signature, response);
@@ -133,7 +139,7 @@ function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts:
 /** Hands over the whole body, or the status to refuse it with. Calls back never when the sender goes away. */
 function readBody(
   request: IncomingMessage,
-  gate: ReturnType<typeof createGate>,
+  intake: ReturnType<typeof createIntake>,
   done: (body: Buffer | number) => void,
 ): void {
   const chunks: Buffer[] = [];
@@ -142,14 +148,14 @@ function readBody(
   const finish = (result?: Buffer | number): void => {
     if (isOver) return;
     isOver = true;
-    gate.release(length);
+    intake.release(length);
     if (result !== undefined) done(result);
   };
   request.on('data', (chunk: Buffer) => {
     if (isOver) return;
     length += chunk.length;
-    gate.hold(chunk.length);
-    const no = gate.overflow(length);
+    intake.hold(chunk.length);
+    const no = intake.overflow(length);
     if (no !== undefined) return finish(no);
     chunks.push(chunk);
   });

@@ -1,6 +1,9 @@
 // svcpay webhook listen and replay, as integrators run them.
 import { existsSync } from 'node:fs';
-import { describe, expect } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished } from 'vitest';
+import { signBody } from '../../src/webhooks/sign.js';
 import { svcpay, svcpayTty, test } from '../support/svcpay.js';
 import { deliver, startApplication, startListening, until, webhookSecret } from '../support/webhooks.js';
 
@@ -45,6 +48,29 @@ describe('svcpay webhook listen', () => {
     expect(second).toMatchObject({ bodies: first.bodies, signatures: first.signatures });
     expect(run.stderr).toContain(`got completed: ${first.bodies[0]}`);
     expect(rows(run.stdout)).toHaveLength(1);
+  });
+
+  test('takes and sends on the signature in the header that was set', async ({ home }) => {
+    const seen: unknown[] = [];
+    const application = createServer((request, response) => {
+      seen.push(request.headers['x-shop-signature']);
+      request.resume().on('end', () => response.end());
+    });
+    await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void application.close());
+    const target = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`;
+    expect(await svcpay(['config', 'set', 'signature-header', 'no header'], { home })).toMatchObject({ exitCode: 2 });
+    expect(await svcpay(['config', 'set', 'signature-header', 'X-Shop-Signature'], { home })).toMatchObject({ exitCode: 0 });
+    const listener = await startListening(['--forward-to', target], { home });
+    const body = JSON.stringify(event('t1', 'completed', 1));
+    const signature = signBody(Buffer.from(body), webhookSecret);
+    const send = (header: string) => fetch(listener.url, { method: 'PUT', body, headers: { [header]: signature } });
+    expect((await send('X-Servicepay-Signature')).status).toBe(401);
+    expect((await send('X-Shop-Signature')).status).toBe(200);
+    await until(() => seen.length === 1);
+    expect(seen).toEqual([signature]);
+    listener.child.kill('SIGINT');
+    expect(await listener.ended).toMatchObject({ exitCode: 0 });
   });
 
   test('goes on with the backlog of the last time', async ({ home }) => {

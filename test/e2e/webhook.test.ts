@@ -1,7 +1,9 @@
 // The webhook of an account and its signatures, as people and scripts handle them.
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { svcpay, svcpayTty, test } from '../support/svcpay.js';
 import { deliver, startListening, webhookSecret } from '../support/webhooks.js';
 import { signBody } from '../../src/webhooks/sign.js';
@@ -58,6 +60,50 @@ describe('svcpay webhook set, list, update, remove', () => {
     const args = ['webhook', 'set', url, '--generate-secret', ...(base === undefined ? [] : ['--base-url', base])];
     expect(await svcpay(args, around)).toMatchObject({ exitCode: 2, stdout: '' });
     expect(around.sandbox.requests()).toHaveLength(0);
+  });
+});
+
+describe('a service that does not replace a webhook itself', () => {
+  /** Refuses a second webhook with code 3002, hides the first one from the first list, answers changes with next to nothing. */
+  async function startService() {
+    const existing = { id: 'wh-1', callback, createdAt: 1 };
+    const seen: string[] = [];
+    let lists = 0;
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { method = '', url = '' } = request;
+      const answer = (status: number, body: unknown) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(body === undefined ? '' : JSON.stringify(body));
+      };
+      if (url.includes('token')) return answer(200, { accessToken: 'a', expiredAt: Date.now() + 1e6, accountId: 'ne01' });
+      seen.push(method);
+      if (method === 'GET') return answer(200, { data: (lists += 1) === 1 ? [] : [existing] });
+      if (method === 'POST') return answer(400, { resultStatus: 'error', code: '3002', error: 'webhook already exists' });
+      if (method === 'DELETE') return answer(200, undefined);
+      Object.assign(existing, JSON.parse(Buffer.concat(chunks).toString()));
+      return answer(200, { message: 'OK' });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}`, apiKey: 'k', apiSecret: 's', seen };
+  }
+
+  test('has the one that exists updated, with a yes, and may answer next to nothing', async ({ home }) => {
+    const sandbox = await startService();
+    const set = ['webhook', 'set', 'https://other.example/', '--json'];
+    const asked = await svcpay(set, { home, sandbox, env });
+    expect(asked).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(asked.stderr).toContain(callback);
+    expect(sandbox.seen).not.toContain('PUT');
+
+    const agreed = await svcpay([...set, '--yes'], { home, sandbox, env });
+    expect(agreed).toMatchObject({ exitCode: 0 });
+    expect(agreed.json()).toMatchObject({ id: 'wh-1', callback: 'https://other.example/' });
+    expect(sandbox.seen.filter((method) => method === 'PUT')).toHaveLength(1);
+    expect(await svcpay(['webhook', 'remove', 'wh-1', '--yes'], { home, sandbox })).toMatchObject({ exitCode: 0 });
   });
 });
 

@@ -1,5 +1,5 @@
 // The way from the backlog to a consumer: everything arrives, in order per transaction, whatever fails in between.
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { EventStore, StoredEvent } from '../../src/store/events/event-store.js';
 import { startDispatcher, type Deliver, type Dispatcher, type DispatchOptions } from '../../src/webhooks/dispatch.js';
 import { nowhere, payload, received, test } from './support.js';
@@ -20,7 +20,7 @@ function seeded(seed: number): () => number {
 
 const start = (store: EventStore, deliver: Deliver, change: Partial<DispatchOptions> = {}): Dispatcher =>
   startDispatcher({
-    consumer, worker: 'one', store, deliver, concurrency: 8, now: () => Date.now(), random: () => 0,
+    consumer, worker: 'one', store, deliver, concurrency: 8, elapsed: () => performance.now(), random: () => 0,
     onGivenUp: () => undefined, onTrouble: () => undefined, ...change,
   });
 
@@ -41,6 +41,38 @@ describe('a dispatcher', () => {
     while ((await store.backlog()).length > 0) await start(store, deliver).drain(200);
     expect([...arrived.values()].flat().toSorted((a, b) => a - b)).toEqual(ids.map((_, n) => n + 1));
     for (const each of arrived.values()) expect(each).toEqual(each.toSorted((a, b) => a - b));
+  });
+
+  test('is not stalled by a wall clock that is set back while it waits to try again', async ({ store }) => {
+    await append(store, ['t1']);
+    let attempts = 0;
+    const done = new Promise<void>((resolve) => {
+      const dispatcher = start(store, () => {
+        attempts += 1;
+        if (attempts > 1) void dispatcher.drain(0).then(resolve);
+        else vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+        return Promise.resolve(attempts > 1 ? { kind: 'delivered' } : { kind: 'again', scope: 'consumer', reason: 'down' });
+      });
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    await done;
+    expect(attempts).toBe(2);
+  });
+
+  test('gives up an event whose delivery throws, and goes on; a store that throws is asked again', async ({ store }) => {
+    await append(store, ['t1', 't1']);
+    const givenUp: string[] = [];
+    let reads = 0;
+    const failing: DispatchOptions['store'] = {
+      lanes: store.lanes,
+      read: (id) => ((reads += 1) === 1 ? Promise.reject(new Error('the disk is gone')) : store.read(id)),
+    };
+    const deliver: Deliver = ({ id }) => (id === 1 ? Promise.reject(new Error('no process')) : Promise.resolve({ kind: 'delivered' }));
+    const dispatcher = start(store, deliver, { store: failing, onGivenUp: (_event, reason) => void givenUp.push(reason) });
+    await vi.waitFor(() => expect(dispatcher.counts.delivered).toBe(1), 5_000);
+    await dispatcher.drain(0);
+    expect(givenUp).toEqual(['Error: no process']);
+    expect(await store.backlog()).toEqual([]);
   });
 
   test('does not let one refused event hold up other transactions', async ({ store }) => {

@@ -1,14 +1,15 @@
 // The receiver against real sockets: what is taken, what is refused, and that nothing is acknowledged before it is stored.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
-import { createGate } from '../../src/webhooks/gate.js';
+import { createIntake } from '../../src/webhooks/intake.js';
 import { receiverLimits, startReceiver, type Receiver, type ReceiverOptions } from '../../src/webhooks/receive.js';
 import { signBody } from '../../src/webhooks/sign.js';
 import { payload, secret, test } from './support.js';
 
 async function start(store: ReceiverOptions['store'], change: Partial<ReceiverOptions> = {}): Promise<Receiver> {
   const receiver = await startReceiver({
-    host: '127.0.0.1', port: 0, secret, maker: 'acme', store, consumers: [], now: () => Date.now(),
+    host: '127.0.0.1', port: 0, secret, signatureHeader: 'X-Acmepay-Signature', store, consumers: [], now: () => Date.now(),
+    elapsed: () => performance.now(),
     onStored: () => undefined, onWrongSignature: () => undefined, onUnwritten: () => undefined, ...change,
   });
   onTestFinished(() => receiver.stop());
@@ -49,6 +50,15 @@ describe('the receiver', () => {
     expect(Buffer.from((await store.read(1))?.body ?? []).toString()).toBe(spaced);
     expect(await store.read(1)).toMatchObject({ txnId: 't1', signature: signBody(Buffer.from(spaced), secret) });
     expect(counts).toMatchObject({ received: 1, wrongSignatures: 0 });
+  });
+
+  test('takes deliveries by PUT as well, and names both where it is asked otherwise', async ({ store }) => {
+    const { url } = await start(store);
+    const headers = { 'X-Acmepay-Signature': signBody(Buffer.from(event), secret) };
+    expect((await fetch(url, { method: 'PUT', body: event, headers })).status).toBe(200);
+    expect(await store.read(1)).toMatchObject({ txnId: 't1' });
+    const other = await fetch(url, { method: 'PATCH', body: event, headers });
+    expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST, PUT']);
   });
 
   test('does not answer before the event is on disk', async ({ store }) => {
@@ -159,24 +169,24 @@ describe('the receiver', () => {
   });
 });
 
-describe('the gate', () => {
+describe('the intake', () => {
   const small = 300;
   const large = 100_000;
 
   test('refuses large bodies while many are wrong, and never a small one', () => {
     let now = 0;
-    const gate = createGate(receiverLimits, () => now);
-    for (let wrong = 0; wrong < receiverLimits.wrongPerSecond; wrong += 1) gate.noteWrong();
-    expect([gate.refusal(small), gate.refusal(large), gate.refusal(Infinity)]).toEqual([undefined, 429, 429]);
+    const intake = createIntake(receiverLimits, () => now);
+    for (let wrong = 0; wrong < receiverLimits.wrongPerSecond; wrong += 1) intake.noteWrong();
+    expect([intake.refusal(small), intake.refusal(large), intake.refusal(Infinity)]).toEqual([undefined, 429, 429]);
     now = 1_000;
-    expect(gate.refusal(large)).toBeUndefined();
+    expect(intake.refusal(large)).toBeUndefined();
   });
 
   test('holds no more bodies in memory than it may, and lets in again what was let go', () => {
-    const gate = createGate({ ...receiverLimits, heldBytes: 1_000 }, () => 0);
-    gate.hold(1_001);
-    expect([gate.refusal(small), gate.overflow(small)]).toEqual([503, 503]);
-    gate.release(1_001);
-    expect([gate.refusal(small), gate.overflow(small)]).toEqual([undefined, undefined]);
+    const intake = createIntake({ ...receiverLimits, heldBytes: 1_000 }, () => 0);
+    intake.hold(1_001);
+    expect([intake.refusal(small), intake.overflow(small)]).toEqual([503, 503]);
+    intake.release(1_001);
+    expect([intake.refusal(small), intake.overflow(small)]).toEqual([undefined, undefined]);
   });
 });

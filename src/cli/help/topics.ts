@@ -33,6 +33,7 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_API_KEY, SVCPAY_API_SECRET', 'the credentials; with these and the address no login is needed'],
         ['SVCPAY_NETWORK', 'mainnet, testnet or any: which invoices and addresses are taken'],
         ['SVCPAY_MAKER', "the service's name on the wire: acme for acmepay (default service)"],
+        ['SVCPAY_SIGNATURE_HEADER', "the header that webhooks are signed in, where it is not X-Servicepay-Signature"],
         ['SVCPAY_WEBHOOK_SECRET', 'the secret of the webhook commands'],
         ['SVCPAY_HOME', 'one folder for settings, journal and sandbox'],
         ['SVCPAY_DATABASE_URL', 'PostgreSQL for journal, limits and events, shared by several machines'],

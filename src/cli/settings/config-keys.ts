@@ -6,7 +6,7 @@ import { parsePhone } from '../../formats/phone.js';
 import { databaseVariable, keepDatabase } from '../../store/profile/database.js';
 import type { Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
-import { checkMaker, readNetwork, type Settings } from '../../store/profile/settings.js';
+import { checkHeader, checkMaker, readNetwork, type Settings } from '../../store/profile/settings.js';
 import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';
 import { partyTypes } from '../payout/payout-options.js';
@@ -79,6 +79,13 @@ const keys: readonly ConfigKey[] = [
     change: (profile, text) => ({ ...profile, maker: unless(text, checkMaker) }),
     effective: ({ maker }) => maker,
     variable: 'SVCPAY_MAKER',
+  },
+  {
+    name: 'signature-header',
+    stored: ({ signatureHeader }) => signatureHeader,
+    change: (profile, text) => ({ ...profile, signatureHeader: checkHeader(text) }),
+    effective: ({ signatureHeader }) => signatureHeader,
+    variable: 'SVCPAY_SIGNATURE_HEADER',
   },
   {
     name: 'sandbox',

@@ -1,5 +1,6 @@
 // Receives webhook deliveries on this machine: checks, stores, prints, forwards and runs a command for each.
 import { Failure } from '../../formats/failure.js';
+import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore } from '../../store/events/event-store.js';
 import { eventStream, totalLines, type EventRow } from '../../terminal/views/event-view.js';
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
@@ -11,6 +12,7 @@ import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
 import { defaultListenPort } from './listen-port.js';
 import { announceReady } from '../ready-file.js';
+import { headerOf } from './signature-header.js';
 import { file, flag, text, whole, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
@@ -21,6 +23,7 @@ const options = {
   exec: text('CMD').optional().describe('run this for every event, with the body on stdin and SVCPAY_* set'),
   readyFile: file().optional().describe('write this file, JSON with the url, once deliveries are taken'),
   enrich: flag().describe('ask the service for the transaction of each event, as it is now'),
+  signatureHeader: word('NAME', checkHeader).optional().describe('header that carries the signature (default as the maker names it)'),
   printSecret: flag().describe('print the secret in use and end'),
   ...secretFromStdin,
 };
@@ -61,15 +64,17 @@ async function listen(secret: string, store: EventStore, flags: Flags, context: 
     store,
     worker: `${context.owner} ${context.newId()}`,
     lookUp,
-    maker: context.settings.maker,
+    signatureHeader: flags.signatureHeader ?? headerOf(context.settings),
     reports,
   }).catch((error: unknown) => {
     throw portFailure(error, flags);
   });
   let stopping: ReturnType<Listener['stop']> | undefined;
   const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
-  signal.addEventListener('abort', () => void stop());
-  if (signal.aborted) void stop();
+  // What goes wrong with it is told below, where its end is waited for.
+  const begin = (): void => void stop().catch(() => undefined);
+  signal.addEventListener('abort', begin);
+  if (signal.aborted) begin();
   try {
     const removeReadyFile = await greet(listener.url, flags, context);
     context.onClose(removeReadyFile);

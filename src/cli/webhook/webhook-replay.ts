@@ -7,6 +7,7 @@ import { replay, type Replayed } from '../../webhooks/replay.js';
 import { defineCommand } from '../define.js';
 import { eventRow } from './event-row.js';
 import { defaultListenUrl } from './listen-port.js';
+import { headerOf } from './signature-header.js';
 import { duration, text, word } from '../values.js';
 
 export const replayWebhook = defineCommand({
@@ -28,7 +29,7 @@ export const replayWebhook = defineCommand({
     const store = await context.events();
     const events = since === undefined ? await eventsOf(ids, store) : await all(store.since(context.now() - since));
     if (events.length === 0) throw new Failure('not-found', 'No event came within that time.');
-    const forwarder = openForwarder({ target: to, maker: context.settings.maker, connections: 1 });
+    const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings), connections: 1 });
     context.onClose(() => forwarder.close());
     const failed: Replayed[] = [];
     await context.out.stream(rows(replay(events, forwarder), failed), eventStream);

@@ -1,4 +1,5 @@
 // Sets the webhook of the account, in place of the one before. Specification: endpoint 11.
+import type { WalletClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { webhookCard } from '../../terminal/views/webhook-view.js';
@@ -20,12 +21,34 @@ export const setWebhook = defineCommand({
     const [before] = await client.webhooks();
     if (before !== undefined) await agreeToReplace(before, url, context);
     const secret = await chooseSecret(flags, context);
-    const webhook = await client.createWebhook({ callback: url.href, secret });
+    const wanted = { callback: url.href, secret };
+    const webhook = await client.createWebhook(wanted).catch(async (error: unknown) => {
+      if (!isTaken(error)) throw error;
+      return updateExisting(client, wanted, before, error, context);
+    });
     const secretIn = await keepWebhookSecret(secret, context);
     const change = { ...webhook, ...(flags.generateSecret && { secret }), secretIn };
     await context.out.record(change, webhookCard(change));
   },
 });
+
+/** The service does not replace a webhook itself: code 3002. */
+const isTaken = (error: unknown): error is Failure => error instanceof Failure && error.code === '3002';
+
+/** @param agreed the webhook that the person has already agreed to replace */
+async function updateExisting(
+  client: WalletClient,
+  wanted: { readonly callback: string; readonly secret: string },
+  agreed: Webhook | undefined,
+  refusal: Failure,
+  context: Context,
+): Promise<Webhook> {
+  const [existing] = await client.webhooks();
+  if (existing === undefined) throw refusal;
+  if (existing.id !== agreed?.id) await agreeToReplace(existing, new URL(wanted.callback), context);
+  await client.updateWebhook(existing.id, wanted);
+  return (await client.webhooks()).find(({ id }) => id === existing.id) ?? { ...existing, callback: wanted.callback };
+}
 
 /** An account has one webhook: the one before gets no event from now on. */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {

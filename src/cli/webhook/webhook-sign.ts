@@ -1,8 +1,9 @@
 // Signs a body as the service signs its deliveries. Specification: Webhook authentication.
 import { signatureView } from '../../terminal/views/webhook-view.js';
-import { signatureHeader, signBody } from '../../webhooks/sign.js';
+import { signBody } from '../../webhooks/sign.js';
 import { defineCommand } from '../define.js';
 import { inputBytes } from './input-bytes.js';
+import { headerOf } from './signature-header.js';
 import { file } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
@@ -13,7 +14,7 @@ export const signWebhook = defineCommand({
   async run({ file, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
     const signature = signBody(body, await findWebhookSecret(secretStdin, context));
-    const result = { signature, header: signatureHeader(context.settings.maker) };
+    const result = { signature, header: headerOf(context.settings) };
     await context.out.record(result, signatureView(result));
   },
 });

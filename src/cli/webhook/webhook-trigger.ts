@@ -6,6 +6,7 @@ import { signBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
+import { headerOf } from './signature-header.js';
 import { choice, text, transaction, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
@@ -64,7 +65,7 @@ async function send(target: URL, { state, txn, ref, secretStdin }: Wanted, conte
     updatedAt: context.now(),
   };
   const body = Buffer.from(JSON.stringify(event));
-  const forwarder = openForwarder({ target, maker: context.settings.maker, connections: 1 });
+  const forwarder = openForwarder({ target, signatureHeader: headerOf(context.settings), connections: 1 });
   context.onClose(() => forwarder.close());
   const status = await forwarder.post({ body, signature: signBody(body, secret) }, context.signal).catch((cause: unknown) => {
     throw new Failure('temporary', `The event did not get to ${target.href}: ${reasonOf(cause)}.`, { cause });

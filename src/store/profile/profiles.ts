@@ -40,6 +40,7 @@ const profileSchema = v.object({
   apiKey: v.optional(v.string()),
   account: v.optional(v.string()),
   maker: v.optional(v.string()),
+  signatureHeader: v.optional(v.string()),
   network: v.optional(v.picklist(networks)),
   /** The embedded sandbox instead of a service at an address. */
   sandbox: v.optional(v.boolean()),

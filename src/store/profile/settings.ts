@@ -22,6 +22,8 @@ export interface Settings {
   readonly apiSecret: string | undefined;
   readonly accountId: string | undefined;
   readonly maker: string;
+  /** The header that webhooks are signed in, where it is not the one that the maker's name makes. */
+  readonly signatureHeader: string | undefined;
   readonly network: Network;
   /** The database of journal, limits and inbox, without its password; undefined for files of this home. */
   readonly databaseUrl: string | undefined;
@@ -56,6 +58,7 @@ export function resolveSettings(flags: SettingFlags, env: Environment, config: C
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
     maker: checkMaker(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
+    signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
     databaseUrl: withoutPassword(given(databaseVariable) ?? profile.databaseUrl ?? '').url || undefined,
   };
@@ -72,6 +75,13 @@ function unknownProfile(name: string, { profiles }: Config): Failure {
 export function checkMaker(maker: string): string {
   if (/^[a-z][a-z0-9]{0,31}$/.test(maker)) return maker;
   throw new Failure('usage', `"${maker}" cannot be the maker's name: use small letters and digits.`);
+}
+
+export function checkHeader(name: string): string;
+export function checkHeader(name: string | undefined): string | undefined;
+export function checkHeader(name: string | undefined): string | undefined {
+  if (name === undefined || /^[A-Za-z0-9-]{1,64}$/.test(name)) return name;
+  throw new Failure('usage', `"${name.slice(0, 64)}" cannot be the name of a header: use letters, digits and dashes.`);
 }
 
 export function readNetwork(text: string | undefined): Network | undefined {

@@ -23,14 +23,15 @@ type Refusal = 413 | 429 | 503 | undefined;
  */
 const smallBytes = 16 * 1024;
 
-export function createGate(limits: ReceiverLimits, now: () => number) {
+/** @param elapsed milliseconds that only grow, whatever is done to the clock */
+export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
   let held = 0;
   let windowStart = 0;
   let wrong = 0;
 
   const isCrowded = (): boolean => {
-    if (now() - windowStart >= 1000 || now() < windowStart) {
-      windowStart = now();
+    if (elapsed() - windowStart >= 1000) {
+      windowStart = elapsed();
       wrong = 0;
     }
     return wrong >= limits.wrongPerSecond;

@@ -1,8 +1,15 @@
 // A SQLite file as a database for journal and inbox: one transaction at a time in this process, and among processes.
+import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { closeSqlite, withStatementsKept, type Connection } from '../files/sqlite.js';
 import { Damage, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
 import type { Sql, SqlDatabase } from './sql.js';
+
+/**
+ * The last transaction on each file: SQLite waits for another process by standing still, which must not happen while it is
+ * this one that is to go on.
+ */
+const turns = new Map<string, Promise<unknown>>();
 
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
@@ -15,12 +22,12 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     // The transaction itself holds the lock on the whole file.
     lock: async () => undefined,
   };
-  let last: Promise<unknown> = Promise.resolve();
+  const name = resolve(file.path);
   const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
-    const done = last.then(action).catch((error: unknown) => {
+    const done = (turns.get(name) ?? Promise.resolve()).then(action).catch((error: unknown) => {
       throw ofSqlite(error) ? sqliteFailure(file, error) : error;
     });
-    last = done.catch(() => undefined);
+    turns.set(name, done.catch(() => undefined));
     return done;
   };
   return {

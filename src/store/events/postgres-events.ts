@@ -93,6 +93,7 @@ async function settleEvents(
   worker: string,
   ids: readonly number[],
 ): Promise<{ given: readonly string[]; hasMore: boolean }> {
+  if (ids.length === 0) return { given: [], hasMore: false };
   const some = `consumer = ? AND event_id IN (${places(ids)})`;
   const found = v.parse(lanesSchema, await sql.all(`SELECT DISTINCT lane FROM backlog WHERE ${some}`, consumer, ...ids));
   const names = found.map(({ lane }) => lane);

@@ -57,7 +57,7 @@ export const sharedEventSteps: readonly string[] = [version1, lanes];
 /** One of libsql's two ways to read hands out buffers, the other their bare memory. */
 const bytes = v.pipe(
   v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),
-  v.transform((blob) => (blob instanceof Uint8Array ? blob : new Uint8Array(blob))),
+  v.transform((blob) => (blob instanceof ArrayBuffer ? new Uint8Array(blob) : new Uint8Array(blob.buffer, blob.byteOffset, blob.length))),
 );
 const stateList = v.pipe(v.string(), v.transform((text) => (text === '' ? [] : text.split(','))));
 

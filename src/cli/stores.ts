@@ -74,7 +74,7 @@ export function openStores(options: StoreOptions): Stores {
       return openPostgresEvents(await prepared(found, inboxPart));
     }
     const { openEventStore } = await import('../store/events/sqlite-events.js');
-    const opened = openEventStore(eventsFile(home), now);
+    const opened = openEventStore(eventsFile(home), now, isAliveHere);
     onClose(() => opened.close());
     return opened;
   });

@@ -17,12 +17,13 @@ const versionsSchema = v.array(v.object({ version: v.number() }));
 /** The version of a part in the database; 0 when it is not there. */
 export const versionOf = (database: Postgres, part: Part): Promise<number> => database.read((sql) => versionIn(sql, part));
 
-async function exists(sql: Sql, query: string, name: string): Promise<boolean> {
-  return v.parse(existsSchema, await sql.all(`SELECT ${query} IS NOT NULL AS found`, name))[0].found;
+/** Read from the catalogue itself: what resolves names may still remember that there was nothing. */
+async function exists(sql: Sql, catalogue: string): Promise<boolean> {
+  return v.parse(existsSchema, await sql.all(`SELECT EXISTS (SELECT 1 FROM ${catalogue}) AS found`))[0].found;
 }
 
 async function versionIn(sql: Sql, { name }: Part): Promise<number> {
-  if (!(await exists(sql, 'to_regclass(?)', `${schemaName}.versions`))) return 0;
+  if (!(await exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = 'versions'`))) return 0;
   const rows = v.parse(versionsSchema, await sql.all('SELECT version FROM versions WHERE part = ?', name));
   return rows[0]?.version ?? 0;
 }
@@ -35,29 +36,27 @@ export async function prepareTables(database: Postgres, source: string, part: Pa
   if (version < part.steps.length) throw older(version, source, part);
 }
 
-/** Goes from version to version, as often as it takes. Other machines wait for each step. */
+/** Goes from version to version, a transaction each; empty tables are made at once. Other machines wait meanwhile. */
 export async function upgradeTables(database: Postgres, source: string, part: Part): Promise<void> {
-  for (;;) {
-    const isDone = await database.transaction(async (sql) => {
+  const take = (): Promise<number> =>
+    database.transaction(async (sql) => {
       await sql.lock(`${schemaName} versions`);
       const version = await versionIn(sql, part);
       checkVersion(version, source, part);
-      const step = part.steps[version];
-      if (step === undefined) return true;
       if (version === 0) await makeRoom(sql);
-      for (const statement of statementsOf(step)) await sql.run(statement);
+      const steps = version === 0 ? part.steps : part.steps.slice(version, version + 1);
+      for (const statement of steps.flatMap(statementsOf)) await sql.run(statement);
       const write = `INSERT INTO versions (part, version) VALUES (?, ?)
         ON CONFLICT (part) DO UPDATE SET version = excluded.version`;
-      await sql.run(write, part.name, version + 1);
-      return false;
+      await sql.run(write, part.name, version + steps.length);
+      return version + steps.length;
     });
-    if (isDone) return;
-  }
+  while ((await take()) < part.steps.length);
 }
 
 /** A role that may not create schemas is content with one that was made for it. */
 async function makeRoom(sql: Sql): Promise<void> {
-  if (!(await exists(sql, 'to_regnamespace(?)', schemaName))) await sql.run(`CREATE SCHEMA ${schemaName}`);
+  if (!(await exists(sql, `pg_namespace WHERE nspname = '${schemaName}'`))) await sql.run(`CREATE SCHEMA ${schemaName}`);
   await sql.run('CREATE TABLE IF NOT EXISTS versions (part TEXT PRIMARY KEY, version BIGINT NOT NULL)');
 }
 
@@ -82,6 +81,6 @@ function checkVersion(version: number, source: string, { name, steps }: Part): v
 
 const older = (version: number, source: string, { name, steps }: Part): Failure =>
   new Failure('usage', `The ${name} in the database of ${source} is of version ${version}, and ${steps.length} is needed.`, {
-    hint: 'Upgrade it once, when no older version uses it any more.',
+    hint: 'Upgrade it once, when no older version uses it any more',
     next: { do: 'upgrade-database' },
   });

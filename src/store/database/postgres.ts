@@ -20,12 +20,12 @@ export interface PostgresOptions {
 /** The schema of the database that holds all tables. */
 export const schemaName = 'svcpay';
 
-const connectMs = 5_000;
-const statementMs = 8_000;
+const connectMs = 4_000;
+const statementMs = 5_000;
 /** A little longer than the database itself waits, which can tell why. */
-const answerMs = 10_000;
+const answerMs = 6_000;
 /** How long a database that was there before is waited for. */
-const patienceMs = 15_000;
+const patienceMs = 12_000;
 const firstPauseMs = 50;
 const longestPauseMs = 1_000;
 const mostConnections = 6;
@@ -76,7 +76,11 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
         return await once(action, turn > 0);
       } catch (error) {
         const mayPass = isConflict(error) || (isLost(error) && wasThere);
-        if (!mayPass || clock() > until) throw isOfDatabase(error) ? failed(error) : error;
+        if (!mayPass || clock() > until) {
+          // Once was long enough: the next one asks, and does not wait.
+          if (isLost(error)) wasThere = false;
+          throw isOfDatabase(error) ? failed(error) : error;
+        }
         await delay(Math.min(firstPauseMs * 2 ** turn, longestPauseMs));
       }
     }

@@ -16,13 +16,14 @@ const checkpointPages = 8_000;
  * Throws Failure `usage` when the file is damaged, from a newer version, or cannot be written.
  *
  * @param now the machine's clock, epoch ms
+ * @param isAlive whether the process of a worker still runs
  */
-export function openEventStore(path: string, now: () => number): EventStore {
+export function openEventStore(path: string, now: () => number, isAlive: (worker: string) => boolean = () => true): EventStore {
   const database = sqliteDatabase(eventsIn(path), now);
   const log = openLog(path);
   return openSqlEvents({
     database,
-    lanes: lanesOf(database),
+    lanes: lanesOf(database, isAlive),
     queue: async (sql, consumer, { id, txnId }) => {
       await sql.run('INSERT INTO backlog (consumer, event_id, lane) VALUES (?, ?, ?)', consumer, id, txnId ?? '');
     },
@@ -51,21 +52,26 @@ const waitingSchema = v.array(
 );
 const holderSchema = v.array(v.object({ worker: v.string(), lease_until: v.number() }));
 
-function lanesOf(database: SqlDatabase): Lanes {
+function lanesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Lanes {
   /** Per consumer and worker, the last event that was handed out. */
   const handed = new Map<string, number>();
+  const holderOf = async (sql: Sql, consumer: string) =>
+    v.parse(holderSchema, await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer))[0];
   const holds = async (sql: Sql, consumer: string, worker: string, atLeastMs: number): Promise<boolean> => {
-    const [holder] = v.parse(holderSchema, await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer));
+    const holder = await holderOf(sql, consumer);
     return holder?.worker === worker && holder.lease_until >= (await sql.now()) + atLeastMs;
   };
   const hold = (consumer: string, worker: string): Promise<boolean> =>
     database.transaction(async (sql) => {
       const at = await sql.now();
+      const holder = await holderOf(sql, consumer);
       // A lease that ends later than one could have been given comes from a clock that was set back.
+      const isCurrent = holder !== undefined && holder.lease_until > at && holder.lease_until <= at + laneLeaseMs;
+      if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
       const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
-        ON CONFLICT (consumer) DO UPDATE SET worker = excluded.worker, lease_until = excluded.lease_until
-        WHERE worker = excluded.worker OR lease_until <= ? OR lease_until > ?`;
-      return (await sql.run(text, consumer, worker, at + laneLeaseMs, at, at + laneLeaseMs)) === 1;
+        ON CONFLICT (consumer) DO UPDATE SET worker = excluded.worker, lease_until = excluded.lease_until`;
+      await sql.run(text, consumer, worker, at + laneLeaseMs);
+      return true;
     });
   return {
     async take(consumer, worker, limit) {

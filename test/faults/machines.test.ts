@@ -1,0 +1,205 @@
+// Many homes on one database, as on many machines: each payment once, limits held, every event once and in order, whatever
+// becomes of a process, of the database, or of the way to it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.js';
+import { test, type Payment } from '../support/faults.js';
+import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { startSvcpay, svcpay, type Run, type Surroundings } from '../support/svcpay.js';
+import { deliver, startApplication, startListening, until } from '../support/webhooks.js';
+
+const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
+/** Ten programs at once on a busy machine need more time than one. */
+const patience = ['--timeout', '20s'];
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (hasPostgres) server = await startPostgres();
+}, 60_000);
+const cleanUps: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanUp of cleanUps) await cleanUp();
+  await server?.stop();
+});
+
+function newHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-machine-'));
+  cleanUps.push(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+const machine = (around: Surroundings, url: string, env: Record<string, string> = {}): Surroundings => ({
+  ...around,
+  home: newHome(),
+  env: { ...env, SVCPAY_DATABASE_URL: url },
+});
+
+const several = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+
+function sameTransaction(runs: readonly Run[]): void {
+  expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(runs.map(() => ({ exitCode: 0, stderr: expect.any(String) })));
+  for (const run of runs) expect(run.json()).toEqual(runs[0]?.json());
+}
+
+async function proxied(): Promise<DatabaseProxy> {
+  const proxy = await startDatabaseProxy(server.port);
+  cleanUps.push(() => proxy.stop());
+  return proxy;
+}
+
+const sendOn = ({ command, around }: Payment, url: string): Promise<Run> => svcpay([...command, ...patience], machine(around, url));
+
+describe.skipIf(!hasPostgres).concurrent('homes on one database', () => {
+  test('ten pay a reference once, and all tell that payment', async ({ payment }) => {
+    const url = server.database();
+    sameTransaction(await several(10, () => sendOn(payment, url)));
+    expect(await payment.timesPaid()).toBe(1);
+    expect(payment.sandbox.requests('PUT')).toHaveLength(1);
+  });
+
+  test('four pay an invoice once under references of their own', async ({ payment }) => {
+    const url = server.database();
+    const runs = await several(4, (n) =>
+      svcpay(['send', 'lightning', payment.invoice, '--ref', `own-${n}`, '--yes', '--json', ...patience], machine(payment.around, url)),
+    );
+    expect(runs.filter(({ exitCode }) => exitCode === 0)).toHaveLength(1);
+    for (const run of runs) if (run.exitCode !== 0) expect(run.error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('already') });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('six keep one limit per day, whatever their clocks say', async ({ payment }) => {
+    const url = server.database();
+    const runs = await several(6, async (n) => {
+      const jump = String([0, 3_600_000, -3_600_000, 90_000_000, 0, 60_000][n]);
+      const around = machine(payment.around, url, { NODE_OPTIONS: `--import=${jumpingClock}`, CLOCK_JUMP_MS: jump, CLOCK_JUMPS_AFTER_MS: '0' });
+      await svcpay(['limits', 'set', '--per-day', '2500sat', '-q'], around);
+      const invoice = await payment.sandbox.invoice('1000sat', { expiry: '2d' });
+      return svcpay(['send', 'lightning', invoice, '--yes', '--json', ...patience], around);
+    });
+    const paid = runs.filter(({ exitCode }) => exitCode === 0);
+    expect({ paid: paid.length, times: await payment.timesPaid() }).toEqual({ paid: 2, times: 2 });
+    for (const run of runs) if (run.exitCode !== 0) expect(run.error()).toMatchObject({ exitCode: 7 });
+  });
+
+  test.for([
+    ['creation', 'after'],
+    ['confirmation', 'before'],
+    ['confirmation', 'after'],
+  ] as const)('another goes on where one was killed (%s, %s)', async ([exchange, when], { payment }) => {
+    const url = server.database();
+    const held = payment.proxy.hold(exchange, when);
+    const running = startSvcpay(payment.command, machine(payment.around, url));
+    await held;
+    running.child.kill('SIGKILL');
+    await running.ended;
+    payment.proxy.mend();
+    const other = machine(payment.around, url);
+    expect(await svcpay(['tx', 'resume', '--json', ...patience], other)).toMatchObject({ exitCode: 0 });
+    expect((await sendOn(payment, url)).json()).toMatchObject({ txnState: 'completed' });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('one whose answers to commits are lost finds out what it did', async ({ payment }) => {
+    const url = server.database();
+    expect(await svcpay(['db', 'upgrade'], machine(payment.around, url))).toMatchObject({ exitCode: 0 });
+    const proxy = await proxied();
+    proxy.cutCommits(4);
+    const run = await sendOn(payment, proxy.through(url));
+    expect(run).toMatchObject({ exitCode: 0 });
+    proxy.cutCommits(0);
+    sameTransaction([run, await sendOn(payment, url)]);
+    expect([proxy.cuts(), await payment.timesPaid()]).toEqual([4, 1]);
+  });
+
+  test('one pays on when the database is gone after the money was let go, and says so', async ({ payment }) => {
+    const url = server.database();
+    const proxy = await proxied();
+    const held = payment.proxy.hold('confirmation', 'before');
+    const running = sendOn(payment, proxy.through(url));
+    const { release } = await held;
+    await proxy.stop();
+    await release();
+    const run = await running;
+    expect(run).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('SVCPAY_DATABASE_URL') });
+    expect(run.json()).toMatchObject({ txnState: 'completed' });
+    sameTransaction([run, await sendOn(payment, url)]);
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('one moves nothing when the database says nothing', async ({ payment }) => {
+    const proxy = await proxied();
+    proxy.silence();
+    const run = await sendOn(payment, proxy.through(server.database()));
+    expect(run).toMatchObject({ exitCode: 75, stdout: '' });
+    expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
+    expect(await payment.timesPaid()).toBe(0);
+  });
+
+  test.skipIf(!hasPgBouncer)('three pay a reference once by way of a pooler that keeps no sessions', async ({ payment }) => {
+    const url = (await server.pooler()).through(server.database());
+    sameTransaction(await several(3, () => sendOn(payment, url)));
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});
+
+const refused: readonly [what: string, sql: string, url: (url: string) => string, exitCode: number][] = [
+  ['of a newer version', 'UPDATE svcpay.versions SET version = 99', (url) => url, 2],
+  ['that may only be read', 'CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA svcpay TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA svcpay TO reader', (url) => url.replace('owner@', 'reader@'), 4],
+  ['that is not there', 'SELECT 1', (url) => `${url}-not`, 2],
+  ['of another kind', 'SELECT 1', (url) => url.replace('postgres:', 'mysql:'), 2],
+  ['that does not encrypt as asked', 'SELECT 1', (url) => `${url}?sslmode=require`, 2],
+  ['where nobody listens', 'SELECT 1', (url) => url.replace(/:\d+\//, ':1/'), 75],
+];
+
+describe.skipIf(!hasPostgres).concurrent('a database', () => {
+  test.for(refused)('%s pays nothing, and names the setting', async ([_what, sql, change, exitCode], { payment }) => {
+    const url = server.database();
+    await svcpay(['db', 'upgrade'], machine(payment.around, url));
+    server.sql(sql, new URL(url).pathname.slice(1));
+    const run = await sendOn(payment, change(url));
+    expect(run).toMatchObject({ exitCode, stdout: '' });
+    expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
+    expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+});
+
+describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
+  test('in the middle of payments loses and doubles none of them', async ({ payment }) => {
+    const url = server.database();
+    const held = payment.proxy.hold('confirmation', 'before');
+    const running = sendOn(payment, url);
+    const { release } = await held;
+    await server.crash();
+    await release();
+    sameTransaction([await running, await sendOn(payment, url)]);
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});
+
+test.skipIf(!hasPostgres)('two receivers on one database hand every event on, in order, also when one is killed', async () => {
+  const url = server.database();
+  const application = await startApplication(() => 200);
+  const listen = () => startListening(['--forward-to', application.url, '-q'], { home: newHome(), env: { SVCPAY_DATABASE_URL: url } });
+  const first = await listen();
+  const second = await listen();
+  const course = ['quoted', 'srccreated', 'destsent', 'completed'];
+  const transactions = 12;
+  await several(transactions, async (n) => {
+    for (const [at, txnState] of course.entries()) {
+      const event = { txnId: `t${n}`, txnState, updatedAt: at };
+      // As the service does: to one of them, and again until it is taken.
+      for (let turn = n + at; (await deliver([first, second][turn % 2]?.url ?? '', event)) !== 200; turn += 1);
+      if (n === 5 && at === 2) first.child.kill('SIGKILL');
+    }
+  });
+  await until(() => new Set(application.bodies).size === transactions * course.length);
+  second.child.kill('SIGINT');
+  expect((await second.ended).exitCode).toBe(0);
+  for (let n = 0; n < transactions; n += 1) {
+    const own = [...new Set(application.bodies)].map((body): { txnId: string; txnState: string } => JSON.parse(body)).filter(({ txnId }) => txnId === `t${n}`);
+    expect(own.map(({ txnState }) => txnState)).toEqual(course);
+  }
+});

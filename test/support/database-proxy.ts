@@ -1,0 +1,52 @@
+// A way to the database that breaks: cut at the answer to a COMMIT, or silent.
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface DatabaseProxy {
+  readonly through: (url: string) => string;
+  /** From now on the answers to so many COMMITs are lost, and the connections with them. */
+  cutCommits(count: number): void;
+  /** From now on nothing gets through, and nobody is told. */
+  silence(): void;
+  readonly cuts: () => number;
+  stop(): Promise<void>;
+}
+
+export async function startDatabaseProxy(port: number): Promise<DatabaseProxy> {
+  let [toCut, cuts, isSilent] = [0, 0, false];
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const database = connect(port, '127.0.0.1');
+    let isCut = false;
+    for (const socket of [client, database]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => {
+        sockets.delete(socket);
+        if (!isSilent) setTimeout(() => (client.destroy(), database.destroy()), 20);
+      });
+    }
+    client.on('data', (bytes) => {
+      if (isSilent) return;
+      if (toCut > 0 && bytes.toString('latin1').includes('COMMIT')) {
+        [toCut, cuts, isCut] = [toCut - 1, cuts + 1, true];
+      }
+      database.write(bytes);
+    });
+    database.on('data', (bytes) => {
+      if (isSilent) return;
+      if (isCut) client.destroy();
+      else client.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listening = (server.address() as AddressInfo).port;
+  return {
+    through: (url) => url.replace(`:${port}/`, `:${listening}/`),
+    cutCommits: (count) => void (toCut = count),
+    silence: () => void (isSilent = true),
+    cuts: () => cuts,
+    stop: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
+    },
+  };
+}

@@ -1,10 +1,11 @@
 // Many homes on one database, as on many machines: each payment once, limits held, every event once and in order, whatever
 // becomes of a process, of the database, or of the way to it.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { batchFile, lightningRows, paidReferences } from '../support/batch.js';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.js';
 import { test, type Payment } from '../support/faults.js';
 import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
@@ -178,6 +179,27 @@ describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 });
+
+test.skipIf(!hasPostgres)('three machines with the same batch pay each row once, and tell the same of it', async ({ sandbox }) => {
+  const url = server.database();
+  const machines = Array.from({ length: 3 }, () => machine({ home: '', sandbox }, url));
+  const files = machines.map(({ home }) => batchFile(home, lightningRows(12)));
+  const runs = await several(3, (n) => svcpay(['batch', files[n] ?? '', '--yes', '--json', ...patience], machines[n] ?? { home: '' }));
+  expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  const expected = lightningRows(12).map((line) => line.split(',')[0]).toSorted();
+  expect(await paidReferences(machines[0] ?? { home: '' })).toEqual(expected);
+  const [first, ...others] = files.map(told);
+  expect(Object.keys(first ?? {}).toSorted()).toEqual(expected);
+  for (const other of others) expect(other).toEqual(first);
+});
+
+/** What a result file says of each reference: how it ended, and the transaction. */
+function told(file: string): Record<string, string[]> {
+  const [head = '', ...lines] = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n');
+  const at = (name: string): number => head.split(',').indexOf(name);
+  const cells = (line: string): string[] => line.split(',');
+  return Object.fromEntries(lines.map((line) => [cells(line)[at('ref')], ['outcome', 'txnId'].map((name) => cells(line)[at(name)] ?? '')]));
+}
 
 test.skipIf(!hasPostgres)('two receivers on one database hand every event on, in order, also when one is killed', async () => {
   const url = server.database();

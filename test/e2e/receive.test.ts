@@ -40,7 +40,7 @@ describe('svcpay receive onchain', () => {
     const address = /tb1q[0-9a-z]{38}/.exec(tty.text())?.[0] ?? '';
     await tty.waitFor(/Waiting for the payment\s+expires in/);
     await around.sandbox.pay(address);
-    await tty.waitFor('Seen, waiting to be confirmed');
+    await tty.waitFor(/Seen, \d of \d confirmations/);
     await around.sandbox.mine(1);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain('✓ Received 0.00500000 BTC');

@@ -110,6 +110,21 @@ describe('the quote of a payment', () => {
   });
 });
 
+test('a fee above 5 % is said before all amounts, its share first, in the colour of warnings', () => {
+  const dear = { ...payment, about: [], networkFee: btc('0.000003'), pays: btc('0.00002805') };
+  const lines = quoteCard(dear, coloured);
+  expect(lines[0]).toBe('  \u001B[33m12.20 % goes to fees: 0.00000305 BTC, a high share\u001B[39m');
+  expect(lines.find((line) => line.includes('You pay'))).toContain('\u001B[33mfee 12.20 %');
+  expect(quoteCard(payment, plain(80)).join('\n')).not.toContain('goes to fees');
+});
+
+test('amounts of bitcoin have their worth beside them where the rates are known', () => {
+  const worth = ({ ccy, value }: ReturnType<typeof btc>) => (ccy === 'BTC' ? money('USD', value.times(70_000)) : undefined);
+  const lines = quoteCard({ ...payment, worth }, plain(80));
+  expect(lines.find((line) => line.includes('Recipient gets'))).toMatch(/2 500 sat {3}≈ 1\.75 USD$/);
+  expect(lines.find((line) => line.includes('You pay'))).toMatch(/fee 0\.28 % {3}≈ 1\.75 USD$/);
+});
+
 test('the quote of a swap names the rate both ways, and aligns two currencies on the left', () => {
   expect(quoteCard(swap, plain(80))).toEqual([
     '  Rate      1 BTC = 70 796.845 USDT   1 USDT ≈ 0.0000141249 BTC',

@@ -12,6 +12,7 @@ import { resume } from '../../wallet/payment/payment.js';
 import { readTransaction } from '../../wallet/payment/read-transaction.js';
 import type { Context } from '../context.js';
 import { journalScope, paymentDeps } from '../payment/payment-flow.js';
+import { within } from '../within.js';
 import { partyOf } from './parties.js';
 
 /** Oldest first. */
@@ -46,16 +47,15 @@ const patienceMs = 5_000;
 export async function refreshOpen(context: Context): Promise<Refreshed> {
   const service = await context.ownClient();
   const intents = await openIntents(context);
-  const late = context.sleep(patienceMs, context.signal).then(() => new Failure('temporary', 'The service is slow to answer.'));
-  late.catch(() => undefined);
   const outcomes = new Map<string, Transaction | Failure>();
   const waiting = intents.filter(({ txnId }) => txnId !== null).slice(-atMost);
   const worker = async (): Promise<void> => {
     for (let intent = waiting.pop(); intent !== undefined; intent = waiting.pop()) {
-      outcomes.set(intent.id, await Promise.race([lookAt(intent, context).catch(failureOf), late]));
+      outcomes.set(intent.id, await lookAt(intent, context).catch(failureOf));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, waiting.length) }, worker));
+  const workers = Array.from({ length: Math.min(atOnce, waiting.length) }, worker);
+  if (workers.length > 0) await within(patienceMs, Promise.all(workers), context);
   const payments = intents.map((intent) => ({ intent, outcome: outcomes.get(intent.id) }));
   const failures = payments.flatMap(({ intent, outcome }) =>
     outcome instanceof Failure ? outcome : outcome === undefined && intent.txnId !== null ? notAsked() : [],
@@ -69,7 +69,7 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   };
 }
 
-const notAsked = (): Failure => new Failure('temporary', 'There are more of them than are asked for at once.');
+const notAsked = (): Failure => new Failure('temporary', 'The service did not tell in time.');
 
 function failureOf(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure('unexpected', error instanceof Error ? error.message : String(error), { cause: error });

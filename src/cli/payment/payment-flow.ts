@@ -19,6 +19,7 @@ import { openHistory, type History } from '../../wallet/payment/history.js';
 import { pay } from '../../wallet/payment/payment.js';
 import { isQuoted } from '../../formats/states.js';
 import type { Context } from '../context.js';
+import { readWorth, type Worth } from '../overview/worth.js';
 import type { PaymentFlags } from './payment-options.js';
 
 /** What the command knows about a payment besides its order, for the card above the figures. */
@@ -135,6 +136,9 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   let latest: Transaction | undefined;
   let card: QuoteCard | undefined;
   let startedAt: number | undefined;
+  let worth: Worth | undefined;
+  // It only decorates: a card that is drawn before the rates are there is drawn without.
+  if (context.terminal.stderrIsTty && !out.quiet) void readWorth(context).then((read) => (worth = read));
 
   const follow = (): void => {
     startedAt ??= context.now();
@@ -154,7 +158,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 
   const showQuote = (approval: Approval): void => {
     latest = approval.txn;
-    card = cardOf(approval, presentation, now());
+    card = { ...cardOf(approval, presentation, now()), worth };
     const drawn = card;
     if (approval.worse) out.say('The quote has changed:');
     out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);

@@ -28,11 +28,20 @@ export interface MoneyLine {
   readonly total?: boolean;
   /** Secondary: without satoshis. */
   readonly aside?: boolean;
+  /** The note says what should give a person pause. */
+  readonly warns?: boolean;
 }
 
 /** `0.00050000 BTC (50 000 sat)`; other currencies alone. */
 export function amountWithSats(amount: Money): string {
   return amount.ccy === 'BTC' ? `${formatAmount(amount)} (${formatSats(amount.value)})` : formatAmount(amount);
+}
+
+/** `≈ 74 260 USD`: a rough value needs no more than its cents, and a large one not even those. */
+export function worthText(worth: Money | undefined): string {
+  if (worth === undefined) return '';
+  const { ccy, value } = worth;
+  return `≈ ${formatAmount({ ccy, value: value.round(value.gte(100) ? 0 : 2) })}`.replace(/\.00(?= )/, '');
 }
 
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
@@ -71,7 +80,8 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
   const { style } = canvas;
   const cells = cellsOf(lines);
   const layout = fit(cells, canvas.columns - margin.length, labelWidth);
-  return cells.flatMap(({ label, amount, isMoney, sats, note, total }) => {
+  return cells.flatMap(({ label, amount, isMoney, sats, note, total, warns }) => {
+    const noted = warns ? style.yellow : style.dim;
     const indent = `${margin}${' '.repeat(layout.label)}${gap}`;
     const [start = '', ...rest] = isMoney ? [amount] : wrap(amount, canvas.columns - indent.length);
     const strong = total ? style.bold : (text: string) => text;
@@ -79,14 +89,14 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
       total ? strong(padRight(label, layout.label)) : style.dim(padRight(label, layout.label)),
       strong(padRight(start, layout.amount)),
       ...(layout.sats > 0 && sats + note !== '' ? [style.dim(padLeft(sats, layout.sats))] : []),
-      ...(layout.inlineNotes && note !== '' ? [style.dim(note)] : []),
+      ...(layout.inlineNotes && note !== '' ? [noted(note)] : []),
     ];
     const notes = layout.inlineNotes || note === '' ? [] : wrap(note, canvas.columns - indent.length);
     return [
       ...(total ? [margin + style.dim('─'.repeat(layout.rule))] : []),
       margin + shown.join(gap).trimEnd(),
       ...rest.map((line) => indent + line),
-      ...notes.map((line) => indent + style.dim(line)),
+      ...notes.map((line) => indent + noted(line)),
     ];
   });
 }
@@ -99,14 +109,15 @@ interface Cells {
   readonly sats: string;
   readonly note: string;
   readonly total: boolean;
+  readonly warns: boolean;
 }
 
 function cellsOf(lines: readonly MoneyLine[]): Cells[] {
   const amounts = lines.flatMap(({ amount }) => (typeof amount === 'string' ? [] : [amount]));
   const oneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
   const numberWidth = oneCurrency ? widest(amounts.map(formatNumber)) : 0;
-  return lines.map(({ label, amount, note = '', total = false, aside = false }) => {
-    const cells = { label: sanitize(label), note: sanitize(note), total };
+  return lines.map(({ label, amount, note = '', total = false, aside = false, warns = false }) => {
+    const cells = { label: sanitize(label), note: sanitize(note), total, warns };
     if (typeof amount === 'string') return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
     const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
     const text = `${padLeft(formatNumber(amount), numberWidth)} ${sanitize(amount.ccy)}`;

@@ -1,6 +1,7 @@
 // The home screen above its menu: where one is, what there is to spend, what moved last, and what is not over yet.
 import type { ListedTransaction, Wallet } from '../../api/types.js';
 import { formatAmount, formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { worthText } from './card.js';
 import type { RecordView } from '../output.js';
 import { pointsAligned } from '../rows/table.js';
 import { sanitize } from '../sanitize.js';
@@ -91,12 +92,6 @@ function walletLines(home: Home, { worth, known }: HomeMore, { columns, style }:
     `${padRight(valued[i] ?? '', left)}${between}${style.dim(i === 0 ? 'Last' : '    ')}   ${recent[i] ?? ''}`.trimEnd(),
   );
 }
-
-/** A rough value needs no more than its cents, and a large one not even those. */
-const worthText = (value: Money | undefined): string =>
-  value === undefined
-    ? ''
-    : `≈ ${formatAmount(money(value.ccy, value.value.round(value.value.gte(100) ? 0 : 2))).replace(/\.00(?= )/, '')}`;
 
 const leastRecent = 22;
 const lastLabel = 7;

@@ -2,8 +2,9 @@
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
-import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
+import { factLines, moneyLines, worthText, type Fact, type MoneyLine } from './card.js';
 import type { Canvas } from '../terminal.js';
+import { wrap } from '../text.js';
 
 const significantDigits = 6;
 
@@ -28,6 +29,8 @@ export interface QuoteCard {
   /** Available in the wallet after this payment. */
   readonly left?: Money | undefined;
   readonly validForMs?: number | undefined;
+  /** What an amount is worth in fiat, roughly; undefined where nobody tells. */
+  readonly worth?: ((amount: Money) => Money | undefined) | undefined;
 }
 
 export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
@@ -39,26 +42,54 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
       : [{ label: 'Quote', value: `valid ${describeDuration(quote.validForMs)}` }]),
   ];
   const lines: MoneyLine[] = [
-    { label: quote.getsLabel ?? 'Recipient gets', amount: quote.gets },
+    { label: quote.getsLabel ?? 'Recipient gets', amount: quote.gets, note: worthText(quote.worth?.(quote.gets)) },
     { label: 'Service fee', amount: quote.serviceFee },
     ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
-    { label: 'You pay', amount: quote.pays, note: feeShare(quote), total: true },
+    { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: isDear(quote) },
     ...leftLines(quote.left),
   ];
-  return [...factLines(facts, canvas), ...(facts.length === 0 ? [] : ['']), ...moneyLines(lines, canvas)];
+  return [
+    ...factLines(facts, canvas),
+    ...(facts.length === 0 ? [] : ['']),
+    ...feeWarning(quote, canvas),
+    ...moneyLines(lines, canvas),
+  ];
 }
 
-export const leftLines = (left: Money | undefined): MoneyLine[] =>
+/** With what is paid in fiat, where that is known. */
+const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>): string =>
+  [note, worthText(worth?.(pays))].filter((part) => part !== '').join('   ');
+
+/** Percent of what is paid for: ten times what the service usually takes. */
+const dearFrom = 5;
+
+const feesOf = ({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; readonly rest: Big } => {
+  const fees = serviceFee.value.plus(networkFee.value);
+  return { fees, rest: pays.value.minus(fees) };
+};
+
+type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'pays'>;
+
+function isDear(quote: Fees): boolean {
+  const { fees, rest } = feesOf(quote);
+  return fees.gt(0) && (rest.lte(0) || fees.times(100).div(rest).gt(dearFrom));
+}
+
+/** A fee that is dear is said before all amounts, its share first. */
+function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
+  if (!isDear(quote)) return [];
+  const { fees, rest } = feesOf(quote);
+  const share = rest.lte(0) ? 'All of it' : `${fees.times(100).div(rest).toFixed(2)} %`;
+  const text = `${share} goes to fees: ${formatAmount({ ccy: quote.pays.ccy, value: fees })}, a high share`;
+  return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
+}
+
+const leftLines = (left: Money | undefined): MoneyLine[] =>
   left === undefined ? [] : [{ label: 'Left in wallet', amount: left, aside: true }];
 
 /** Both fees as a share of what is paid for: `fee 0.28 %`. */
-function feeShare({
-  serviceFee,
-  networkFee,
-  pays,
-}: Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'pays'>): string {
-  const fees = serviceFee.value.plus(networkFee.value);
-  const rest = pays.value.minus(fees);
+function feeShare(quote: Fees): string {
+  const { fees, rest } = feesOf(quote);
   if (fees.eq(0)) return 'no fee';
   if (rest.lte(0)) return 'all of it fees';
   const percent = fees.times(100).div(rest);

@@ -21,7 +21,7 @@ describe('svcpay doctor', () => {
     const { run, all } = await checks(around);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
     expect(all.map(({ check }) => check)).toEqual(
-      ['Node', 'Files', 'Settings', 'Journal', 'Secret', 'Service', 'Clock', 'Token'],
+      ['Node', 'Files', 'Settings', 'Journal', 'Limits', 'Secret', 'Service', 'Clock', 'Token'],
     );
     expect(readdirSync(around.home)).not.toContain('journal.db');
   });
@@ -45,6 +45,21 @@ describe('svcpay doctor', () => {
   test('notices a damaged journal', async ({ around }) => {
     writeFileSync(join(around.home, 'journal.db'), 'not a database', { mode: 0o600 });
     expect((await checks(around)).problems).toMatchObject([{ check: 'Journal', advice: expect.stringContaining('tx resume') }]);
+  });
+
+  test('notices a journal that was emptied', async ({ around }) => {
+    await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--no-wait'], around);
+    expect((await checks(around)).problems).toEqual([]);
+    writeFileSync(join(around.home, 'journal.db'), '');
+    expect((await checks(around)).problems).toMatchObject([{ check: 'Journal' }]);
+  });
+
+  test('says what is limited, and what goes through a proxy', async ({ around }) => {
+    await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
+    const env = { SVCPAY_BASE_URL: 'https://127.0.0.2.example', HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: 'other.example' };
+    const { all } = await checks({ ...around, env });
+    expect(all).toContainEqual({ check: 'Limits', state: 'ok', detail: '1 on amounts, any destination', advice: null });
+    expect(all).toContainEqual(expect.objectContaining({ check: 'Proxy', detail: 'requests go through 127.0.0.1:9, but not to other.example' }));
   });
 
   test('notices that nobody answers, and leaves out what cannot be known then', async ({ around }) => {

@@ -1,7 +1,8 @@
-// What can be wrong around the wallet: Node, modes of files, settings, the journal, the service, clocks, the token.
+// What can be wrong around the wallet: Node, modes of files, settings, the journal, limits, the service, clocks, the token.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
+import { mayBeProxied, proxyOf } from '../../api/network/address.js';
 import { NetworkError, type HttpResponse } from '../../api/transport.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
@@ -9,6 +10,7 @@ import { journalFile, type Home } from '../../store/files/home.js';
 import type { Check } from '../../terminal/views/checkup-view.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
+import { noLimits } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
 import { secretPlace } from './whereabouts.js';
@@ -37,6 +39,9 @@ export async function* checkUp(machine: Machine, context: Context): AsyncGenerat
   const journal = await found('Journal', () => checkJournal(context));
   yield journal;
   if (settings.state === 'problem') return;
+  yield await found('Limits', () => checkLimits(context));
+  const proxy = checkProxy(context);
+  if (proxy !== undefined) yield { check: 'Proxy', ...proxy };
   const secret = await found('Secret', () => checkSecret(context));
   yield secret;
   const { finding, answer, at } = await ask(context);
@@ -47,7 +52,7 @@ export async function* checkUp(machine: Machine, context: Context): AsyncGenerat
   if (secret.state === 'problem') return;
   const token = await found('Token', () => checkToken(context));
   yield token;
-  const isReadable = journal.state === 'ok' && existsSync(journalFile(home));
+  const isReadable = journal.state === 'ok' && journal.detail !== noneYet;
   if (token.state === 'ok' && isReadable) yield await found('Payments', () => checkOpen(context));
 }
 
@@ -68,7 +73,7 @@ function checkNode({ nodeVersion }: Machine): Finding {
 }
 
 const beyondOwner = 0o077;
-const keptFiles = /^(?:config|secrets|tokens)\.json$|^(?:journal|events)\.db$/;
+const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
 
 /** Secrets, tokens and what was paid are nobody else's business; the money of the sandbox is not real. */
 function checkModes({ config, data }: Home): Finding {
@@ -91,12 +96,30 @@ function checkSettings({ settings }: Context): Finding {
   return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
 }
 
-/** Opening it reads every page of it. */
-async function checkJournal({ home, journal }: Context): Promise<Finding> {
+/** Opening a file reads every page of it; opening a database compares its tables. */
+async function checkJournal({ home, journal, database }: Context): Promise<Finding> {
   const path = journalFile(home);
-  if (!existsSync(path)) return ok('none yet');
+  const found = await database();
+  if (found === undefined && !existsSync(path)) return ok(noneYet);
   await journal();
-  return ok(`${path}: whole`);
+  return ok(found === undefined ? `${path}: whole` : `${found.postgres.where}: in order`);
+}
+
+const noneYet = 'none yet';
+
+function checkLimits({ settings }: Context): Finding {
+  const { perPayment, perDay, destinations } = settings.profile.limits ?? noLimits;
+  const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
+  if (amounts + destinations.length === 0) return ok('none: every payment is up to you', 'svcpay limits set --per-day 100000sat');
+  return ok(`${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : `${destinations.length} destinations`}`);
+}
+
+/** What goes through a proxy fails in ways of its own. */
+function checkProxy({ settings, env }: Context): Finding | undefined {
+  const proxy = proxyOf(env);
+  if (proxy === undefined || settings.baseUrl === undefined || !mayBeProxied(new URL(settings.baseUrl))) return undefined;
+  const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
+  return ok(`requests go through ${new URL(proxy.address).host}${except}`);
 }
 
 async function checkSecret(context: Context): Promise<Finding> {

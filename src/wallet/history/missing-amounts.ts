@@ -1,5 +1,7 @@
-// Amounts and fees that the items of the list leave out: those transactions are read one by one.
+// Amounts, fees, currencies and methods that the items of the list leave out: those transactions are read one by one.
 import type { ListedTransaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { withKnown } from '../payment/read-transaction.js';
 
 /** How many are read at a time. */
 const width = 8;
@@ -18,7 +20,7 @@ export async function* withFigures(
       yield txn;
       continue;
     }
-    const whole = hasFigures(txn) ? Promise.resolve(txn) : read(txn.txnId);
+    const whole = hasFigures(txn) ? Promise.resolve(txn) : wholeOf(txn, read);
     // Whoever takes it meets its failure; one that is left behind by another's failure is not to end the program.
     whole.catch(() => undefined);
     ahead.push(whole);
@@ -29,8 +31,19 @@ export async function* withFigures(
   for (const each of ahead) yield await each;
 }
 
-function hasFigures({ txnState, sourceReq, destReq }: ListedTransaction): boolean {
-  if (txnState !== 'completed') return true;
+/** One that cannot be read stays as it was listed: it must not end what the others are read for. */
+async function wholeOf(txn: ListedTransaction, read: (txnId: string) => Promise<ListedTransaction>): Promise<ListedTransaction> {
+  try {
+    return withKnown(txn, await read(txn.txnId));
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'unexpected' || error.kind === 'not-found')) return txn;
+    throw error;
+  }
+}
+
+function hasFigures({ txnId, txnState, sourceReq, destReq }: ListedTransaction): boolean {
+  if (txnState !== 'completed' || txnId === '') return true;
   const { servicepayFees, networkFees } = sourceReq;
-  return [servicepayFees, networkFees, sourceReq.amtSettled, destReq.amtSettled].every((figure) => figure != null);
+  const sides = [sourceReq, destReq].flatMap(({ amtSettled, ccy, method }) => [amtSettled, ccy, method]);
+  return [servicepayFees, networkFees, ...sides].every((each) => each != null);
 }

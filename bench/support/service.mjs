@@ -34,6 +34,7 @@ function serve(total) {
     const data = Array.from({ length: count }, (_, n) => transaction(index * pageSize + n));
     return Buffer.from(JSON.stringify({ data, pagination: { page: index + 1, limit: pageSize, total } }));
   });
+  const beyond = JSON.stringify({ data: [], pagination: { page: pages.length + 1, limit: pageSize, total } });
   const at = new Date(0).toISOString();
   const wallet = { id: 'w', ccy: 'BTC', amount: 1, availableBalance: 1, accountId: 'ne01-bench', createdAt: at, updatedAt: at };
   const wallets = Buffer.from(JSON.stringify({ data: [wallet] }));
@@ -43,7 +44,7 @@ function serve(total) {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     response.setHeader('content-type', 'application/json');
     if (request.method === 'POST') response.end(token);
-    else if (pathname.endsWith('/transaction')) response.end(pages[Number(searchParams.get('page')) - 1]);
+    else if (pathname.endsWith('/transaction')) response.end(pages[Number(searchParams.get('page')) - 1] ?? beyond);
     else response.end(wallets);
   });
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));

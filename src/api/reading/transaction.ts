@@ -32,6 +32,23 @@ const transactionTable: Table = [
   ['createdAt', instant],
 ];
 
+const isText = (value: unknown): boolean => typeof value === 'string' || value === null || value === undefined;
+const isNumber = (value: unknown): boolean => value === null || value === undefined || decimal.read(value) === value;
+const isInstant = (value: unknown): boolean => value === null || value === undefined || instant.read(value) === value;
+const isObject = (value: unknown): boolean => value === null || value === undefined || isFields(value);
+
+/** Nearly all are, and histories are long: told by a look, in a fraction of the time that the table takes. */
+const isSpecifiedSide = (side: Fields): boolean =>
+  isText(side['ccy']) && isText(side['method']) &&
+  isNumber(side['amtRequested']) && isNumber(side['amtSettled']) &&
+  isNumber(side['servicepayFees']) && isNumber(side['networkFees']) &&
+  isObject(side['reqDetails']) && isObject(side['kyc']) && isText(side['reqStatus']) &&
+  isInstant(side['expiresAt']) && isInstant(side['createAt']) && isInstant(side['updatedAt']);
+
+const isSpecified = (row: Fields): boolean =>
+  isText(row['accountId']) && isText(row['accountDisplayName']) && isText(row['extRefId']) && isText(row['note']) &&
+  isObject(row['sourceOfFunds']) && isNumber(row['fxRate']) && isInstant(row['createdAt']);
+
 /** A transaction: its id and its state have to be there, all else is told by what rests on it. */
 export function readTransaction(answer: unknown, doubt: Doubt): Transaction {
   const row = unwrapped(answer, 'txnId');
@@ -67,17 +84,21 @@ function readRow(row: unknown, index: number, doubt: Doubt): ListedTransaction {
 }
 
 function withSides(row: Fields, txnId: string, txnState: string, doubt: Doubt): Transaction {
-  let doubts: string[] | undefined;
-  const note = (words: string): void => {
-    (doubts ??= []).push(words);
-    doubt(words);
-  };
-  mend(row, transactionTable, note);
-  const sourceReq = side(row, 'sourceReq', note);
-  const destReq = side(row, 'destReq', note);
+  if (row['txnId'] !== txnId) row['txnId'] = txnId;
+  if (row['txnState'] !== txnState) row['txnState'] = txnState;
+  if (isTransaction(row) && isSpecified(row) && isSpecifiedSide(row.sourceReq) && isSpecifiedSide(row.destReq)) return row;
+  const doubts: string[] = [];
+  mend(row, transactionTable, (words) => doubts.push(words));
+  const sourceReq = side(row, 'sourceReq', (words) => doubts.push(words));
+  const destReq = side(row, 'destReq', (words) => doubts.push(words));
   const txn = Object.assign(row, { txnId, txnState, sourceReq, destReq });
-  return doubts === undefined ? txn : Object.assign(txn, { [misread]: doubts });
+  doubts.forEach(doubt);
+  return doubts.length === 0 ? txn : Object.assign(txn, { [misread]: doubts });
 }
+
+/** With its sides; what else it has is looked at beside. */
+const isTransaction = (row: Fields): row is Fields & Transaction =>
+  typeof row['txnId'] === 'string' && typeof row['txnState'] === 'string' && isFields(row['sourceReq']) && isFields(row['destReq']);
 
 function side(row: Fields, which: string, doubt: Doubt): RequestSide {
   const value = row[which];

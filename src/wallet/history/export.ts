@@ -50,12 +50,22 @@ export async function* exportLines(
 const pieceLength = 65_536;
 
 function writerOf({ format, json, clean, rawCells }: ExportManner): Writer {
-  const harmless = (text: string): string => (rawCells ? clean(text) : asPlainCell(clean(text)));
+  const harmless = (text: string): string =>
+    isHarmless.test(text) ? text : quoted(rawCells ? clean(text) : asPlainCell(clean(text)));
+  const line = (txn: ListedTransaction): string => {
+    let cells = '';
+    let between = '';
+    for (const [, cell, isText] of csvColumns) {
+      cells += between + (isText === true ? harmless(cell(txn)) : cell(txn));
+      between = ',';
+    }
+    return `${cells}\n`;
+  };
   switch (format) {
     case 'csv':
       return {
-        head: csvLine(csvColumns.map(([title]) => title)),
-        write: (txn) => csvLine(csvColumns.map(([, cell, isText]) => (isText === true ? harmless(cell(txn)) : cell(txn)))),
+        head: `${csvColumns.map(([title]) => title).join(',')}\n`,
+        write: line,
       };
     case 'jsonl':
       return { head: '', write: (txn) => `${json(txn)}\n` };
@@ -102,9 +112,10 @@ const csvColumns: readonly CsvColumn[] = [
   ['note', ({ note }) => note ?? '', true],
 ];
 
+/** Nothing in it steers, computes or has to be quoted: most texts are told from the others by one look. */
+const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
+
 const needsQuotes = /[",\r\n]/;
 
 /** RFC 4180, with a plain line break as the other formats have. */
-function csvLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => (needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`;
-}
+const quoted = (cell: string): string => (needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

@@ -41,9 +41,10 @@ async function wholeOf(txn: ListedTransaction, read: (txnId: string) => Promise<
   }
 }
 
+const isTold = ({ amtSettled, ccy, method }: ListedTransaction['sourceReq']): boolean =>
+  amtSettled != null && ccy != null && method != null;
+
 function hasFigures({ txnId, txnState, sourceReq, destReq }: ListedTransaction): boolean {
   if (txnState !== 'completed' || txnId === '') return true;
-  const { servicepayFees, networkFees } = sourceReq;
-  const sides = [sourceReq, destReq].flatMap(({ amtSettled, ccy, method }) => [amtSettled, ccy, method]);
-  return [servicepayFees, networkFees, ...sides].every((each) => each != null);
+  return sourceReq.servicepayFees != null && sourceReq.networkFees != null && isTold(sourceReq) && isTold(destReq);
 }

@@ -4,7 +4,7 @@ import { Failure, ifTold } from '../../formats/failure.js';
 import { progressLine, rowLine, shownFailures, type BatchLine, type BatchSummary } from '../../terminal/cards/batch-view.js';
 import { shellWord } from '../../terminal/next-step.js';
 import type { BatchCheck } from '../../wallet/batch/check.js';
-import { frugal } from '../../wallet/batch/cached-wallets.js';
+import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { Ceiling } from '../../wallet/batch/cost.js';
 import { runBatch, type BatchDeps, type RowOutcome } from '../../wallet/batch/run.js';
@@ -27,11 +27,11 @@ export interface BatchEnd {
 /** What every row is quoted and paid with. */
 export type Paying = Pick<BatchDeps, 'payment'>;
 
-export async function openPaying(refs: ReadonlySet<string>, context: Context): Promise<Paying> {
+export async function openPaying(refs: ReadonlySet<string>, concurrency: number, context: Context): Promise<Paying> {
   const { live, terminal } = context;
   const never = { approve: () => Promise.resolve(false), on: () => undefined };
   const payment = await paymentDeps(context, never);
-  const service = frugal(payment.service, context.now);
+  const service = sharedService(payment.service, concurrency, context.now);
   if (terminal.canAnimate && refs.size > 0) live.start(() => 'Looking for payments that were made before');
   try {
     const history = historyFor({ ...payment, service });

@@ -9,7 +9,8 @@ import { receiptView } from '../../terminal/cards/receipt.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
-import { resume } from '../../wallet/payment/payment.js';
+import type { PaymentDeps } from '../../wallet/payment/contract.js';
+import { resume, tryAgain } from '../../wallet/payment/payment.js';
 import { gravest, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
@@ -32,16 +33,18 @@ export const txResume = defineCommand({
   options: {
     wait,
     waitTimeout,
+    retry: flag().describe('make another attempt at one payment that failed, or that may have paid'),
     newJournal: flag().describe('set a damaged journal aside and start a new one'),
   },
   examples: [
     ['svcpay tx resume', 'everything that is open; asks where your yes is missing'],
     ['svcpay tx resume order-118 --yes --json', 'one payment, in a script'],
   ],
-  async run({ id, wait, waitTimeout, newJournal }, context) {
+  async run({ id, wait, waitTimeout, retry, newJournal }, context) {
     if (newJournal) return setAside(context);
+    if (retry && id === undefined) throw new Failure('usage', 'Say which payment is to be tried again.', { next: { do: 'see-open-payments' } });
     const waiting: Wait = wait === false ? false : (waitTimeout ?? 'forever');
-    return id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, context);
+    return id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, retry, context);
   },
 });
 
@@ -98,7 +101,7 @@ function presentationOf(intent: Intent): Presentation {
   return { about };
 }
 
-async function resumeOne(id: string, waiting: Wait, context: Context): Promise<void> {
+async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Context): Promise<void> {
   const journal = await context.journal();
   // `R~2` is an attempt of the payment `R`.
   const scope = await journalScope(context);
@@ -106,9 +109,14 @@ async function resumeOne(id: string, waiting: Wait, context: Context): Promise<v
   if (intent === undefined || (intent.closed && intent.txnId !== null)) {
     return followElsewhere(intent?.txnId ?? (await transactionId(id, context)), waiting, context);
   }
-  askForYes(intent, context);
-  const options = { wait: waiting, retry: false };
-  await showPayment(presentationOf(intent), (deps) => resume(intent, options, deps), context);
+  const { yes } = context.globals;
+  if (!retry) askForYes(intent, context);
+  else if (!yes) context.ask.demand(['--yes']);
+  const drive = (deps: PaymentDeps): Promise<Transaction> =>
+    retry
+      ? tryAgain(intent, { consent: yes ? 'standing' : 'none' }, { wait: waiting }, deps)
+      : resume(intent, { wait: waiting, retry: false }, deps);
+  await showPayment(presentationOf(intent), drive, context);
 }
 
 /** A transaction that was not begun here, or was given up here: it is followed, never confirmed. */

@@ -58,6 +58,12 @@ export interface BatchDeps {
 }
 
 /**
+ * A row waits for the list of the service before it is confirmed, and one reading of it serves all rows that wait: they
+ * take no part in the number of payments at a time meanwhile, which is that of requests that create and confirm.
+ */
+const rowsPerRequest = 2;
+
+/**
  * Resolves when no row is in flight any more; says whether the end of the file was reached. Rejects, then too, when rows
  * cannot be read on, or something went wrong that is no row's failure.
  */
@@ -82,10 +88,12 @@ export async function runBatch(
     inFlight.add(done);
   };
   const isOver = (): boolean => deps.stop.aborted || exceeded || (failed && options.stopOnError) || faults.length > 0;
+  // One at a time means one after the other.
+  const rowsAtOnce = options.concurrency === 1 ? 1 : options.concurrency * rowsPerRequest;
   let complete = true;
   try {
     for await (const row of rows) {
-      if (inFlight.size >= options.concurrency) await Promise.race(inFlight);
+      if (inFlight.size >= rowsAtOnce) await Promise.race(inFlight);
       if (isOver()) {
         complete = false;
         break;

@@ -72,6 +72,17 @@ export async function resume(
   return drive(intent, { mode: 'resume', reference: 'given', renew: {}, followed: false, options: resumed }, deps);
 }
 
+/** Makes another attempt at a payment that failed, or that may have paid, because a person says so. */
+export async function tryAgain(
+  intent: Intent,
+  renew: RunOptions['renew'],
+  options: Omit<PaymentOptions, 'mode' | 'retry'>,
+  deps: PaymentDeps,
+): Promise<Transaction> {
+  const again = { ...options, mode: 'pay', retry: true } as const;
+  return drive(intent, { mode: 'pay', reference: 'given', renew, followed: false, options: again }, deps);
+}
+
 /** Lets the quote that the journal holds become a payment, that one and no other, also one that was given up. */
 export async function payThisQuote(
   intent: Intent,

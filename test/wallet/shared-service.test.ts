@@ -1,7 +1,7 @@
 // The wallets that many payments share: one read for all, nobody waits for a second one, and a failed one is forgotten.
 import { expect, test } from 'vitest';
 import type { PaymentService } from '../../src/wallet/payment/contract.js';
-import { frugal } from '../../src/wallet/batch/cached-wallets.js';
+import { sharedService } from '../../src/wallet/batch/shared-service.js';
 
 function counting(answers: readonly (number | Error)[]) {
   let [calls, clock] = [0, 0];
@@ -21,7 +21,7 @@ function counting(answers: readonly (number | Error)[]) {
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer === undefined ? [] : [wallet(answer)]);
     },
   };
-  return { shared: frugal(service, () => clock), calls: () => calls, later: (ms: number) => (clock += ms) };
+  return { shared: sharedService(service, 4, () => clock), calls: () => calls, later: (ms: number) => (clock += ms) };
 }
 
 const wallet = (availableBalance: number) => ({

@@ -1,14 +1,19 @@
-// The service as many payments at once use it: the wallets are read now and then for all of them, and nobody waits for it.
+// The service as many payments at once use it: the wallets are read now and then for all of them, and so many requests
+// that make or confirm a payment are out at a time.
+import pLimit from 'p-limit';
 import type { Wallet } from '../../api/types.js';
 import type { PaymentService } from '../payment/contract.js';
 
 const freshMs = 2_000;
 
 /**
- * A balance of some seconds ago will do: it only spares the service what is hopeless, and the service itself decides
- * about the funds. Only the first that asks waits for the answer.
+ * A balance of some seconds ago will do: it only spares the service what is hopeless, and the service itself decides about
+ * the funds. Only the first that asks waits for the answer.
+ *
+ * @param concurrency how many creations and confirmations may be out at a time
  */
-export function frugal(service: PaymentService, now: () => number): PaymentService {
+export function sharedService(service: PaymentService, concurrency: number, now: () => number): PaymentService {
+  const oneOf = pLimit(concurrency);
   let latest: Promise<Wallet[]> | undefined;
   let readAt = 0;
   const read = (): Promise<Wallet[]> => {
@@ -23,8 +28,8 @@ export function frugal(service: PaymentService, now: () => number): PaymentServi
     return reading;
   };
   return {
-    createTransaction: (body) => service.createTransaction(body),
-    confirmTransaction: (txnId) => service.confirmTransaction(txnId),
+    createTransaction: (body) => oneOf(() => service.createTransaction(body)),
+    confirmTransaction: (txnId) => oneOf(() => service.confirmTransaction(txnId)),
     transaction: (txnId) => service.transaction(txnId),
     eachTransaction: (filter) => service.eachTransaction(filter),
     transactions: (filter) => service.transactions(filter),

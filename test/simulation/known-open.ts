@@ -9,7 +9,7 @@ export const leftOut: ReadonlySet<Behaviour> = new Set<Behaviour>([
 export const excused: readonly RegExp[] = [
   /Paid before, under the reference/,
   /of that payment had been let go, and moved/,
-  /another svcpay is at work/,
+  /another process is at work/,
   /The database (is|has) not/,
   /^w\S+ ended with "temporary: \S+ (temporary|paid)/,
 ];

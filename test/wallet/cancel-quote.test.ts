@@ -102,6 +102,6 @@ describe('a quote that is cancelled', () => {
   test('is left alone while another process drives its payment', async () => {
     const journal = await journalWithQuote();
     await journal.claim('intent-1', 'other:3');
-    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(/another svcpay/);
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(/another process/);
   });
 });

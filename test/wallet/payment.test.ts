@@ -481,7 +481,7 @@ describe('what goes on by itself', () => {
     };
     const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnState: 'destsent' }) };
     Object.assign(made.deps, { sleep, service });
-    await expect(made.pay({ wait: 5_000 })).rejects.toMatchObject({ kind: 'pending', hint: 'svcpay tx resume t1' });
+    await expect(made.pay({ wait: 5_000 })).rejects.toMatchObject({ kind: 'pending', next: { do: 'resume', id: 't1' } });
     expect(slept).toBe(5_000);
   });
 

@@ -129,7 +129,7 @@ async function followElsewhere(txnId: string, waiting: Wait, context: Context): 
       ? txn
       : await waitUntilFinal(
           txn,
-          { atMostMs: waiting === 'forever' ? undefined : waiting, onChange: context.out.change, goOn: 'svcpay tx resume' },
+          { atMostMs: waiting === 'forever' ? undefined : waiting, onChange: context.out.change, goOn: 'resume' },
           { ...context, service },
         );
   if (isFinal(ended.txnState) && ended.txnState !== 'completed') throw notPaid(ended);

@@ -16,6 +16,6 @@ export async function availableIn(ccy: string, service: { wallets(): Promise<Wal
 export function notEnough(needed: Money, available: Money): Failure {
   const have = available.value.eq(0) ? `no ${needed.ccy}` : formatAmount(available);
   return new Failure('limit', `Not sent: ${formatAmount(needed)} is needed, and you have ${have}.`, {
-    hint: 'svcpay wallets',
+    next: { do: 'see-wallets' },
   });
 }

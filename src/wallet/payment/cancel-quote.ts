@@ -52,7 +52,7 @@ async function giveUp(txnId: string, { journal, scope, owner }: CancelDeps): Pro
   if (intent?.txnId !== txnId) return undefined;
   const claim = await journal.claim(intent.id, owner);
   if (claim === undefined) {
-    throw new Failure('refused', 'Not cancelled: another svcpay is at work on this payment.', {
+    throw new Failure('refused', 'Not cancelled: another process is at work on this payment.', {
       hint: 'Answer its question with no, or interrupt it.',
       txnId,
     });
@@ -63,7 +63,7 @@ async function giveUp(txnId: string, { journal, scope, owner }: CancelDeps): Pro
 
 function tooLate({ txnId, txnState }: Transaction): Failure {
   return new Failure('refused', `Not cancelled: only a quote can be, and this transaction is ${txnState}.`, {
-    hint: `svcpay tx get ${txnId}`,
+    next: { do: 'show', id: txnId },
     txnId,
   });
 }

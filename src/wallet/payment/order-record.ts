@@ -60,7 +60,7 @@ export function decodeOrder(text: string): Order {
     return { ...order, receives };
   } catch (cause) {
     throw new Failure('usage', 'The payment journal holds an order that this version cannot read.', {
-      hint: 'Use the version of svcpay that wrote it.',
+      hint: 'Use the version that wrote it.',
       cause,
     });
   }

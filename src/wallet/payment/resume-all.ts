@@ -64,7 +64,7 @@ export function gravest(resumed: readonly Resumed[]): Failure | undefined {
   const [worst] = failures.toSorted((a, b) => gravity.indexOf(a.kind) - gravity.indexOf(b.kind));
   if (worst === undefined || failures.length === 1) return worst;
   return new Failure(worst.kind, `${worst.message} (${failures.length} of ${resumed.length} payments are not done.)`, {
-    hint: 'svcpay tx pending',
+    next: { do: 'see-open-payments' },
     txnId: worst.txnId,
     cause: worst,
   });

@@ -50,8 +50,9 @@ async function sameIntent(claim: Claim, opened: Intent, deps: PaymentDeps): Prom
 }
 
 function leaveTo(intent: Intent, why: string, cause?: unknown): never {
-  const message = `another svcpay is at work on ${intent.ref}, and ${why}.`;
-  const details = { hint: `svcpay tx resume ${intent.txnId ?? intent.ref}`, txnId: intent.txnId ?? undefined, cause };
+  const message = `another process is at work on ${intent.ref}, and ${why}.`;
+  const next = { do: 'resume', id: intent.txnId ?? intent.ref } as const;
+  const details = { next, txnId: intent.txnId ?? undefined, cause };
   throw isLetGo(intent)
     ? new Failure('pending', `Not known yet: ${message}`, details)
     : new Failure('temporary', `Nothing moved here: ${message}`, details);

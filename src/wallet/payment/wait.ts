@@ -19,8 +19,8 @@ export interface WaitOptions {
   readonly onChange: (txn: Transaction) => void | Promise<void>;
   /** Called for every read, also where the state is the same: a blockchain counts within one. */
   readonly onRead?: (txn: Transaction) => void;
-  /** The command that goes on with what was left waiting; `tx watch` unless said otherwise. */
-  readonly goOn?: string;
+  /** What goes on with what was left waiting; it is watched unless said otherwise. */
+  readonly goOn?: 'watch' | 'resume';
   /** Ends the wait before a final state. */
   readonly enough?: (txn: Transaction) => boolean;
 }
@@ -123,12 +123,12 @@ const isLastWord = (error: Failure): boolean =>
 function stillGoing(
   { txnId, txnState }: Transaction,
   why: string,
-  { goOn = 'svcpay tx watch' }: WaitOptions,
+  { goOn = 'watch' }: WaitOptions,
   cause?: Failure,
 ): Failure {
   const reason = cause === undefined ? why : `${why}: ${cause.message.replace(/\.$/, '')}`;
   return new Failure('pending', `Not known yet: the transaction is ${txnState} and goes on (${reason}).`, {
-    hint: `${goOn} ${txnId}`,
+    next: { do: goOn, id: txnId },
     txnId,
     cause,
   });

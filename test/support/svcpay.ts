@@ -8,9 +8,7 @@ import { spawn as spawnPty } from '@lydell/node-pty';
 import { test as base } from 'vitest';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from './openapi.js';
-
-/** Live shapes in which every service of these tests answers, from `npm run test:shapes`. */
-const testedShapes = process.env['SVCPAY_TEST_SHAPES'];
+import { testedShapes } from './shapes.js';
 
 /** Another build may be driven, to see that a test fails where it should. */
 const program = process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');

@@ -133,19 +133,17 @@ function bech32Of(address: string): string {
   return domain === undefined ? address : encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`);
 }
 
-/** By kind: receives, payouts and other sends go through different ones. */
+/** Payouts and other sends go through different ones, receives through none. */
 function stateBetween(txn: Fields): Fields {
   const { txnState, sourceReq, destReq } = txn;
   const incoming = isFields(sourceReq) && (sourceReq['method'] === 'lightning' || sourceReq['method'] === 'on-chain');
   const method = isFields(destReq) ? destReq['method'] : undefined;
   const isPayout = typeof method === 'string' && method !== 'on-chain' && method.includes('-');
-  if (incoming) return txnState === 'srccreated' && isOnChain(sourceReq) ? { ...txn, txnState: 'srcpendconfirmfill' } : txn;
+  if (incoming) return txn;
   if (txnState === 'srccreated') return { ...txn, txnState: isPayout ? 'srcpendconfirmfill' : 'srcsent' };
   if (txnState === 'destsent') return { ...txn, txnState: isPayout ? 'srcconfirmfilled' : 'destpendsent' };
   return txn;
 }
-
-const isOnChain = (side: Fields): boolean => side['method'] === 'on-chain';
 
 function beforeInvoice(txn: Fields): Fields {
   const { sourceReq } = txn;

@@ -1,0 +1,17 @@
+// The live shapes in which the services of these tests answer, where `npm run test:shapes` has chosen some.
+import { expect } from 'vitest';
+
+export const testedShapes = process.env['SVCPAY_TEST_SHAPES'];
+
+/** Whether answers carry everything that the specification says. */
+export const asSpecified = testedShapes === undefined;
+
+const otherWords: Readonly<Record<string, readonly string[]>> = {
+  srccreated: ['srcsent', 'srcpendconfirmfill', 'userconfirmed'],
+  destsent: ['srcconfirmfilled', 'destpendsent'],
+  usercanceled: ['canceled'],
+};
+
+/** A state of the specification, or what these services call it. */
+export const called = (state: string): unknown =>
+  asSpecified ? state : expect.stringMatching(new RegExp(`^(${[state, ...(otherWords[state] ?? [])].join('|')})$`));

@@ -118,7 +118,7 @@ describe('svcpay receive lightning', () => {
     await tty.waitFor(/lntb500u1/);
     await tty.waitFor(/Page\s+http/);
     await tty.waitFor(/Waiting for the payment {3}expires in 59:/);
-    const [{ responseBody = '' } = {}] = around.sandbox.requests('PUT');
+    const [{ responseBody = '' } = {}] = around.sandbox.requests('POST', '/api/v2/transaction');
     const { txnId }: { txnId: string } = JSON.parse(responseBody);
     await around.sandbox.pay(txnId);
     expect(await tty.ended).toBe(0);
@@ -221,7 +221,7 @@ describe('svcpay demo', () => {
   test('shows the whole trip without an account', async ({ home }) => {
     const run = await svcpay(['demo'], { home });
     expect(run).toMatchObject({ exitCode: 0 });
-    for (const sign of ['$ svcpay wallets', '▀', 'Coffee House', 'You pay', 'completed']) {
+    for (const sign of ['$ svcpay wallets', '▀', 'Coffee House', 'You pay', 'done']) {
       expect(run.stdout + run.stderr).toContain(sign);
     }
   });

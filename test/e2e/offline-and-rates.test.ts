@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { asSpecified } from '../support/shapes.js';
 
 /** BOLT11, examples. */
 const invoice =
@@ -59,6 +60,6 @@ describe('svcpay rates', () => {
 
 test('svcpay account prints the record as the service gives it', async ({ around }) => {
   const run = await svcpay(['account', '--json'], around);
-  expect(run.json()).toMatchObject({ accountId: around.sandbox.accountId });
+  expect(run.json()).toMatchObject({ [asSpecified ? 'accountId' : 'id']: around.sandbox.accountId });
   expect(await svcpay(['account', 'ne01-strange'], around)).toMatchObject({ exitCode: 5, stdout: '' });
 });

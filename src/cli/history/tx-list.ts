@@ -66,8 +66,8 @@ const pageSize = ({ out, terminal }: Context): number =>
 interface Found {
   /** Newest first. */
   readonly rows: readonly ListedTransaction[];
-  /** Of all that match, hidden ones too. */
-  readonly total: number;
+  /** Of all that match, hidden ones too; undefined where the service does not count and there may be more. */
+  readonly total: number | undefined;
   readonly hidden: number;
   /** The page that goes on from here. */
   readonly next: number | undefined;
@@ -90,8 +90,8 @@ async function collect(
     const shown = data.filter(isWanted);
     rows.push(...shown);
     hidden += data.length - shown.length;
-    const total = pagination?.total ?? (at - 1) * limit + data.length;
     const hasMore = hasMorePages({ data, pagination }, at, limit);
+    const total = pagination?.total ?? (hasMore ? undefined : (at - 1) * limit + data.length);
     const isEnough = page !== undefined || shown.length === data.length || rows.length > limit / 2 || at >= mostPages;
     if (!hasMore || isEnough) return { rows, total, hidden, next: hasMore ? at + 1 : undefined };
   }
@@ -117,7 +117,8 @@ async function show(
   if (!out.forPeople) return out.list(rows, transactionList(now));
   const shown = newestLast(rows);
   const left = hidden === 0 ? [] : [`${hidden} expired ${hidden === 1 ? 'quote' : 'quotes'} left out (--quotes)`];
-  const count = rows.length === total ? `All ${total}` : `${page === 1 ? 'Last' : `Page ${page} ·`} ${rows.length} of ${total}`;
+  const many = total === undefined ? String(rows.length) : `${rows.length} of ${total}`;
+  const count = rows.length === total ? `All ${total}` : `${page === 1 ? 'Last' : `Page ${page} ·`} ${many}`;
   const heading = [count, period, 'newest last', ...left].join(' · ');
   const ids = shown.map(({ txnId }) => txnId);
   const known = await knownParties(shown, context);

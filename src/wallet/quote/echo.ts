@@ -1,7 +1,7 @@
 // Whether the service's answer is about what was asked for. Pure: an order and the answer in, a refusal or nothing out.
 // What is looked at: currencies, methods, amounts, the destination and everything that it was resolved to, the parties.
 import Big from 'big.js';
-import type { RequestSide, Transaction } from '../../api/types.js';
+import { misread, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, fromWire } from '../../formats/amount.js';
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
@@ -13,12 +13,16 @@ import type { Order } from '../payment/orders.js';
  */
 export function checkEcho(order: Order, txn: Transaction): void {
   const difference =
+    txn[misread]?.find((words) => decides.test(words)) ??
     sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
     sideDifference('destination', order.body.destReq, txn.destReq) ??
     amountDifference(order, txn) ??
     deductionDifference(order, txn);
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
 }
+
+/** What was not understood of an answer stops nothing, but for the fields that the money rests on. */
+const decides = /^(?:\w+\.)?(?:ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq) is /;
 
 export function notObeyed(difference: string, txnId?: string): Failure {
   return new Failure('refused', `Nothing moved: the service quoted something else than was asked: ${difference}.`, {

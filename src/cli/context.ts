@@ -187,7 +187,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     globals,
     terminal,
     out,
-    ask: createAsk(terminal, { yes: globals.yes }),
+    ask: createAsk(terminal, { yes: globals.yes, signal: proc.signal }),
     live: createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every }),
     home,
     config,

@@ -1,6 +1,7 @@
 // Shows what was thrown, once, in the form that was asked for: a paragraph, or one line of JSON.
 import type { Failure } from '../formats/failure.js';
 import { failureJson, failureLines } from '../terminal/failure-view.js';
+import { asciiGlyphs } from '../terminal/glyphs.js';
 import { sanitize } from '../terminal/sanitize.js';
 import { openTerminal } from '../terminal/terminal.js';
 import type { Process } from './context.js';
@@ -18,7 +19,8 @@ export function showFailure(failure: Failure, argv: readonly string[], proc: Pro
   }
   const terminal = openTerminal({ ...proc, flags: { noColor: !color } });
   const canvas = terminal.stderrIsTty ? terminal.stderrCanvas : undefined;
-  stderr.write(`${failureLines(failure, { money: movesMoney(argv), canvas }).join('\n')}\n`);
+  const lines = failureLines(failure, { money: movesMoney(argv), canvas });
+  stderr.write(`${(terminal.unicode ? lines : lines.map(asciiGlyphs)).join('\n')}\n`);
   if (debug) stderr.write(causesOf(failure));
 }
 

@@ -28,12 +28,26 @@ export interface FailureViewOptions {
 
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
   const paragraph = sanitize(money ? withFate(failure) : failure.message);
-  const lines = canvas === undefined ? [paragraph] : wrap(paragraph, canvas.columns);
+  const lines = canvas === undefined ? [paragraph] : marked(paragraph, canvas);
   // A command or an id is never wrapped: it is there to be copied.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
   const advice = adviceOf(failure);
-  return advice === undefined ? lines : [...lines, `  ${sanitize(advice)}`];
+  return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];
 }
+
+/** On lines of its own; one with a command in it is left to the terminal to break. */
+function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
+  const isWhole = canvas === undefined || advice.includes('svcpay ');
+  return (isWhole ? [advice] : wrap(advice, canvas.columns - 2)).map((line) => `  ${line}`);
+}
+
+/** `✗` and the paragraph, its lines under each other. */
+function marked(paragraph: string, { columns, style }: Canvas): string[] {
+  const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
+  return [`${style.red('✗')} ${first}`, ...rest.map((line) => `  ${line}`)];
+}
+
+const mark = '✗ ';
 
 function withFate({ kind, message }: Failure): string {
   const fate = fates[kind];

@@ -10,6 +10,7 @@ import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
+import { wrap } from './text.js';
 import type { Column, Format, ListView, RecordView, Rows, StreamView } from './rows/view.js';
 
 export type { Format, ListView, RecordView, StreamView } from './rows/view.js';
@@ -149,7 +150,11 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       if ((terminal.stderrIsTty || asked === 'table') && !quiet && !isJson) toStderr(draw(terminal.stderrCanvas));
     },
     say,
-    warn: (line) => toStderr([`${terminal.stderrCanvas.style.yellow('Warning:')} ${sanitize(line)}`]),
+    warn(line) {
+      const { columns, style } = terminal.stderrCanvas;
+      const text = `${style.yellow('Warning:')} ${sanitize(line)}`;
+      toStderr(terminal.stderrIsTty ? wrap(text, columns) : [text]);
+    },
   };
 }
 

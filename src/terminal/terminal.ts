@@ -18,7 +18,7 @@ export interface Canvas {
   /** Width in cells; 80 where nothing says. */
   readonly columns: number;
   readonly rows: number;
-  /** Whether a QR code can be drawn: coloured half blocks on a real terminal. */
+  /** Whether a QR code can be drawn: coloured half blocks on a real terminal, and not under `--no-color`. */
   readonly blocks: boolean;
 }
 
@@ -34,6 +34,8 @@ export interface Terminal extends Canvas {
   /** False where only ASCII is safe; `glyphs` then writes our own signs in ASCII. */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
+  /** Nothing can be drawn: no cursor, no colours; questions are lines. */
+  readonly isDumb: boolean;
   /** Why a question cannot be asked, in words that fit after "no question can be asked: "; undefined when it can. */
   readonly whyNoPrompt: string | undefined;
   /** Whether a line on stderr may be redrawn in place. */
@@ -75,7 +77,7 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
   const whyNoPrompt = reasonAgainstPrompt(stdin, isTty(stderr), env, flags);
   const unicode = speaksUnicode(env);
   const drawsBlocks = (stream: OutputStream): boolean =>
-    (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb';
+    (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb' && flags.noColor !== true;
   const closed = watchForClosedReader(stdout);
   watchForClosedReader(stderr);
 
@@ -105,8 +107,9 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
     },
     unicode,
     canPrompt: whyNoPrompt === undefined,
+    isDumb: env['TERM'] === 'dumb',
     whyNoPrompt,
-    canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']),
+    canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']) && flags.noColor !== true,
     get stdoutClosed() {
       return closed();
     },
@@ -140,7 +143,7 @@ function reasonAgainstPrompt(
   if (!stdin.isTTY) return 'stdin is not a terminal';
   if (!stderrIsTty) return 'stderr is not a terminal';
   if (isOn(env['CI'])) return 'CI is set';
-  return env['TERM'] === 'dumb' ? 'the terminal is dumb' : undefined;
+  return undefined;
 }
 
 /** The first of the locale variables that is set decides; none set means a bare container, not an old terminal. */

@@ -29,9 +29,14 @@ export function oneLine(text: string, width: number): string {
   return truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
 }
 
-/** Breaks between words, and within a word only where it alone is wider than the line. */
+/** The blank within `50 000 sat` and `5 %`, and that between a flag and its value. */
+const tied = /(?<=\d) (?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]*) (?=[A-Z\d][A-Z\d]*(?![a-z]))/g;
+
+/** Breaks between words, and within a word only where it alone is wider than the line; a number stays in one piece. */
 export function wrap(text: string, width: number): string[] {
-  return wrapAnsi(text, Math.max(width, 1), { hard: true }).split('\n');
+  const kept = text.replace(tied, '\u00A0');
+  const lines = wrapAnsi(kept, Math.max(width, 1), { hard: true }).split('\n');
+  return kept === text ? lines : lines.map((line) => line.replaceAll('\u00A0', ' '));
 }
 
 /** Colours and characters as they are seen: neither is ever cut in two. */

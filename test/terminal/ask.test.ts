@@ -2,9 +2,11 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createAsk } from '../../src/terminal/ask/ask.js';
+import { Readable } from 'node:stream';
+import { back, createAsk } from '../../src/terminal/ask/ask.js';
+import { openTerminal } from '../../src/terminal/terminal.js';
 import { bundled, startInPty, type PtyOptions, type PtyRun } from '../support/pty.js';
-import { openScreen } from './support.js';
+import { memoryStream, openScreen } from './support.js';
 
 const enter = '\r';
 const escape = '\u001B';
@@ -237,5 +239,35 @@ describe('in a pipe', () => {
   test('all the flags that are missing are named together', () => {
     const ask = createAsk(openScreen({ tty: false }).terminal, { yes: false });
     expect(() => ask.demand(['--country', '--acct-num', '--yes'])).toThrow('Missing --country, --acct-num and --yes:');
+  });
+});
+
+describe('on a dumb terminal', () => {
+  const dumb = (typed: string) => {
+    const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
+    const stdin = { isTTY: true, open: () => Object.assign(Readable.from([typed]), { isTTY: true }) };
+    const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
+    return { ask: createAsk(terminal, { yes: false }), said: stderr.written };
+  };
+
+  test('a question is a line that shows its (y/N), and writes no escape', async () => {
+    const { ask, said } = dumb('maybe\ny\n');
+    expect(await ask.confirm('Pay 0.5 BTC?')).toBe(true);
+    expect(said()).toBe('? Pay 0.5 BTC? (y/N) x Answer y or n.\n? Pay 0.5 BTC? (y/N) ');
+  });
+
+  test.each(['\n', 'n\n', 'no\n'])('%j is no', async (typed) => {
+    expect(await dumb(typed).ask.confirm('Pay?')).toBe(false);
+  });
+
+  test('the end of the input is no answer', async () => {
+    await expect(dumb('').ask.confirm('Pay?')).rejects.toMatchObject({ kind: 'declined' });
+  });
+
+  test('a choice is made by its number or by words of its name, and < goes back', async () => {
+    const question = { message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }, { value: 'c', name: 'On-chain' }] };
+    expect(await dumb('2\n').ask.select(question)).toBe('c');
+    expect(await dumb('9\nlight\n').ask.search(question)).toBe('l');
+    expect(await dumb('<\n').ask.steps.select(question)).toBe(back);
   });
 });

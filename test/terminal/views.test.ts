@@ -580,9 +580,9 @@ describe('a failure', () => {
       hint: 'svcpay doctor --a-very-long-flag',
     });
     expect(failureLines(failure, { money: true, canvas: plain(24) })).toEqual([
-      'Nothing moved: the',
-      'service does not answer',
-      'at all.',
+      '✗ Nothing moved: the',
+      '  service does not',
+      '  answer at all.',
       '  svcpay doctor --a-very-long-flag',
     ]);
   });
@@ -596,6 +596,16 @@ describe('a failure', () => {
     const failure = new Failure('refused', 'No.', { next, hint });
     expect(failureLines(failure, { money: false }).at(-1)).toBe(`  ${advice}`);
     expect(failureJson(failure)).toContain(JSON.stringify(advice));
+  });
+
+  test.each([
+    { message: 'You have 1 000 000 sat, and 1 250 000 sat are needed.', columns: 24 },
+    { message: 'The fee would be 12.20 % of it, 0.00000305 BTC: more than --max-fee 1%.', columns: 30 },
+  ])('breaks no number and no flag: $message', ({ message, columns }) => {
+    const lines = failureLines(new Failure('limit', message), { money: false, canvas: plain(columns) });
+    for (const whole of message.match(/\d[\d ]*(?:\.\d+)? (?:sat|BTC|%)|--[a-z-]+ \d+%/g) ?? []) {
+      expect(lines.some((line) => line.includes(whole)), `${whole} in ${lines.join('|')}`).toBe(true);
+    }
   });
 
   test('as JSON is one line with every field that is known', () => {

@@ -31,9 +31,8 @@ async function tour(home: string, context: Context): Promise<void> {
   out.text('The whole service on this machine, with play money: nothing real moves.');
   const show = async (line: readonly string[], hidden: readonly string[] = []): Promise<void> => {
     out.text(`\n$ svcpay ${line.map(shorten).join(' ')}`);
-    const code = await context.runLine(['--sandbox', '-o', 'table', ...line, ...hidden], {
-      // Also in a pipe it is there to be looked at: with its QR code.
-      ...(context.env['NO_COLOR'] === undefined && { FORCE_COLOR: '1' }),
+    const manner = context.globals.color ? [] : ['--no-color'];
+    const code = await context.runLine(['--sandbox', '-o', 'table', ...manner, ...line, ...hidden], {
       ...context.env,
       SVCPAY_HOME: home,
     });

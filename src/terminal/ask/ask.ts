@@ -1,6 +1,7 @@
 // Questions to a person: asked on stderr, and only where they can be answered; elsewhere refused at once, naming the flag.
 import { Failure } from '../../formats/failure.js';
 import { back, type Back } from './back.js';
+import { createPlainAsk } from './plain.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import type { Deadline } from './timed-confirm.js';
@@ -79,7 +80,14 @@ export interface Ask extends Questions<never> {
   readonly steps: Questions<Back>;
 }
 
-export function createAsk(terminal: Terminal, { yes }: { readonly yes: boolean }): Ask {
+interface AskOptions {
+  readonly yes: boolean;
+  /** Aborted on Ctrl-C, where no prompt catches it. */
+  readonly signal?: AbortSignal;
+}
+
+export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask {
+  if (terminal.isDumb) return createDumbAsk(terminal, yes, signal);
   const plain = createQuestions(terminal, false);
   return {
     demand: (flags) => demand(terminal, flags),
@@ -91,6 +99,55 @@ export function createAsk(terminal: Terminal, { yes }: { readonly yes: boolean }
     select: async (question) => stayed(await plain.select(question)),
     search: async (question) => stayed(await plain.search(question)),
     steps: createQuestions(terminal, true),
+  };
+}
+
+/** The same questions, line by line. */
+function createDumbAsk(terminal: Terminal, yes: boolean, signal: AbortSignal | undefined): Ask {
+  const lines = createPlainAsk(terminal, signal);
+  const confirmed = async (message: string, missing: readonly string[]): Promise<boolean> => {
+    if (yes) return true;
+    demand(terminal, missing);
+    return lines.confirm(message);
+  };
+  const questions = (canGoBack: boolean): Questions<Back> => {
+    const isBack = (answer: string): boolean => canGoBack && answer === '<';
+    const text = async (question: TextQuestion): Promise<string | Back> => {
+      demand(terminal, [question.flag]);
+      const validate = question.validate ?? anything;
+      const answer = await lines.text(question.message, question.default ?? '', async (typed) => isBack(typed) || validate(typed));
+      return isBack(answer) ? back : answer;
+    };
+    const choose = <T>(question: Question & { readonly choices: readonly Choice<T>[] }): Promise<T | Back> => {
+      demand(terminal, [question.flag]);
+      return lines.choose(question.message, question.choices, canGoBack);
+    };
+    return {
+      text,
+      parsed: async ({ parse, ...question }) => {
+        const answer = await text({ ...question, validate: (typed) => complaint(parse, typed) });
+        return answer === back ? back : parse(answer);
+      },
+      select: choose,
+      search: choose,
+    };
+  };
+  const plain = questions(false);
+  return {
+    demand: (flags) => demand(terminal, flags),
+    confirm: (message, { missing } = {}) => confirmed(message, missing ?? ['--yes']),
+    confirmWithin: async (message, { left }) => {
+      const answer = await confirmed(message, ['--yes']);
+      return !yes && left() <= 0 ? 'lapsed' : answer;
+    },
+    secret: ({ flag }) => {
+      throw new Failure('declined', `Missing ${flag}: it cannot be asked for where what is typed would show.`);
+    },
+    text: async (question) => stayed(await plain.text(question)),
+    parsed: async (question) => stayed(await plain.parsed(question)),
+    select: async (question) => stayed(await plain.select(question)),
+    search: async (question) => stayed(await plain.search(question)),
+    steps: questions(true),
   };
 }
 

@@ -1,6 +1,7 @@
 // How prompts look: the colours of stderr instead of the library's own, which ask stdout and, on Node 20, nobody.
 import type { Terminal } from '../terminal.js';
 import { asciiGlyphs } from '../glyphs.js';
+import { wrap } from '../text.js';
 
 const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const dashes = ['-', '\\', '|', '/'];
@@ -17,7 +18,7 @@ interface PromptLook {
   readonly note?: string | undefined;
 }
 
-export function promptTheme({ unicode, stderrCanvas: { style } }: Terminal, { canGoBack, hint, note }: PromptLook) {
+export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { canGoBack, hint, note }: PromptLook) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
   const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
   return {
@@ -28,7 +29,10 @@ export function promptTheme({ unicode, stderrCanvas: { style } }: Terminal, { ca
       answer: (text: string) => style.cyan(text),
       message: (text: string, status: string) =>
         hint === undefined || status === 'done' ? style.bold(text) : `${style.bold(text)} ${style.dim(`(${hint})`)}`,
-      error: (text: string) => style.red(text),
+      error: (text: string) =>
+        wrap(text, columns - 3)
+          .map((line, i) => `${i === 0 ? style.red(sign('✗')) : ' '} ${line}`)
+          .join('\n'),
       defaultAnswer: (text: string) => style.dim(note === undefined ? `(${text})` : `(${text})  ${note}`),
       help: (text: string) => style.dim(text),
       highlight: (text: string) => style.cyan(text),

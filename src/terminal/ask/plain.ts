@@ -1,0 +1,99 @@
+// Questions on a terminal that can draw nothing (`TERM=dumb`): a line is written, a line is read, no escape is used.
+import { createInterface, type Interface } from 'node:readline';
+import { Failure } from '../../formats/failure.js';
+import { asciiGlyphs } from '../glyphs.js';
+import { sanitize } from '../sanitize.js';
+import type { Terminal } from '../terminal.js';
+import { wrap } from '../text.js';
+import { back, type Back } from './back.js';
+
+export interface PlainChoice<T> {
+  readonly value: T;
+  readonly name: string;
+}
+
+export interface PlainAsk {
+  confirm(message: string): Promise<boolean>;
+  /** `validate` says what is wrong with an answer, and the question stays. */
+  text(message: string, fallback: string, validate: (answer: string) => Promise<true | string>): Promise<string>;
+  /** By number, or by some words of its name. */
+  choose<T>(message: string, choices: readonly PlainChoice<T>[], canGoBack: boolean): Promise<T | Back>;
+}
+
+export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefined): PlainAsk {
+  const { stderr, stderrCanvas, unicode } = terminal;
+  const shown = (text: string): string => (unicode ? sanitize(text) : asciiGlyphs(sanitize(text)));
+  const read = lineReader(terminal, signal);
+  const say = (text: string): void => {
+    for (const line of wrap(shown(text), stderrCanvas.columns)) stderr.write(`${line}\n`);
+  };
+  const line = (prompt: string): Promise<string> => {
+    stderr.write(`? ${shown(prompt)} `);
+    return read();
+  };
+
+  return {
+    async confirm(message) {
+      for (;;) {
+        const answer = (await line(`${message} (y/N)`)).trim();
+        if (/^(y|yes)$/i.test(answer)) return true;
+        if (/^(n|no|)$/i.test(answer)) return false;
+        say('x Answer y or n.');
+      }
+    },
+    async text(message, fallback, validate) {
+      for (;;) {
+        const answer = (await line(fallback === '' ? message : `${message} (${fallback})`)).trim() || fallback;
+        const said = await validate(answer);
+        if (said === true) return answer;
+        say(`x ${said}`);
+      }
+    },
+    async choose(message, choices, canGoBack) {
+      let offered = choices;
+      for (;;) {
+        offered.forEach(({ name }) => say(`  ${choices.findIndex((each) => each.name === name) + 1}  ${name}`));
+        const answer = (await line(`${message} (a number${canGoBack ? ', < goes back' : ''})`)).trim();
+        if (canGoBack && answer === '<') return back;
+        const found = choices[Number(answer) - 1] ?? undefined;
+        if (/^\d+$/.test(answer) && found !== undefined) return found.value;
+        const matching = choices.filter(({ name }) => answer !== '' && name.toLowerCase().includes(answer.toLowerCase()));
+        const [only] = matching;
+        if (only !== undefined && matching.length === 1) return only.value;
+        if (matching.length === 0) say('x Nothing here is called that.');
+        offered = matching.length === 0 ? choices : matching;
+      }
+    },
+  };
+}
+
+/** One reader for all questions, so that no line typed ahead is lost. */
+function lineReader({ stdin }: Terminal, signal: AbortSignal | undefined): () => Promise<string> {
+  const lines: string[] = [];
+  let reader: Interface | undefined;
+  let hasEnded = false;
+  let wake = (): void => undefined;
+  const open = (): void => {
+    if (reader !== undefined) return void stdin.open().resume();
+    reader = createInterface({ input: stdin.open(), terminal: false });
+    reader.on('line', (line) => {
+      lines.push(line);
+      wake();
+    });
+    reader.on('close', () => {
+      hasEnded = true;
+      wake();
+    });
+    signal?.addEventListener('abort', () => wake(), { once: true });
+  };
+  return async () => {
+    open();
+    for (;;) {
+      if (signal?.aborted === true) throw new Failure('interrupted', 'Interrupted at a question.');
+      const line = lines.shift();
+      if (line !== undefined) return line;
+      if (hasEnded) throw new Failure('declined', 'The input ended before the question was answered.');
+      await new Promise<void>((resolve) => (wake = resolve));
+    }
+  };
+}

@@ -46,7 +46,7 @@ describe('the word at the cursor', () => {
     [['pa'], ['pay', 'payout']],
     [['send', 'li'], ['lightning']],
     [['pay', 'li'], ['lightning']],
-    [['send', 'lightning', '--max'], ['--max-fee']],
+    [['send', 'lightning', '--max-f'], ['--max-fee']],
     [['send', 'lightning', '--qui'], ['--quiet']],
     [['send', '--ref', ''], ['a-reference']],
     [['send', '--note', ''], []],

@@ -237,6 +237,23 @@ describe('svcpay send, at a terminal', () => {
     expect(tty.text()).toContain('✓ Paid 0.00100500 BTC');
   });
 
+  test('renews a quote that has lapsed while the question stood, and says so', async ({ around }) => {
+    const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], around);
+    await tty.waitFor(/Pay .*\? /);
+    await tty.waitFor(/quote valid 5\d s/);
+    await around.sandbox.clock.advance('61s');
+    tty.type('y\r');
+    await tty.waitFor('The quote has lapsed and was renewed: nothing has changed.');
+    expect(await tty.ended).toBe(0);
+    expect(created(around.sandbox)).toHaveLength(2);
+  });
+
+  test('takes the most that a conversion may lose as a share', async ({ around }) => {
+    const args = ['swap', '25', 'USDT', 'BTC', '--max-rate-loss'];
+    expect(await svcpay([...args, '2%', '--yes', '--quote-only'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay([...args, 'much', '--yes'], around)).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+
   test('asks which of two ways a URI is to be paid', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const tty = svcpayTty(['send', `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}&label=Shop%1b[31m`], around);

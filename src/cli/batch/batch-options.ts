@@ -11,6 +11,7 @@ export const batchOptions = {
   name: text('NAME').otherwise('').describe('tells this batch from others whose rows without a ref are the same'),
   from: currency().optional().describe('wallet to pay from, for rows that do not say (default BTC; to TRON USDT)'),
   maxFee: paymentOptions.maxFee.describe('highest fee of each row, as in 100sat or 1%'),
+  maxRateLoss: paymentOptions.maxRateLoss,
   wait: paymentOptions.wait.describe('wait until every row is settled; otherwise only for Lightning'),
   waitTimeout: duration().otherwise(120_000).describe('longest wait for a row to settle (default 2m)'),
   retry: paymentOptions.retry.describe('try rows again whose payment failed'),

@@ -15,6 +15,7 @@ import { openResult, type ResultFile } from './batch-result.js';
 import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
 import { paymentDeps } from '../payment/payment-flow.js';
+import { termsOf } from '../payment/payment-options.js';
 
 export interface BatchEnd {
   readonly summary: BatchSummary;
@@ -45,7 +46,7 @@ export async function openPaying(refs: ReadonlySet<string>, concurrency: number,
 /** What a row takes from its wallet, fees included; undefined where it is paid or on its way. The quote is paid later. */
 export async function quoteRow(row: PlannedRow, flags: BatchFlags, { payment }: Paying): Promise<Money | undefined> {
   let total: Money | undefined;
-  const terms = { maxFee: flags.maxFee?.(row.order.body.sourceReq.ccy) };
+  const terms = termsOf(flags, row.order.body.sourceReq.ccy);
   const request = { order: row.order, ref: row.ref, terms, consent: 'none' as const };
   await pay(request, { wait: false, retry: flags.retry, mode: 'look' }, {
     ...payment,
@@ -74,7 +75,7 @@ export async function payBatch(
   const options = {
     ...flags,
     stopOnError: flags.onError === 'stop',
-    terms: (ccy: string) => ({ maxFee: flags.maxFee?.(ccy) }),
+    terms: (ccy: string) => termsOf(flags, ccy),
     ceiling: before.cost === null ? undefined : new Ceiling(before.cost),
   };
   try {

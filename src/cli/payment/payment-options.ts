@@ -33,6 +33,19 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
   });
 }
 
+/** `5%` or `5`: how much a conversion may lose against the service's own rates. */
+function parseRateLoss(given: string): string {
+  const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
+  if (percent !== undefined) return percent;
+  throw new Failure('usage', `"${given}" is not a share. Write it as in 2% or 0.5%.`);
+}
+
+/** What a payment may cost, once it is known from which wallet it goes. */
+export const termsOf = (flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>, ccy: string): PaymentTerms => ({
+  maxFee: flags.maxFee?.(ccy),
+  maxRateLoss: flags.maxRateLoss,
+});
+
 const longestRef = 200;
 
 function parseRef(given: string): string {
@@ -51,6 +64,9 @@ export const spend = () => text('AMOUNT').optional().describe('what leaves the w
 
 export const paymentOptions = {
   maxFee: word('AMOUNT|PERCENT', parseMaxFee).optional().describe('highest total fee, in the currency of the wallet that pays or as a share: 100sat, 1%'),
+  maxRateLoss: word('PERCENT', parseRateLoss)
+    .optional()
+    .describe("most that a conversion may lose against the service's own rates (with --yes 5%)"),
   ref: reference().optional().describe('your reference: run again with the same one, it never pays twice'),
   note: text().optional().describe('a note for yourself; the recipient does not see it'),
   wait: onOff().describe('wait until the payment is settled (the default)'),

@@ -13,22 +13,22 @@ import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { defineCommand } from '../define.js';
 import { optionsOf, showPayment } from './payment-flow.js';
-import { paymentOptions } from './payment-options.js';
+import { paymentOptions, termsOf } from './payment-options.js';
 import { transactionId } from '../history/seen.js';
 import { transaction } from '../values.js';
 import { aboutInvoice } from './about-send.js';
 
-const { maxFee, wait, waitTimeout } = paymentOptions;
+const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
 
 export const txConfirm = defineCommand({
   fields: paymentFields,
   arguments: { id: transaction().describe('the id of a quote, its first eight characters, or its reference') },
-  options: { maxFee, wait, waitTimeout },
+  options: { maxFee, maxRateLoss, wait, waitTimeout },
   examples: [
     ['svcpay tx confirm ID', 'shows the full cost, then asks'],
     ['svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes', 'in two steps, in a script'],
   ],
-  async run({ id: named, maxFee, wait, waitTimeout }, context) {
+  async run({ id: named, maxFee, maxRateLoss, wait, waitTimeout }, context) {
     const { ask, globals, out } = context;
     const service = await context.ownClient();
     const id = await transactionId(named, context);
@@ -43,7 +43,7 @@ export const txConfirm = defineCommand({
       return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
     }
     if (!globals.yes) ask.demand(['--yes']);
-    const given = { terms: { maxFee: maxFee?.(txn.sourceReq.ccy ?? '') }, consent: globals.yes ? ('standing' as const) : ('none' as const) };
+    const given = { terms: termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? ''), consent: globals.yes ? ('standing' as const) : ('none' as const) };
     const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
     const isSwap = txn.destReq.method === 'servicepay';
     await showPayment(

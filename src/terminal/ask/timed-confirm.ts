@@ -27,7 +27,7 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message,
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<string | undefined>(undefined);
   const [left, setLeft] = useState(deadline.left());
-  const prefix = usePrefix({ status: answer === undefined ? 'idle' : 'done', theme });
+  const prefix = usePrefix({ status: answer === undefined || answer === 'lapsed' ? 'idle' : 'done', theme });
 
   const end = (given: boolean | 'lapsed'): void => {
     setAnswer(given);
@@ -59,7 +59,7 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message,
     const said = answer === 'lapsed' ? `the ${deadline.noun} has lapsed` : answer ? 'Yes' : 'No';
     return `${prefix} ${style.message(message, 'done')} ${style.answer(said)}`;
   }
-  const note = `${deadline.noun} valid ${formatDuration(Math.max(left, 0))}`;
+  const note = `${deadline.noun} valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
   const question = `${prefix} ${style.message(message, 'idle')} ${style.defaultAnswer('y/N')} ${typed}`;
   return [question, [...(error === undefined ? [] : [style.error(error)]), style.help(note)].join('\n')];
 });

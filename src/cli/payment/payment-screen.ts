@@ -1,0 +1,163 @@
+// A payment on the screen: the quote card, the question whose time runs down, the live line, the record.
+import type { Transaction } from '../../api/types.js';
+import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { formatDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import { isQuoted } from '../../formats/states.js';
+import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
+import { quoteCard, type QuoteCard } from '../../terminal/cards/quote-card.js';
+import { recordLine } from '../../terminal/cards/record-line.js';
+import { stepsLine } from '../../terminal/cards/steps.js';
+import { spentBy } from '../../wallet/history/ledger-entry.js';
+import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
+import type { Quote } from '../../wallet/quote/quote.js';
+import type { Context } from '../context.js';
+import { readWorth, type Worth } from '../overview/worth.js';
+
+/** What the command knows about a payment besides its order, for the card above the figures. */
+export interface Presentation {
+  readonly about: readonly Fact[];
+  /** Who gets it, as in `You get`; "Recipient gets" unless said otherwise. */
+  readonly getsLabel?: string;
+  /** A question follows the quote, beside which its time runs down. */
+  readonly isAsked?: boolean;
+  /** What the payment brought, where that is more to the point than what it cost. */
+  readonly ended?: (gets: Money) => string;
+}
+
+export interface PaymentScreen {
+  readonly approve: PaymentDeps['approve'];
+  readonly on: PaymentDeps['on'];
+  readonly done: (txn: Transaction) => void;
+}
+
+/** A long history is read once; on a screen that is seen. */
+export function showReading(count: number, { live, terminal }: Context): void {
+  if (terminal.canAnimate) live.start(() => `Reading the history once, to know its references: ${count} transactions`);
+}
+
+/** @param now the service's clock, epoch ms */
+export function paymentScreen(presentation: Presentation, now: () => number, context: Context): PaymentScreen {
+  const { out, ask, live, settings } = context;
+  const isAsked = presentation.isAsked !== false && !context.globals.yes;
+  const reached: string[] = [];
+  let latest: Transaction | undefined;
+  let card: QuoteCard | undefined;
+  let shown: Approval | undefined;
+  let startedAt: number | undefined;
+  let worth: Worth | undefined;
+  // It only decorates: a card that is drawn before the rates are there is drawn without.
+  if (context.terminal.stderrIsTty && !out.quiet) void readWorth(context).then((read) => (worth = read));
+
+  const follow = (): void => {
+    startedAt ??= context.now();
+    const canvas = context.terminal.stderrCanvas;
+    live.start(() => (latest === undefined ? 'Waiting' : stepsLine(latest, canvas, reached)));
+  };
+
+  const on = (event: PaymentEvent): void => {
+    if (event.type === 'following') out.say(`Another svcpay is at work on ${event.intent.ref}; waiting for it.`);
+    else if (event.type === 'found') out.say(`Going on with the earlier transaction ${event.txn.txnId}.`);
+    else if (event.type === 'reading-history') showReading(event.count, context);
+    else if (event.type === 'rate-unknown') out.say(`The service shows no rate for ${event.pair}: what the conversion loses was not checked.`);
+    else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
+    else if (event.type === 'quoted') showQuote(event.approval);
+    else if (event.type === 'state') observe(event.txn);
+  };
+
+  const showQuote = (approval: Approval): void => {
+    const before = shown;
+    shown = approval;
+    latest = approval.txn;
+    card = { ...cardOf(approval, presentation, isAsked ? undefined : now()), worth };
+    const drawn = card;
+    if (before?.txn.txnId === approval.txn.txnId) return;
+    if (before !== undefined) out.say(renewedText(before.quote, approval.quote));
+    else if (approval.worse) out.say('The quote has changed:');
+    const isSame = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
+    if (!isSame) out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);
+    for (const unusual of approval.unusual) out.warn(`Look twice: ${unusual}.`);
+    out.change(approval.txn);
+  };
+
+  /** What stays on the screen of the way: its steps, and how long they took. */
+  const showSteps = (txn: Transaction): void => {
+    if (reached.length < 2 || startedAt === undefined) return;
+    const took = formatDuration(context.now() - startedAt);
+    out.card((canvas) => [`  ${stepsLine(txn, canvas, reached)}   ${canvas.style.dim(took)}`]);
+  };
+
+  const observe = (txn: Transaction): void => {
+    latest = txn;
+    if (startedAt === undefined) follow();
+    reached.push(txn.txnState);
+    out.change(txn);
+    live.update();
+  };
+
+  return {
+    on,
+    done: (txn) => {
+      live.stop();
+      if (isQuoted(txn.txnState)) return;
+      showSteps(txn);
+      live.succeed(recordLine(endedText(txn, card, presentation), txn.txnId, context.terminal.stderrCanvas));
+    },
+    async approve({ quote, unusual }) {
+      const { expiresAt } = quote;
+      const left = expiresAt === undefined ? 0 : expiresAt - now();
+      const place = settings.embedded ? 'the sandbox' : settings.profileName;
+      const despite = unusual.length === 0 ? '' : `, although ${unusual.join(' and ')}`;
+      const question = `Pay ${formatAmount(quote.total)} from ${place}${despite}?`;
+      // A quote that is over by its own time and still stands at the service has nothing to run down.
+      const answer =
+        expiresAt === undefined || left <= 0
+          ? await ask.confirm(question)
+          : await ask.confirmWithin(question, { noun: 'quote', left: () => expiresAt - now(), every: context.every });
+      if (answer === true) follow();
+      return answer;
+    },
+  };
+}
+
+/** What got better or worse from one quote to the next, in words. */
+function changesOf(before: Quote, after: Quote): string[] {
+  const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
+    if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
+    return [`${what} ${formatAmount(other)} instead of ${formatAmount(one)}`];
+  };
+  return [...changed('you pay', before.total, after.total), ...changed('what arrives is', before.receives, after.receives)];
+}
+
+function renewedText(before: Quote, after: Quote): string {
+  const changes = changesOf(before, after);
+  return `The quote has lapsed and was renewed: ${changes.length === 0 ? 'nothing has changed' : changes.join(', ')}.`;
+}
+
+function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentation, now: number | undefined): QuoteCard {
+  const gets = quote.receives;
+  if (gets === undefined) {
+    throw new Failure('refused', 'Nothing moved: the quote does not say what the recipient gets.', { txnId: quote.txnId });
+  }
+  return {
+    about: quote.derived ? [...about, { label: 'Note', value: 'computed from the rate; the service fixes it at the end' }] : about,
+    gets,
+    getsLabel,
+    serviceFee: quote.serviceFee,
+    networkFee: quote.networkFee,
+    pays: quote.total,
+    rate: quote.rate === undefined ? undefined : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
+    left: available === undefined ? undefined : money(available.ccy, available.value.minus(quote.total.value)),
+    validForMs: quote.expiresAt === undefined || now === undefined ? undefined : Math.max(quote.expiresAt - now, 0),
+  };
+}
+
+/** What the payment brought, or what left the wallet: as it was agreed to or, without a quote in this run, as it settled. */
+function endedText(txn: Transaction, card: QuoteCard | undefined, { ended }: Presentation): string {
+  const { destReq, txnState } = txn;
+  const gets = moneyFromWire(destReq.ccy, destReq.amtSettled) ?? card?.gets ?? moneyFromWire(destReq.ccy, destReq.amtRequested);
+  const way = txnState === 'completed' ? '' : 'On its way: ';
+  if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;
+  const paid = card?.pays ?? spentBy(txn);
+  return `${way || 'Paid '}${paid === undefined ? '' : amountWithSats(paid)}`.trimEnd();
+}

@@ -1,19 +1,20 @@
 // The Model Context Protocol as lines in and lines out: what is answered, what is refused, what is left unanswered.
 import { describe, expect, test } from 'vitest';
 import { readLines, type Line } from '../../src/cli/agent/lines.js';
-import { RpcError, serveRpc, type Method } from '../../src/cli/agent/rpc.js';
-import { mcpMethods } from '../../src/cli/agent/server.js';
-import { defineTool } from '../../src/cli/agent/tool.js';
+import { lineTransport } from '../../src/cli/agent/line-transport.js';
+import { serveMcp } from '../../src/cli/agent/server.js';
+import { defineTool, type Tool } from '../../src/cli/agent/tool.js';
 import { amount, choice, text } from '../../src/cli/values.js';
 import { Failure } from '../../src/formats/failure.js';
 
 interface Answer {
   readonly id: string | number | null;
-  readonly result?: { structuredContent?: object; isError?: boolean; protocolVersion?: string; tools?: object[] };
+  readonly result?: { structuredContent?: object; isError?: boolean; protocolVersion?: string; tools?: object[]; supportedVersions?: string[] };
   readonly error?: { code: number; message: string };
 }
 
-async function serve(lines: readonly (string | object)[], methods: ReadonlyMap<string, Method>) {
+/** The tools of a server, and how it is spoken to; resolves when all is answered. */
+async function serve(lines: readonly (string | object)[], tools: readonly Tool[] = all) {
   const answers: Answer[] = [];
   const reported: unknown[] = [];
   async function* input(): AsyncGenerator<string> {
@@ -23,81 +24,16 @@ async function serve(lines: readonly (string | object)[], methods: ReadonlyMap<s
       await new Promise(setImmediate);
     }
   }
-  await serveRpc({
-    input: input(),
-    write: (line) => answers.push(JSON.parse(line)),
-    methods,
-    report: (error) => reported.push(error),
-    signal: new AbortController().signal,
-  });
+  const transport = lineTransport({ input: input(), write: (line) => answers.push(JSON.parse(line)) });
+  const { signal } = new AbortController();
+  const server = serveMcp({ tools, version: '1.2.3', transport, report: (error) => reported.push(error), signal });
+  await transport.ended;
+  await server.close();
   return { answers, reported };
 }
 
-const echo = new Map<string, Method>([
-  ['echo', async (params) => ({ params })],
-  ['fail', async () => Promise.reject(new RpcError('params', 'No.'))],
-  ['break', async () => Promise.reject(new Error('the password is 1234'))],
-  ['wait', (_params, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve({})))],
-]);
-
-describe('serveRpc', () => {
-  test.for([
-    ['what is not JSON', 'nonsense', -32_700],
-    ['another version', { jsonrpc: '1.0', id: 1, method: 'echo' }, -32_600],
-    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"echo"}]', -32_600],
-    ['an id that is no id', { id: { a: 1 }, method: 'echo' }, -32_600],
-    ['parameters that are a list', { id: 1, method: 'echo', params: [1] }, -32_600],
-    ['a line without end', `{"x":"${'a'.repeat(1024 * 1024)}"}`, -32_600],
-  ] as const)('refuses %s and goes on', async ([, message, code]) => {
-    const { answers } = await serve([message, { id: 2, method: 'echo' }], echo);
-    expect(answers[0]).toMatchObject({ id: null, error: { code } });
-    expect(answers[1]).toMatchObject({ id: 2, result: {} });
-  });
-
-  test('names the request that it refuses', async () => {
-    const { answers } = await serve([{ id: 'a', method: 'nothing' }, { id: 7, method: 'fail' }], echo);
-    expect(answers).toEqual([
-      { jsonrpc: '2.0', id: 'a', error: { code: -32_601, message: 'There is no method nothing.' } },
-      { jsonrpc: '2.0', id: 7, error: { code: -32_602, message: 'No.' } },
-    ]);
-  });
-
-  test('tells the client nothing of what went wrong inside, and its owner all', async () => {
-    const { answers, reported } = await serve([{ id: 1, method: 'break' }], echo);
-    expect(answers).toMatchObject([{ id: 1, error: { code: -32_603, message: 'Something unexpected went wrong.' } }]);
-    expect(reported).toMatchObject([{ message: 'the password is 1234' }]);
-  });
-
-  test('answers neither notifications nor answers', async () => {
-    const messages = [{ method: 'notifications/initialized' }, { id: 1, result: {} }, { id: 1, error: { code: 1 } }, ''];
-    expect((await serve(messages, echo)).answers).toEqual([]);
-  });
-
-  test('answers a quick request while a slow one is under way, and no request that was cancelled', async () => {
-    const { answers } = await serve(
-      [
-        { id: 1, method: 'wait' },
-        { id: 2, method: 'echo' },
-        { id: 1, method: 'echo' },
-        { method: 'notifications/cancelled', params: { requestId: 1 } },
-      ],
-      echo,
-    );
-    expect(answers.map(({ id, error }) => [id, error?.message])).toEqual([[2, undefined], [1, 'This id is in use.']]);
-  });
-});
-
-describe('readLines', () => {
-  test('puts lines together from any pieces, and characters from their bytes', async () => {
-    const bytes = Buffer.from('{"a":"é"}\n\n  \nlast');
-    async function* pieces(): AsyncGenerator<Uint8Array> {
-      for (const byte of bytes) yield Uint8Array.of(byte);
-    }
-    const lines: Line[] = [];
-    for await (const line of readLines(pieces(), 100)) lines.push(line);
-    expect(lines).toEqual([{ text: '{"a":"é"}' }, { text: 'last' }]);
-  });
-});
+const tool = (name: string, run: (signal: AbortSignal) => Promise<object>): Tool =>
+  defineTool({ name, title: name, description: name, effect: 'reads', arguments: {}, run: (_values, signal) => run(signal) });
 
 const send = defineTool({
   name: 'send',
@@ -115,32 +51,91 @@ const send = defineTool({
     return { to, amount };
   },
 });
+const all = [
+  send,
+  tool('break', () => Promise.reject(new Error('the password is 1234'))),
+  tool('quick', async () => ({ quick: true })),
+  tool('wait', (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve({})))),
+];
 
-const methods = (): ReadonlyMap<string, Method> => mcpMethods([send], '1.2.3');
-const open = { id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18' } };
+const client = { capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+const open = { id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18', ...client } };
+const call = (id: string | number, name: string, given: unknown = {}): object => ({ id, method: 'tools/call', params: { name, arguments: given } });
 
-async function call(params: object): Promise<Answer | undefined> {
-  const { answers } = await serve([open, { id: 1, method: 'tools/call', params }], methods());
+describe('messages', () => {
+  test.for([
+    ['what is not JSON', 'nonsense', -32_700],
+    ['another version', { jsonrpc: '1.0', id: 1, method: 'ping' }, -32_600],
+    ['an id that is no id', { id: { a: 1 }, method: 'ping' }, -32_600],
+    ['parameters that are a list', { id: 1, method: 'ping', params: [1] }, -32_600],
+    ['a line without end', `{"x":"${'a'.repeat(1024 * 1024)}"}`, -32_600],
+  ] as const)('refuse %s and go on', async ([, message, code]) => {
+    const { answers } = await serve([open, message, { id: 2, method: 'ping' }]);
+    expect(answers[1]).toMatchObject({ id: null, error: { code } });
+    expect(answers[2]).toMatchObject({ id: 2, result: {} });
+  });
+
+  test('tell the client nothing of what went wrong inside, and its owner all', async () => {
+    const { answers, reported } = await serve([open, call(1, 'break')]);
+    expect(answers[1]).toMatchObject({ id: 1, error: { code: -32_603, message: 'Something unexpected went wrong.' } });
+    expect(reported).toMatchObject([{ message: 'the password is 1234' }]);
+  });
+
+  test('are answered when quick while a slow one is under way, and not when they were cancelled', async () => {
+    const { answers } = await serve([
+      open,
+      call(1, 'wait'),
+      call(2, 'quick'),
+      call(1, 'quick'),
+      { method: 'notifications/cancelled', params: { requestId: 1 } },
+    ]);
+    expect(answers.slice(1).map(({ id, error }) => [id, error?.message]).toSorted()).toEqual([[1, 'This id is in use.'], [2, undefined]]);
+  });
+});
+
+describe('readLines', () => {
+  test('puts lines together from any pieces, and characters from their bytes', async () => {
+    const bytes = Buffer.from('{"a":"é"}\n\n  \nlast');
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for (const byte of bytes) yield Uint8Array.of(byte);
+    }
+    const lines: Line[] = [];
+    for await (const line of readLines(pieces(), 100)) lines.push(line);
+    expect(lines).toEqual([{ text: '{"a":"é"}' }, { text: 'last' }]);
+  });
+});
+
+async function called(given: unknown, name = 'send'): Promise<Answer | undefined> {
+  const { answers } = await serve([open, call(1, name, given)]);
   return answers[1];
 }
 
 describe('the protocol', () => {
-  test.for([
-    ['2025-06-18', '2025-06-18'],
-    ['2024-11-05', '2024-11-05'],
-    ['1999-01-01', '2025-11-25'],
-  ] as const)('answers version %s with %s', async ([asked, spoken]) => {
-    const { answers } = await serve([{ ...open, params: { protocolVersion: asked } }], methods());
-    expect(answers[0]?.result?.protocolVersion).toBe(spoken);
+  test('is spoken as of old, after initialize', async () => {
+    const { answers } = await serve([open, { method: 'notifications/initialized' }, { id: 1, method: 'tools/list' }, call(2, 'quick')]);
+    expect(answers[0]?.result?.protocolVersion).toBe('2025-06-18');
+    expect(answers[1]?.result?.tools).toHaveLength(all.length);
+    expect(answers[2]?.result).toMatchObject({ structuredContent: { quick: true } });
   });
 
-  test('begins with initialize', async () => {
-    const { answers } = await serve([{ id: 1, method: 'tools/list' }, { id: 2, method: 'ping' }, open], methods());
-    expect(answers.map(({ error }) => error?.code)).toEqual([-32_600, undefined, undefined]);
+  test('is spoken as of late, where every request says who asks', async () => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': client.clientInfo,
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const { answers } = await serve([
+      { id: 1, method: 'server/discover', params: { _meta } },
+      { id: 2, method: 'tools/list', params: { _meta } },
+      { id: 3, method: 'tools/call', params: { name: 'quick', arguments: {}, _meta } },
+    ]);
+    expect(answers[0]?.result?.supportedVersions).toContain('2026-07-28');
+    expect(answers[1]?.result?.tools).toHaveLength(all.length);
+    expect(answers[2]?.result).toMatchObject({ structuredContent: { quick: true }, isError: false });
   });
 
   test('describes a tool so that a client can hold arguments against it', async () => {
-    const { answers } = await serve([open, { id: 1, method: 'tools/list' }], methods());
+    const { answers } = await serve([open, { id: 1, method: 'tools/list' }], [send]);
     expect(answers[1]?.result?.tools).toMatchObject([
       {
         name: 'send',
@@ -156,13 +151,12 @@ describe('the protocol', () => {
   });
 
   test('gives the result as text and as structure', async () => {
-    const answer = await call({ name: 'send', arguments: { to: 'a', amount: '1000sat' } });
+    const answer = await called({ to: 'a', amount: '1000sat' });
     expect(answer?.result).toMatchObject({ structuredContent: { to: 'a', amount: { ccy: 'BTC', value: 0.00001 } }, isError: false });
   });
 
   test.for([
     ['nothing', undefined, 'Missing: to.'],
-    ['a list', [], 'The arguments must be an object.'],
     ['an argument that it does not know', { to: 'a', evil: 'x' }, 'It does not take evil.'],
     ['a name that every object has', { to: 'a', constructor: 'x' }, 'It does not take constructor.'],
     ['an object for a text', { to: { toString: 'x' } }, 'to must be text of at most 10000 characters.'],
@@ -170,22 +164,26 @@ describe('the protocol', () => {
     ['an amount without a unit', { to: 'a', amount: 50_000 }, '50000 of what? Write 50000sat (0.0005 BTC) or 50000btc.'],
     ['another choice', { to: 'a', way: 'x' }, '"x" is not one of slow, fast.'],
   ] as const)('says what is wrong with %s as arguments', async ([, given, message]) => {
-    const answer = await call({ name: 'send', arguments: given });
+    const answer = await called(given);
     expect(answer?.result).toMatchObject({ isError: true, structuredContent: { error: { kind: 'usage', message } } });
   });
 
   test('hands on why a tool failed, and that a payment on its way did not', async () => {
-    expect((await call({ name: 'send', arguments: { to: 'nobody' } }))?.result).toMatchObject({
+    expect((await called({ to: 'nobody' }))?.result).toMatchObject({
       isError: true,
       structuredContent: { error: { kind: 'not-found', message: 'There is nobody.', hint: 'Look.' } },
     });
-    expect((await call({ name: 'send', arguments: { to: 'later' } }))?.result).toMatchObject({
+    expect((await called({ to: 'later' }))?.result).toMatchObject({
       isError: false,
       structuredContent: { outcome: 'pending', txnId: 't1' },
     });
   });
 
+  test('refuses arguments that are no object, whatever the tool', async () => {
+    expect((await called([]))?.error).toMatchObject({ code: -32_602 });
+  });
+
   test('has no tool that is not on the list', async () => {
-    expect((await call({ name: 'pay', arguments: {} }))?.error).toMatchObject({ code: -32_602 });
+    expect((await called({}, 'pay'))?.error).toMatchObject({ code: -32_602 });
   });
 });

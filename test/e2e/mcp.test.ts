@@ -92,8 +92,23 @@ describe('svcpay mcp', () => {
   });
 
   test('offers no payment where no limit says how much', async ({ around }) => {
-    const run = await svcpay(['mcp', '--allow-payments'], around);
-    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
-    expect(run.stderr).toContain('svcpay limits set');
+    const without = await svcpay(['mcp', '--allow-payments'], around);
+    expect(without).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(without.stderr).toContain('svcpay limits set');
+    await svcpay(['limits', 'set', '--per-payment', '5000sat'], around);
+    expect(await svcpay(['mcp', '--allow-payments'], around)).toMatchObject({ exitCode: 7, stdout: '' });
+  });
+
+  test('pays no more fee than was allowed, whatever the model says', async ({ around }) => {
+    await limit(around);
+    const destination = await around.sandbox.invoice('1000sat');
+    const pay = (reference: string, maxFee?: string): Call => ['pay', { destination, reference, maxFee }];
+    const { results } = await session(
+      ['--allow-payments', '--max-fee', '2sat'],
+      [pay('a'), pay('b', '100sat'), pay('c', '50%')],
+      around,
+    );
+    expect(results.map(({ structuredContent }) => structuredContent.error?.kind)).toEqual(['limit', 'limit', 'usage']);
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 });

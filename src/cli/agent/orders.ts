@@ -59,7 +59,7 @@ export interface Payment {
   readonly planned: PlannedOrder;
   /** The same one never pays twice. */
   readonly ref: string;
-  readonly maxFee: MaxFeeOf | undefined;
+  readonly maxFee: MaxFeeOf;
 }
 
 /** Long enough for Lightning; what takes longer is reported as on its way. */
@@ -72,7 +72,7 @@ export async function payOrder(payment: Payment, signal: AbortSignal, context: C
   await vet(planned, context);
   const deps = await depsOf(signal, context, () => undefined);
   const wait = planned.slow ? false : patienceMs;
-  const request = { order: planned.order, ref, terms: { maxFee: maxFee?.(planned.order.body.sourceReq.ccy) }, consent: 'standing' } as const;
+  const request = { order: planned.order, ref, terms: { maxFee: maxFee(planned.order.body.sourceReq.ccy) }, consent: 'standing' } as const;
   return pay(request, { wait, retry: false, mode: 'pay' }, deps);
 }
 
@@ -80,10 +80,13 @@ export async function payOrder(payment: Payment, signal: AbortSignal, context: C
 export const limitsOf = ({ config, settings }: Context): Limits =>
   config.read().profiles[settings.profileName]?.limits ?? noLimits;
 
-/** A model pays only where a person has said how much: throws Failure `limit` for a wallet without a limit. */
-function checkLimited({ perPayment, perDay }: Limits, ccy: string): void {
-  if (perPayment[ccy] !== undefined || perDay[ccy] !== undefined) return;
-  throw new Failure('limit', `Not sent: no limit is set for ${ccy}, and without one nothing is paid from here.`, {
+/**
+ * A model pays only where a person has said how much: throws Failure `limit` for a wallet without a limit per day. One per
+ * payment would be none, for whoever may pay as often as it likes.
+ */
+function checkLimited({ perDay }: Limits, ccy: string): void {
+  if (perDay[ccy] !== undefined) return;
+  throw new Failure('limit', `Not sent: no limit per day is set for ${ccy}, and without one nothing is paid from here.`, {
     hint: 'svcpay limits set',
   });
 }

@@ -1,13 +1,10 @@
 // The Model Context Protocol: what the server says of itself, its tools, and their results as a model reads them.
-import * as v from 'valibot';
+import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult, type Transport } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Failure } from '../../formats/failure.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { toJson } from '../../terminal/rows/json.js';
-import { RpcError, type Method } from './rpc.js';
 import type { Tool } from './tool.js';
-
-/** Newest first. */
-const protocolVersions = ['2025-11-25', '2025-06-18', '2024-11-05'] as const;
 
 const instructions = [
   'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
@@ -18,44 +15,59 @@ const instructions = [
   'the same reference never pays twice.',
 ].join(' ');
 
-const initializeSchema = v.looseObject({ protocolVersion: v.string() });
-const callSchema = v.looseObject({ name: v.string(), arguments: v.optional(v.unknown()) });
+export interface ServerDeps {
+  readonly tools: readonly Tool[];
+  readonly version: string;
+  readonly transport: Transport;
+  /** Told of what went wrong inside, of which the client learns only that it did. */
+  readonly report: (error: unknown) => void;
+  /** Ends all that is under way. */
+  readonly signal: AbortSignal;
+}
 
-export function mcpMethods(tools: readonly Tool[], version: string): ReadonlyMap<string, Method> {
+export interface McpServer {
+  /** Waits for tools that still run, such as a payment whose caller has gone, and ends. */
+  close(): Promise<void>;
+}
+
+/** Serves clients of every version of the protocol that the library knows: those that initialize and those that discover. */
+export function serveMcp({ tools, version, transport, report, signal }: ServerDeps): McpServer {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const inTurn = createTurns();
-  let isOpen = false;
-  const opened = (method: Method): Method => async (params, signal) => {
-    if (!isOpen) throw new RpcError('request', 'The first request must be initialize.');
-    return method(params, signal);
+  const running = new Set<Promise<unknown>>();
+
+  async function call(name: string, given: unknown, cancelled: AbortSignal): Promise<CallToolResult> {
+    const tool = byName.get(name);
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}.`);
+    const work = (): Promise<object> => tool.call(given, AbortSignal.any([signal, cancelled]));
+    const called = tool.effect === 'reads' ? work() : inTurn(work);
+    running.add(called);
+    try {
+      return resultOf(await called, false);
+    } catch (error) {
+      if (error instanceof Failure) return failed(error);
+      report(error);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, 'Something unexpected went wrong.');
+    } finally {
+      running.delete(called);
+    }
+  }
+
+  const handle = serveStdio(
+    () => {
+      const server = new Server({ name: 'svcpay', title: 'svcpay wallet', version }, { capabilities: { tools: {} }, instructions });
+      server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ listing }) => listing) }));
+      server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => call(params.name, params.arguments, mcpReq.signal));
+      return server;
+    },
+    { transport, onerror: report },
+  );
+  return {
+    async close() {
+      await Promise.allSettled(running);
+      await handle.close();
+    },
   };
-  return new Map<string, Method>([
-    ['ping', async () => ({})],
-    [
-      'initialize',
-      async (params) => {
-        const { protocolVersion: asked } = read(initializeSchema, params);
-        isOpen = true;
-        return {
-          protocolVersion: protocolVersions.find((known) => known === asked) ?? protocolVersions[0],
-          capabilities: { tools: {} },
-          serverInfo: { name: 'svcpay', title: 'svcpay wallet', version },
-          instructions,
-        };
-      },
-    ],
-    ['tools/list', opened(async () => ({ tools: tools.map(({ listing }) => listing) }))],
-    [
-      'tools/call',
-      opened(async (params, signal) => {
-        const { name, arguments: given } = read(callSchema, params);
-        const tool = byName.get(name);
-        if (tool === undefined) throw new RpcError('params', `There is no tool ${name}.`);
-        const call = (): Promise<object> => tool.call(given, signal).then((value) => resultOf(value, false), failed);
-        return tool.effect === 'reads' ? call() : inTurn(call);
-      }),
-    ],
-  ]);
 }
 
 /** Quotes and payments go one after the other, so that none stands in the way of the next. */
@@ -69,22 +81,14 @@ function createTurns() {
 }
 
 /** Nothing has gone wrong with a payment that is still on its way. */
-function failed(error: unknown): object {
-  if (!(error instanceof Failure)) throw error;
-  const { kind, message, status, code, txnId } = error;
+function failed(failure: Failure): CallToolResult {
+  const { kind, message, status, code, txnId } = failure;
   if (kind === 'pending') return resultOf({ outcome: 'pending', message, txnId }, false);
-  return resultOf({ error: { kind, message, status, code, txnId, hint: adviceOf(error) } }, true);
+  return resultOf({ error: { kind, message, status, code, txnId, hint: adviceOf(failure) } }, true);
 }
 
-const resultOf = (value: object, isError: boolean): object => ({
+const resultOf = (value: object, isError: boolean): CallToolResult => ({
   content: [{ type: 'text', text: toJson(value) }],
-  structuredContent: value,
+  structuredContent: { ...value },
   isError,
 });
-
-function read<T>(schema: v.GenericSchema<unknown, T>, params: unknown): T {
-  const parsed = v.safeParse(schema, params);
-  if (parsed.success) return parsed.output;
-  const field = v.getDotPath(parsed.issues[0]) ?? 'all of them';
-  throw new RpcError('params', `The parameters are not as they should be: ${field}.`);
-}

@@ -1,8 +1,8 @@
 // The shape of a tool: what it takes, as typed values like those of a command, and the function that runs it.
+import type { Tool as Listing } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { readAll, type Values, type ValuesOf } from '../define.js';
-import { objectSchema } from './rpc.js';
 
 /** What a tool does to money: nothing, a quote that lapses, or it lets it go. */
 type Effect = 'reads' | 'quotes' | 'pays';
@@ -20,11 +20,15 @@ export interface Tool {
   readonly name: string;
   readonly effect: Effect;
   /** As `tools/list` shows it. */
-  readonly listing: object;
+  readonly listing: Listing;
   /** Throws Failure `usage` for arguments that it does not take, and whatever running it throws. */
   readonly call: (given: unknown, signal: AbortSignal) => Promise<object>;
 }
 
+/** A JSON object, and no list. */
+const objectSchema = v.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
 const longest = 10_000;
 /** Numbers too, since models write some of them without quotes. */
 const word = v.pipe(v.union([v.string(), v.pipe(v.number(), v.finite())]), v.transform(String), v.maxLength(longest));
@@ -40,14 +44,14 @@ export function defineTool<A extends Values>(definition: ToolDefinition<A>): Too
   };
 }
 
-function inputSchema(values: Values): object {
+function inputSchema(values: Values): Listing['inputSchema'] {
   const shapes = Object.entries(values).map(([name, { shape }]) => ({ name, shape }));
   return {
     type: 'object',
     properties: Object.fromEntries(
       shapes.map(({ name, shape: { summary, choices } }) => [
         name,
-        { type: 'string', description: summary, ...(choices.length > 0 && { enum: choices }) },
+        { type: 'string', description: summary, ...(choices.length > 0 && { enum: [...choices] }) },
       ]),
     ),
     required: shapes.filter(({ shape }) => shape.required).map(({ name }) => name),
@@ -56,7 +60,7 @@ function inputSchema(values: Values): object {
 }
 
 /** Hints for the person who is asked to allow it. */
-const annotations = (effect: Effect): object => ({
+const annotations = (effect: Effect): Listing['annotations'] => ({
   readOnlyHint: effect === 'reads',
   destructiveHint: effect === 'pays',
   idempotentHint: effect !== 'quotes',

@@ -119,15 +119,15 @@ describe('the protocol', () => {
   });
 
   test('is spoken as of late, where every request says who asks', async () => {
-    const _meta = {
+    const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': client.clientInfo,
       'io.modelcontextprotocol/clientCapabilities': {},
     };
     const { answers } = await serve([
-      { id: 1, method: 'server/discover', params: { _meta } },
-      { id: 2, method: 'tools/list', params: { _meta } },
-      { id: 3, method: 'tools/call', params: { name: 'quick', arguments: {}, _meta } },
+      { id: 1, method: 'server/discover', params: { _meta: meta } },
+      { id: 2, method: 'tools/list', params: { _meta: meta } },
+      { id: 3, method: 'tools/call', params: { name: 'quick', arguments: {}, _meta: meta } },
     ]);
     expect(answers[0]?.result?.supportedVersions).toContain('2026-07-28');
     expect(answers[1]?.result?.tools).toHaveLength(all.length);

@@ -47,7 +47,6 @@ async function rereadQuote(run: Run): Promise<Transaction | undefined> {
     return await reread(run);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
-    run.requotes += 1;
     await write(run, { step: 'intent', txnId: null, txnState: null });
     return undefined;
   }

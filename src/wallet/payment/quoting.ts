@@ -36,6 +36,7 @@ async function createOrFind(run: Run): Promise<Transaction> {
   checkEcho(run.order, created);
   checkReference(run, created);
   run.createdHere = true;
+  run.requotes += 1;
   return created;
 }
 

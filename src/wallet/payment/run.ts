@@ -5,6 +5,7 @@ import { Failure, type FailureKind } from '../../formats/failure.js';
 import { LostClaim, type Claim, type Consent, type Intent, type IntentChange, type PaymentTerms } from '../../store/journal/journal.js';
 import type { Mode, PaymentDeps, PaymentOptions } from './contract.js';
 import type { History } from './history.js';
+import { wasConfirmed } from '../../store/journal/rules.js';
 import { decodeOrder } from './order-record.js';
 import type { Order } from './orders.js';
 import type { Quote } from '../quote/quote.js';
@@ -51,7 +52,7 @@ export interface Run {
   readonly lookingOnly: boolean;
   /** Transactions of earlier attempts that this run read as over, without having paid. */
   readonly over: Set<string>;
-  /** How often this run has quoted anew. */
+  /** How often this run has had it quoted. */
   requotes: number;
   /** The journal could not be written after the confirmation: go on without it, the truth is at the service. */
   journalLost: boolean;
@@ -74,13 +75,14 @@ export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps
   const order = decodeOrder(intent.request);
   const isFirst = claim.fence === 1;
   const isLooking = start.mode === 'look';
+  const isBegun = isLetGo(intent) || intent.step === 'final';
   const run: Run = {
     claim,
     order,
     start,
     deps,
     history,
-    renew: isLetGo(intent) ? start.renew : {},
+    renew: isBegun ? start.renew : {},
     txn: undefined,
     ours: isFirst && start.reference === 'own',
     createdHere: false,
@@ -93,7 +95,7 @@ export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps
     requotes: 0,
     journalLost: false,
   };
-  const change: IntentChange = { ...(!isLetGo(intent) && start.renew), ...(intent.closed && { closed: false }) };
+  const change: IntentChange = { ...(!isBegun && start.renew), ...(intent.closed && { closed: false }) };
   if (Object.keys(change).length > 0 && !isLooking) await write(run, change);
   return run;
 }
@@ -147,6 +149,17 @@ export async function close(run: Run): Promise<void> {
   await write(run, { closed: true, consent: 'none' });
 }
 
+/** Trouble with the journal says nothing of a payment that was let go, or is over. */
+export function notTold({ ref, txnId, txnState }: Intent, cause: unknown): unknown {
+  if (!(cause instanceof Failure)) return cause;
+  const last = txnState === null ? '' : `, last seen as ${txnState}`;
+  return new Failure('pending', `Not known yet: the payment was let go${last}. ${cause.message}`, {
+    next: { do: 'resume', id: txnId ?? ref },
+    txnId: txnId ?? undefined,
+    cause,
+  });
+}
+
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
 
 export async function reread(run: Run): Promise<Transaction> {
@@ -168,11 +181,13 @@ export async function afterLapse(run: Run, { txnState }: Transaction): Promise<v
 export async function nextAttempt(run: Run): Promise<void> {
   const attempt = run.claim.intent.attempt + 1;
   const asked: IntentChange = run.start.mode === 'look' ? { closed: true, consent: 'none' } : run.renew;
-  await write(run, { ...asked, step: 'intent', attempt, txnId: null, txnState: null, approvedAt: null });
+  const before = run.claim.intent;
+  await write(run, { ...asked, step: 'intent', attempt, txnId: null, txnState: null, approvedAt: null }).catch((error: unknown) => {
+    throw wasConfirmed(before) ? notTold(before, error) : error;
+  });
   run.renew = {};
   run.txn = undefined;
   run.createdHere = false;
   run.confirmedHere = false;
   run.witnessed = false;
-  run.requotes += 1;
 }

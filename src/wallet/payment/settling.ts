@@ -168,7 +168,8 @@ async function readEnded(run: Run): Promise<Transaction> {
     return await reread(run);
   } catch (error) {
     if (txnState !== 'completed' || !(error instanceof Failure)) throw error;
-    throw new Failure(error.kind, `Paid before, under the reference ${ref}: the transaction cannot be read now. ${error.message}`, {
+    // Of whatever kind the trouble with reading is: it must not say that nothing moved.
+    throw new Failure('pending', `Paid before, under the reference ${ref}: the transaction cannot be read now. ${error.message}`, {
       next: { do: 'show', id: txnId ?? ref },
       txnId: txnId ?? undefined,
       cause: error,

@@ -5,7 +5,7 @@ import type { Claim, Intent } from '../../store/journal/journal.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { readTransaction } from './read-transaction.js';
 import { differentPayment } from './references.js';
-import { isLetGo } from './run.js';
+import { isLetGo, notTold } from './run.js';
 import { isFinal } from '../../formats/states.js';
 
 const followEveryMs = 150;
@@ -24,10 +24,11 @@ export async function takeOver(
   deps: PaymentDeps,
 ): Promise<Taken | { readonly txn: Transaction }> {
   const atMost = typeof wait === 'number' ? Math.min(wait, followAtMostMs) : followAtMostMs;
+  let intent = opened;
   for (let turn = 0; ; turn += 1) {
-    const claim = await deps.journal.claim(opened.id, deps.owner);
+    const claim = await orNotTold(intent, deps.journal.claim(opened.id, deps.owner));
     if (claim !== undefined) return { claim: await sameIntent(claim, opened, deps), followed: turn > 0 };
-    const intent = (await deps.journal.read(opened.id)) ?? opened;
+    intent = (await orNotTold(intent, deps.journal.read(opened.id))) ?? opened;
     if (turn === 0) deps.on({ type: 'following', intent });
     if (wait === false && intent.step === 'confirmed' && intent.txnId !== null) {
       const txn = await readTransaction(deps.service, intent.txnId).catch((error: unknown) =>
@@ -42,6 +43,16 @@ export async function takeOver(
   }
 }
 
+const mayHaveMoved = (intent: Intent): boolean => isLetGo(intent) || intent.step === 'final';
+
+async function orNotTold<T>(intent: Intent, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw mayHaveMoved(intent) ? notTold(intent, error) : error;
+  }
+}
+
 /** The draft of an intent that came to nothing can have been replaced since it was opened here. */
 async function sameIntent(claim: Claim, opened: Intent, deps: PaymentDeps): Promise<Claim> {
   if (claim.intent.fingerprint === opened.fingerprint) return claim;
@@ -53,7 +64,7 @@ function leaveTo(intent: Intent, why: string, cause?: unknown): never {
   const message = `another process is at work on ${intent.ref}, and ${why}.`;
   const next = { do: 'resume', id: intent.txnId ?? intent.ref } as const;
   const details = { next, txnId: intent.txnId ?? undefined, cause };
-  throw isLetGo(intent)
+  throw mayHaveMoved(intent)
     ? new Failure('pending', `Not known yet: ${message}`, details)
     : new Failure('temporary', `Nothing moved here: ${message}`, details);
 }

@@ -3,6 +3,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { notAnAddress, strictTls, withoutPassword } from './address.js';
 import { databaseFailure, isConflict, isLost } from './postgres-failure.js';
@@ -32,7 +33,8 @@ const mostConnections = 6;
 
 const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path TO ${schemaName};
   SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${statementMs};
-  SET LOCAL idle_in_transaction_session_timeout = ${answerMs}`;
+  SET LOCAL idle_in_transaction_session_timeout = ${answerMs};
+  SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
 const int8 = 20;
 
@@ -54,8 +56,8 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
     client.on('error', ignore);
     let isOver = false;
     try {
-      await client.query(begin);
-      const result = await action(sqlOf(client, isAgain));
+      const clockThere = await started(client, clock);
+      const result = await action(sqlOf(client, clockThere, isAgain));
       const { command } = await client.query('COMMIT');
       if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
       isOver = true;
@@ -141,19 +143,32 @@ function numberedText(text: string): string {
   return known;
 }
 
-function sqlOf(client: pg.PoolClient, isAgain: boolean): Sql {
+/**
+ * Begins a transaction. Gives the clock of the database: read once here, and followed by how long it was since by a clock
+ * that is never set, so that the present is known after every wait without asking again.
+ */
+async function started(client: pg.PoolClient, clock: () => number): Promise<() => number> {
+  // One result for each statement, which the types do not know.
+  const results: unknown = await client.query(begin);
+  const { rows } = v.parse(presentSchema, Array.isArray(results) ? results.at(-1) : results);
+  const askedAt = clock();
+  return () => rows[0].now + Math.floor(clock() - askedAt);
+}
+
+const presentSchema = v.object({ rows: v.tuple([v.object({ now: v.number() })]) });
+
+function sqlOf(client: pg.PoolClient, clockThere: () => number, isAgain: boolean): Sql {
   const query = (text: string, values: SqlValue[]): Promise<pg.QueryResult<Record<string, unknown>>> =>
     client.query(numberedText(text), values);
   return {
     isAgain,
     all: async (text, ...values) => (await query(text, values)).rows,
     run: async (text, ...values) => (await query(text, values)).rowCount ?? 0,
-    async now() {
-      const { rows } = await query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now', []);
-      return Number(rows[0]?.['now']);
-    },
+    now: async () => clockThere(),
     async lock(...names) {
-      for (const name of names.toSorted()) await query('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
+      // In one order for everybody, so that no two wait for each other.
+      const locks = names.toSorted().map(() => 'pg_advisory_xact_lock(hashtextextended(?, 0))');
+      if (locks.length > 0) await query(`SELECT ${locks.join(', ')}`, names.toSorted());
     },
   };
 }

@@ -46,24 +46,32 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
       }),
     claim: (id, owner) =>
       database.transaction(async (sql) => {
+        const take = 'UPDATE intents SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
+        const until = (await sql.now()) + leaseMs;
+        const free = await sql.all(`${take} AND (owner IS NULL OR owner = ?) RETURNING *`, owner, until, id, owner);
+        if (free.length > 0) return claimOf(writtenRow(free));
         const row = await one(sql, 'id = ?', [id], forUpdate);
         const at = await sql.now();
-        if (row === undefined || (row.owner !== owner && isHeld(row, at))) return undefined;
-        const fence = row.fence + 1;
-        await sql.run('UPDATE intents SET owner = ?, lease_until = ?, fence = ? WHERE id = ?', owner, at + leaseMs, fence, id);
-        return { intent: row.intent, fence };
+        if (row === undefined || isHeld(row, at)) return undefined;
+        return claimOf(writtenRow(await sql.all(`${take} RETURNING *`, owner, at + leaseMs, id)));
       }),
     renew: (claim) =>
       database.transaction(async (sql) => {
-        if ((await mine(sql, claim))?.fence !== claim.fence) throw lost();
-        const until = (await sql.now()) + leaseMs;
-        await sql.run('UPDATE intents SET lease_until = ? WHERE id = ?', until, claim.intent.id);
+        const lengthen = 'UPDATE intents SET lease_until = ? WHERE id = ? AND fence = ?';
+        if ((await sql.run(lengthen, (await sql.now()) + leaseMs, claim.intent.id, claim.fence)) !== 1) throw lost();
       }),
     write: (claim, change) => {
       const token = randomUUID();
-      return database.transaction(async (sql) => update(sql, await mine(sql, claim), claim, change, token), {
-        lasts: mustLast(change),
-      });
+      return database.transaction(
+        async (sql) => {
+          changed(claim.intent, change);
+          const rows = await setColumns(sql, claim, change, token, 'AND fence = ? AND step = ?', claim.fence, claim.intent.step);
+          if (rows.length > 0) return claimOf(writtenRow(rows));
+          // Taken over, written in a commit whose answer was lost, or a step further than this claim knows.
+          return update(sql, await mine(sql, claim), claim, change, token);
+        },
+        { lasts: mustLast(change) },
+      );
     },
     spend: (claim, change, window, allow) => {
       const token = randomUUID();
@@ -181,12 +189,23 @@ async function update(sql: Sql, row: Row | undefined, claim: Claim, change: Inte
   if (row?.fence !== claim.fence) throw lost();
   if (row.lastChange === token) return claimOf(row);
   changed(row.intent, change);
+  return claimOf(writtenRow(await setColumns(sql, claim, change, token, '')));
+}
+
+async function setColumns(
+  sql: Sql,
+  { intent: { id } }: Claim,
+  change: IntentChange,
+  token: string,
+  condition: string,
+  ...conditions: SqlValue[]
+): Promise<readonly unknown[]> {
   const entries = Object.entries(change).filter(([, value]) => value !== undefined);
   const names = entries.map(([name]) => columns[name as keyof IntentChange]);
   const sets = [...names, 'updated_at', 'lease_until', 'last_change'].map((name) => `${name} = ?`).join(', ');
   const at = await sql.now();
-  const values = [...entries.map(([, value]) => toColumn(value)), at, at + leaseMs, token, row.intent.id];
-  return claimOf(writtenRow(await sql.all(`UPDATE intents SET ${sets} WHERE id = ? RETURNING *`, ...values)));
+  const values = [...entries.map(([, value]) => toColumn(value)), at, at + leaseMs, token, id];
+  return sql.all(`UPDATE intents SET ${sets} WHERE id = ? ${condition} RETURNING *`, ...values, ...conditions);
 }
 
 const claimOf = ({ intent, fence }: Row): Claim => ({ intent, fence });
@@ -227,6 +246,7 @@ function draftFields(draft: IntentDraft): Record<string, string | null> {
 function writtenRow(rows: readonly unknown[]): Row {
   const [row] = v.parse(v.array(rowSchema), rows);
   if (row === undefined) throw new Failure('unexpected', 'The journal lost a row that it had just written.');
+  checkIntent(row.intent);
   return row;
 }
 

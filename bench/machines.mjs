@@ -1,0 +1,136 @@
+// Many machines on one PostgreSQL: payments a second by 1, 2, 4 and 8 processes beside a bare loop of the same commits by
+// the same client, and what it costs to begin a payment when there are many already.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { inFolder, median } from './support/process.mjs';
+
+const root = resolve(import.meta.dirname, '..');
+const machine = join(import.meta.dirname, 'support/machine.mjs');
+const seconds = 1;
+const processes = [1, 2, 4, 8];
+const atLeast = 0.8;
+const [few, many] = [10_000, 1_000_000];
+const atMostMore = 1.3;
+
+const source = `
+  import pg from 'pg';
+  import { postgresDatabase } from './src/store/database/postgres.js';
+  import { prepareTables } from './src/store/database/postgres-schema.js';
+  import { journalPart, openPostgresJournal } from './src/store/journal/postgres-journal.js';
+  export { startPostgres } from './test/support/postgres.js';
+  export { pg };
+  export async function openJournalAt(url) {
+    const database = postgresDatabase({ url, source: 'the bench', clock: () => performance.now() });
+    await prepareTables(database, 'the bench', journalPart);
+    return openPostgresJournal(database, () => true);
+  }`;
+
+export async function measure() {
+  return inFolder(async () => {
+    const bundle = join(root, 'node_modules/.cache/bench-machines.cjs');
+    await build({
+      stdin: { contents: source, resolveDir: root, loader: 'ts' },
+      outfile: bundle, bundle: true, platform: 'node', format: 'cjs', external: ['pg'], logLevel: 'error',
+    });
+    const { startPostgres, openJournalAt } = createRequire(import.meta.url)(bundle);
+    const server = await startPostgres({ durable: true });
+    try {
+      const rows = [];
+      for (const count of processes) rows.push(await pace(bundle, server, count));
+      return [...rows, ...(await growth(server, openJournalAt))];
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+async function pace(bundle, server, count) {
+  const url = server.database();
+  const name = new URL(url).pathname.slice(1);
+  server.sql('CREATE TABLE bare (id text PRIMARY KEY, a text, b bigint)', name);
+  // In turns, so that both meet the same machine.
+  const [bare, ours] = [[], []];
+  for (let turn = 0; turn < 2; turn += 1) {
+    bare.push(await together(bundle, url, 'bare', count));
+    ours.push(await together(bundle, url, 'journal', count));
+  }
+  const [best, got] = [Math.max(...bare), Math.max(...ours)];
+  const ratio = got / best;
+  return {
+    name: `${count} processes`,
+    measured: `${Math.round(got)} payments/s`,
+    bare: `${Math.round(best)} times the commits`,
+    ratio: Number(ratio.toFixed(2)),
+    target: `>= ${atLeast}`,
+    met: ratio >= atLeast,
+  };
+}
+
+async function together(bundle, url, mode, count) {
+  const counts = await Promise.all(Array.from({ length: count }, () => one([machine, bundle, url, mode, String(seconds)])));
+  return counts.reduce((sum, each) => sum + each, 0) / seconds;
+}
+
+async function one(args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (chunk) => (text += chunk));
+  const code = await new Promise((done) => child.once('close', done));
+  if (code !== 0) throw new Error(`a machine ended with ${code}`);
+  return Number(text);
+}
+
+/** What `begin` and looking for a reference cost with few payments and with many. */
+async function growth(server, openJournalAt) {
+  const url = server.database();
+  const name = new URL(url).pathname.slice(1);
+  const journal = await openJournalAt(url);
+  const costs = [];
+  let from = 0;
+  for (const upTo of [few, many]) {
+    server.sql(filling(from, upTo), name);
+    server.sql('ANALYZE', name);
+    from = upTo;
+    costs.push(await cost(journal, upTo));
+  }
+  await journal.close();
+  const [before, after] = costs;
+  return ['begin', 'ref'].map((what) => ({
+    name: `${what} with 1 000 000 payments`,
+    measured: `${after[what].toFixed(2)} ms`,
+    bare: `${before[what].toFixed(2)} ms with 10 000`,
+    ratio: Number((after[what] / before[what]).toFixed(2)),
+    target: `<= ${atMostMore}`,
+    met: after[what] / before[what] <= atMostMore,
+  }));
+}
+
+const filling = (from, upTo) => `
+  INSERT INTO svcpay.intents (id, scope, account, ref, kind, request, fingerprint, once_key, terms, consent, step, txn_id,
+    txn_state, approved_total, spend_ccy, approved_at, opened_at, updated_at)
+  SELECT 'i' || n, 'https://pay.example ne01', 'ne01', 'r' || n, 'send lightning', '{}', 'f' || n, 'bolt11:' || n, '{}', 'standing',
+    'final', 't' || n, 'completed', '0.00001', 'BTC', n, n, n FROM generate_series(${from + 1}, ${upTo}) AS n;
+  INSERT INTO svcpay.seen_transactions (scope, txn_id, ext_ref_id, created_at)
+  SELECT 'https://pay.example ne01', 't' || n, 'r' || n, n FROM generate_series(${from + 1}, ${upTo}) AS n`;
+
+async function cost(journal, size) {
+  const times = { begin: [], ref: [] };
+  for (let turn = 0; turn < 300; turn += 1) {
+    const id = `new-${size}-${turn}`;
+    const draft = {
+      id, scope: 'https://pay.example ne01', account: 'ne01', ref: id, kind: 'swap', request: '{}', fingerprint: id,
+      onceKey: `bolt11:${id}`, terms: {}, consent: 'standing',
+    };
+    times.begin.push(await timed(() => journal.begin(draft)));
+    times.ref.push(await timed(() => journal.references.attempts(draft.scope, `r${turn + 1}`)));
+  }
+  return { begin: median(times.begin), ref: median(times.ref) };
+}
+
+async function timed(action) {
+  const begun = performance.now();
+  await action();
+  return performance.now() - begun;
+}

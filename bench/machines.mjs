@@ -8,7 +8,7 @@ import { inFolder, median } from './support/process.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const machine = join(import.meta.dirname, 'support/machine.mjs');
-const seconds = 1;
+const seconds = 2;
 const processes = [1, 2, 4, 8];
 const atLeast = 0.8;
 const [few, many] = [10_000, 1_000_000];

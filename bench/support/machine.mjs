@@ -5,15 +5,17 @@ import { createRequire } from 'node:module';
 const [bundle, url, mode, seconds] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
 const { openJournalAt, pg } = require(bundle);
-const until = performance.now() + Number(seconds) * 1000;
 let count = 0;
+/** From when all is open. */
+const end = () => performance.now() + Number(seconds) * 1000;
 
 /** The transactions that a payment makes: it is begun, claimed, quoted, let go, confirmed, ended and given back. */
 const commits = 7;
 
 if (mode === 'journal') {
   const journal = await openJournalAt(url);
-  while (performance.now() < until) {
+  await pay(journal, `${process.pid}-first`);
+  for (const until = end(); performance.now() < until; ) {
     await pay(journal, `${process.pid}-${count}`);
     count += 1;
   }
@@ -21,7 +23,7 @@ if (mode === 'journal') {
 } else {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  while (performance.now() < until) {
+  for (const until = end(); performance.now() < until; ) {
     const id = `${process.pid}-${count}`;
     await client.query('BEGIN');
     await client.query('INSERT INTO bare (id, a, b) VALUES ($1, $2, $3)', [id, id.repeat(20), 0]);

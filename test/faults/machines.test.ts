@@ -53,7 +53,7 @@ async function proxied(): Promise<DatabaseProxy> {
 
 const sendOn = ({ command, around }: Payment, url: string): Promise<Run> => svcpay([...command, ...patience], machine(around, url));
 
-describe.skipIf(!hasPostgres).concurrent('homes on one database', () => {
+describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () => {
   test('ten pay a reference once, and all tell that payment', async ({ payment }) => {
     const url = server.database();
     sameTransaction(await several(10, () => sendOn(payment, url)));

@@ -31,10 +31,18 @@ const firstPauseMs = 50;
 const longestPauseMs = 1_000;
 const mostConnections = 6;
 
-const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path TO ${schemaName};
-  SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${statementMs};
-  SET LOCAL idle_in_transaction_session_timeout = ${answerMs};
-  SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
+const settings = {
+  search_path: schemaName,
+  statement_timeout: statementMs,
+  lock_timeout: statementMs,
+  idle_in_transaction_session_timeout: answerMs,
+};
+
+/** One journey: a transaction with settings of its own, and the present. */
+const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
+  SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, ${Object.entries(settings)
+    .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+    .join(', ')}`;
 
 const int8 = 20;
 

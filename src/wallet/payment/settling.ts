@@ -6,6 +6,7 @@ import type { Intent } from '../../store/journal/journal.js';
 import { wasConfirmed } from '../../store/journal/rules.js';
 import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
+import { withKnown } from './read-transaction.js';
 import { afterLapse, nextAttempt, reread, writeAfterMoney, type Run } from './run.js';
 import { waitUntilFinal } from './wait.js';
 
@@ -21,7 +22,7 @@ export async function confirm(run: Run): Promise<undefined> {
     await writeAfterMoney(run, { step: 'created', closed: true, consent: 'none', approvedAt: null });
     throw explainRefusal(error, undefined, intent.txnId ?? undefined);
   }
-  run.txn = confirmed.txn;
+  run.txn = run.txn === undefined ? confirmed.txn : withKnown(run.txn, confirmed.txn);
   run.witnessed = confirmed.sent > 0;
   run.deps.on({ type: 'state', txn: run.txn });
   if (isLate(run, confirmed)) await afterLapse(run, run.txn);

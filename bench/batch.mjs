@@ -11,7 +11,7 @@ const program = resolve(import.meta.dirname, '../bin/svcpay.js');
 const latencyMs = 200;
 /** A row is quoted and confirmed. */
 const requestsOfRow = 2;
-const atLeast = 0.9;
+const atLeast = 0.95;
 /** Memory that ten times the rows may take besides. */
 const atMostMore = 1.5;
 

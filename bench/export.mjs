@@ -28,6 +28,7 @@ export function measure() {
         csv: exported('csv', long),
         jsonl: exported('jsonl', long),
         hledger: exported('hledger', long),
+        beancount: exported('beancount', long),
       });
       const speeds = Object.entries(formats).map(([format, { ms }]) => ({
         name: `${many} transactions as ${format}`,

@@ -1,25 +1,92 @@
-// npm run bench: measures every part beside this file, one after the other, and prints what came out beside its target.
-// Named parts alone: npm run bench -- startup get. Ends with 1 only where something could not be measured: whether a
-// target is missed by a little depends on the machine, and the table says it.
-import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
+// npm run bench: measures every part beside this file, one after the other, on this Node and on Node 24, and writes
+// BENCHMARKS.md. Named parts alone are measured on this Node and printed: npm run bench -- startup get. Ends with 1 only
+// where something could not be measured: whether a target is missed by a little depends on the machine, and the table
+// says it.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem, tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { otherNode } from './support/other-node.mjs';
 
+const self = fileURLToPath(import.meta.url);
 const parts = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.mjs') && file !== 'index.mjs')
   .map((file) => basename(file, '.mjs'));
-const asked = process.argv.slice(2);
-if (!asked.every((part) => parts.includes(part))) {
-  console.error(`The parts are: ${parts.join(', ')}.`);
-  process.exit(2);
+
+/** All that a measured program finds in its environment: what else is set slows Node itself down, or speeds it up. */
+const environment = { PATH: process.env.PATH, HOME: tmpdir(), TMPDIR: tmpdir() };
+
+const [mode, ...rest] = process.argv.slice(2);
+if (mode === '--measure') await report(rest[0]);
+else await compare(process.argv.slice(2));
+
+/** In a process of its own: hands the rows of one part to {@link measured}. */
+async function report(part) {
+  const { measure } = await import(`./${part}.mjs`);
+  process.stdout.write(JSON.stringify(await measure()));
 }
-for (const part of asked.length > 0 ? asked : parts) {
-  console.log(`\n${part}`);
-  try {
-    const { measure } = await import(`./${part}.mjs`);
-    const rows = await measure();
-    console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])));
-  } catch (error) {
-    console.error(error);
-    process.exitCode = 1;
+
+async function compare(asked) {
+  if (!asked.every((part) => parts.includes(part))) {
+    console.error(`The parts are: ${parts.join(', ')}.`);
+    process.exit(2);
   }
+  const nodes = asked.length > 0 ? [process.execPath] : [process.execPath, await otherNode('24')];
+  const tables = [];
+  for (const node of nodes) {
+    const rows = [];
+    for (const part of asked.length > 0 ? asked : parts) {
+      try {
+        const found = await measured(node, part);
+        console.log(`\n${part}`);
+        console.table(Object.fromEntries(found.map(({ name, ...row }) => [name, row])));
+        rows.push(...found);
+      } catch (error) {
+        console.error(error);
+        process.exitCode = 1;
+      }
+    }
+    tables.push({ version: await versionOf(node), rows });
+  }
+  if (asked.length === 0) writeFileSync(resolve(import.meta.dirname, '../BENCHMARKS.md'), page(tables));
+}
+
+async function measured(node, part) {
+  return JSON.parse(await outputOf(node, [self, '--measure', part]));
+}
+
+async function versionOf(node) {
+  return (await outputOf(node, ['--version'])).trim();
+}
+
+async function outputOf(node, args) {
+  const child = spawn(node, args, { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+  const code = await new Promise((done) => child.once('close', done));
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
+  return text;
+}
+
+function page(tables) {
+  const [cpu] = cpus();
+  const machine = `${cpus().length} x ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}`;
+  const notes = readFileSync(join(import.meta.dirname, 'NOTES.md'), 'utf8').trim();
+  return `# Speed
+
+Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}.
+Every program runs with ${Object.keys(environment).join(', ')} and what its row names in its environment, in turns with the
+bare program beside it; the figures are medians, the ratio is that of the medians.
+
+${tables.map(({ version, rows }) => `## Node ${version.slice(1)}\n\n${table(rows)}`).join('\n\n')}
+
+${notes}
+`;
+}
+
+function table(rows) {
+  const cells = rows.map(({ name, measured: took, bare, ratio, target, met }) => [name, took, bare, ratio, target, met === true || met === 'met' ? 'met' : 'missed']);
+  const lines = [['', 'svcpay', 'bare', 'ratio', 'target', ''], Array(6).fill('---'), ...cells];
+  return lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
 }

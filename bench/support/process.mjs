@@ -8,6 +8,16 @@ export const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
+/** A row for what may take so many times as long as something bare. */
+export const against = (name, taken, floor, bare, atMost) => ({
+  name,
+  measured: `${taken.ms.toFixed(1)} ms, ${taken.cpuMs.toFixed(1)} ms of processor`,
+  bare: `${bare.ms.toFixed(1)} ms, ${bare.cpuMs.toFixed(1)} ms of processor: ${floor}`,
+  ratio: Number((taken.ms / bare.ms).toFixed(2)),
+  target: `<= ${atMost}`,
+  met: taken.ms / bare.ms <= atMost,
+});
+
 export async function inFolder(action) {
   const folder = await mkdtemp(join(tmpdir(), 'svcpay-bench-'));
   try {
@@ -31,13 +41,15 @@ export async function run(folder, args, env = {}) {
   const begun = performance.now();
   const child = spawn(process.execPath, ['--require', probeFile, ...args], {
     env: { ...process.env, SVCPAY_HOME: join(folder, 'home'), SVCPAY_BENCH_FILE: file, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let bytes = 0;
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk) => (said += chunk));
   child.stdout.on('data', (chunk) => (bytes += chunk.length));
   const code = await new Promise((done) => child.once('close', done));
   const ms = performance.now() - begun;
-  if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}`);
+  if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}: ${said}`);
   return { ms, bytes, ...JSON.parse(await readFile(file, 'utf8')) };
 }
 

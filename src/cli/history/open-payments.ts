@@ -10,13 +10,13 @@ import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { resume } from '../../wallet/payment/payment.js';
 import { readTransaction } from '../../wallet/payment/read-transaction.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { journalScope, paymentDeps } from '../payment/payment-flow.js';
 import { within } from '../within.js';
 import { partyOf } from './parties.js';
 
 /** Oldest first. */
-export async function openIntents(context: Context): Promise<readonly Intent[]> {
+export async function openIntents(context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<readonly Intent[]> {
   const journal = await context.journal();
   return journal.open(await journalScope(context));
 }

@@ -37,6 +37,13 @@ describe('svcpay limits', () => {
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
   });
 
+  test('counts what arrives where only what leaves was fixed', async ({ around }) => {
+    await set(around, '--per-payment', '10usdt');
+    const run = await svcpay(['send', 'usdt', 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', '--spend', '2500000vnd', '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(confirmations(around)).toBe(0);
+  });
+
   test('holds a quote that was made before the limit and is confirmed after it', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const quoted = await svcpay(['send', 'lightning', invoice, '--quote-only', '-q'], around);

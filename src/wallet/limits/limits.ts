@@ -42,10 +42,14 @@ export function knownAmounts(order: Order): Money[] {
   return inEachCurrency([...asked, ...arriving(order)]);
 }
 
-/** What a quote lets go, fees included. */
-export const quotedAmounts = (order: Order, { total }: Pick<Quote, 'total'>): Money[] => inEachCurrency([total, ...arriving(order)]);
+/** What a quote lets go, fees included; what arrives counts too where the order fixes only what leaves. */
+export const quotedAmounts = (order: Order, { total, receives }: Pick<Quote, 'total' | 'receives'>): Money[] =>
+  inEachCurrency([total, ...arriving(order, receives)]);
 
-const arriving = (order: Order): Money[] => (order.receives === undefined || staysHere(order) ? [] : [order.receives]);
+function arriving(order: Order, quoted?: Money): Money[] {
+  const arrives = order.receives ?? quoted;
+  return arrives === undefined || staysHere(order) ? [] : [arrives];
+}
 
 const inEachCurrency = (amounts: readonly Money[]): Money[] =>
   amounts.filter(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) === index);

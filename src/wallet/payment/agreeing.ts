@@ -144,7 +144,7 @@ async function spend(run: Run, { total, receives }: Quote): Promise<void> {
     lastDay(deps.now(), deps.service.serviceNow()),
     (before) => {
       if (before.rival !== undefined) throw alreadyPaid(before.rival);
-      checkSpend(deps.limits, quotedAmounts(order, { total }), () => before.spent);
+      checkSpend(deps.limits, quotedAmounts(order, { total, receives }), () => before.spent);
     },
   );
 }

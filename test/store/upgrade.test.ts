@@ -125,6 +125,7 @@ describe('a journal that was emptied', () => {
     writeFileSync(path, '');
     const journal = open(path);
     expect(await journal.open('any')).toEqual([]);
+    expect(existsSync(copyOf(path, 1))).toBe(false);
     await journal.close();
   });
 });

@@ -3,6 +3,7 @@ import { Failure } from '../../formats/failure.js';
 
 /** @param source the setting that names it. Throws Failure `usage` for what is none. */
 export function checkAddress(text: string, source: string): string {
+  if (/[?&]password=/.test(text)) throw notAnAddress(source, new Error('a password belongs before the host'));
   if (/^postgres(ql)?:\/\//.test(text) && !/\s/.test(text)) return text;
   throw notAnAddress(source);
 }

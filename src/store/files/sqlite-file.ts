@@ -119,13 +119,15 @@ function upgrade(db: Database.Database, file: SqliteFile): void {
 
 function takeStep(db: Database.Database, file: SqliteFile): void {
   const version = versionOf(db);
-  const step = file.steps[version];
   if (version > file.steps.length) throw newer(file);
-  if (step === undefined) return;
+  if (version === file.steps.length) return;
   if (version === 0 && tablesIn(db) > 0) throw new Damage('it is a database of another program');
   // The write lock is held: nothing comes between the copy and the step.
   if (version > 0) keepCopy(file.path, version);
-  db.exec(`${step}; PRAGMA application_id = ${file.applicationId}; PRAGMA user_version = ${version + 1};`);
+  // Of a new file there is nothing to keep in between.
+  const to = version === 0 ? file.steps.length : version + 1;
+  const steps = file.steps.slice(version, to).join(';');
+  db.exec(`${steps}; PRAGMA application_id = ${file.applicationId}; PRAGMA user_version = ${to};`);
 }
 
 /** Where the file of an earlier version is kept. */

@@ -2,6 +2,7 @@
 import { eachRow, pageSize, type Page } from '../../api/pages.js';
 import { count, isFields, Misread, rowsOf, text } from '../../api/reading/readers.js';
 import { Failure } from '../../formats/failure.js';
+import { toJson } from '../../terminal/rows/json.js';
 
 /**
  * Yields each item once, see {@link eachRow}. Throws Failure: `usage` for what is no list, `unexpected` when the pages do
@@ -25,7 +26,7 @@ export function eachItem(path: string, get: (path: string) => Promise<unknown>):
 
 /** By its name, where it has one: what else it tells may change from page to page. */
 const idOf = (item: object): string =>
-  (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ?? JSON.stringify(item);
+  (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ?? toJson(item);
 
 function readPage(json: unknown): Page<object> {
   const rows = listOf(json);

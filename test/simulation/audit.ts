@@ -2,6 +2,7 @@
 import Big from 'big.js';
 import type { FailureKind } from '../../src/formats/failure.js';
 import type { Intent } from '../../src/store/journal/journal.js';
+import { onceRef } from '../../src/wallet/payment/references.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
 import type { RowOutcome } from '../../src/wallet/batch/run.js';
 import type { BatchEnd } from './commands.js';
@@ -39,7 +40,8 @@ function twice(moved: readonly ModelTransaction[], known: Known): string[] {
   return pairs.flatMap(([one, other]) => {
     const sameIntent = baseRef(one.extRefId) === baseRef(other.extRefId);
     const sameInvoice = invoiceOf(one) !== undefined && invoiceOf(one) === invoiceOf(other);
-    if (!sameIntent && !(sameInvoice && isOneHouse(one, other, known.books))) return [];
+    const canBeSeen = isOneHouse(one, other, known.books) || isInList(one, other, known.books) || isInList(other, one, known.books);
+    if (!sameIntent && !(sameInvoice && canBeSeen)) return [];
     if (isLicensed(one, other, known)) return [];
     const what = sameIntent ? 'under one reference' : 'one invoice';
     return [`paid twice, ${what}: ${one.extRefId} (${one.txnId}) and ${other.extRefId} (${other.txnId})`];
@@ -52,6 +54,13 @@ const invoiceOf = ({ dest }: ModelTransaction): string | undefined => dest.reqDe
 function isOneHouse(one: ModelTransaction, other: ModelTransaction, books: Books): boolean {
   const keepers = [...one.confirmedBy].map((name) => books.keeperOf.get(name));
   return [...other.confirmedBy].some((name) => keepers.includes(books.keeperOf.get(name)));
+}
+
+/** Paid by itself, under the reference that comes from the invoice, before the other was even quoted: the list shows it. */
+function isInList(one: ModelTransaction, other: ModelTransaction, { model, wishes }: Books): boolean {
+  const { onceKey } = wishes.find(({ order }) => keyOf(order) === askedKey(one))?.order ?? { onceKey: null };
+  const isByItself = onceKey !== null && baseRef(one.extRefId) === onceRef(onceKey);
+  return isByItself && one.movedBy !== byItself && model.traits.listLagMs === 0 && (one.letGoAt ?? Infinity) < other.createdAt;
 }
 
 /** A person said `--retry` to a doubt, which only a service that calls things over too early makes dangerous. */
@@ -83,7 +92,7 @@ function untrue(ended: Ended, known: Known): string[] {
   if (kind === 'unexpected') found.push('nothing unexpected may happen');
   if (kind === 'payment-failed') found.push(...untrueEnd(transactions.find((txn) => txn.txnId === txnId), letGo));
   if (promises.has(kind) && letGo[0] !== undefined) found.push(`its confirmation of ${letGo[0].txnId} took effect`);
-  if (ofThePayment.has(kind)) found.push(...movedBefore(ended, known));
+  if (ofThePayment.has(kind) && ended.command !== 'cancel') found.push(...movedBefore(ended, known));
   if (ended.isCalm && ended.wishes.length > 0 && !mayEndInCalm(ended, kind, known)) found.push('whoever asks in good weather is told the end');
   return found.map(says);
 }

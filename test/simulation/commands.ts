@@ -35,7 +35,9 @@ export const cancelOne = (txnId: string) => (deps: ProcessDeps): Promise<Transac
   cancelQuote(txnId, { ...deps, service: { transaction: (id) => deps.service.transaction(id), cancelTransaction: deps.cancel } });
 
 export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => async (deps: ProcessDeps): Promise<BatchEnd> => {
-  const rows = wishes.map((wish, index): PlannedRow => ({
+  // Rows that say the same twice are refused before any is paid.
+  const once = [...new Map(wishes.map((wish) => [wish.order.onceKey ?? rowRef(wish), wish])).values()];
+  const rows = once.map((wish, index): PlannedRow => ({
     line: index + 2,
     ref: rowRef(wish),
     named: wish.ref !== undefined,

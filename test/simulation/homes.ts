@@ -105,7 +105,7 @@ export interface Tracks {
 export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World, faults: JournalFaults, tracks: Tracks): Journal {
   const { chance } = world;
   const unreachable = (): boolean => keeper.isShared && chance.hits(faults.silent());
-  const late = <A extends unknown[], T>(call: (...args: A) => Promise<T>, writes: boolean, marks = true) =>
+  const late = <A extends unknown[], T>(call: (...args: A) => Promise<T>, writes: boolean, tells: (result: T) => boolean = () => true) =>
     (...args: A): Promise<T> =>
       gate(async () => {
         await world.pause(chance.below(journalMs));
@@ -115,7 +115,7 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
         const result = await call(...args);
         await world.pause(chance.below(journalMs));
         if (unreachable()) throw new Failure('temporary', 'The database has not answered.');
-        if (marks) tracks.latest = takenAt;
+        if (tells(result)) tracks.latest = takenAt;
         return result;
       });
   const begin = late(async (draft: IntentDraft) => {
@@ -123,7 +123,8 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     keeper.ids.add(begun.intent.id);
     return begun;
   }, true);
-  const claim = late(journal.claim, true);
+  // That somebody else has it tells nothing of how far it is.
+  const claim = late(journal.claim, true, (claimed) => claimed !== undefined);
   return {
     begin: async (draft) => {
       const begun = await begin(draft);
@@ -135,10 +136,10 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
       tracks.intents.add(id);
       return claimed;
     },
-    renew: late(journal.renew, true),
+    renew: late(journal.renew, true, () => false),
     write: late(journal.write, true),
     spend: late(journal.spend, true),
-    release: late(journal.release, true, false),
+    release: late(journal.release, true, () => false),
     spent: late(journal.spent, false),
     read: late(journal.read, false),
     find: late(journal.find, false),

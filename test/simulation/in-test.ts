@@ -7,7 +7,7 @@ const program = join(import.meta.dirname, 'run.mjs');
 /** Complaints are the seed that failed, what it violated, its events, and how to replay it. */
 export function simulate(...args: readonly string[]): Promise<{ exitCode: number; complaints: string }> {
   return new Promise((done) => {
-    execFile(process.execPath, [program, '--known', ...args], { maxBuffer: 64 * 2 ** 20 }, (error, _, complaints) => {
+    execFile(process.execPath, [program, ...args], { maxBuffer: 64 * 2 ** 20 }, (error, _, complaints) => {
       done({ exitCode: error === null ? 0 : Number(error.code), complaints });
     });
   });

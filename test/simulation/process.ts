@@ -23,11 +23,7 @@ export interface ProcessOptions {
   readonly limits: Limits;
   readonly journalFaults: JournalFaults;
   readonly approve: (approval: Approval) => Promise<boolean>;
-  readonly mutate: Mutation;
 }
-
-/** Puts a mistake into what the payment machine is given, to see that the simulation notices. */
-export type Mutation = (deps: PaymentDeps) => PaymentDeps;
 
 /** What a command is given: a payment's needs, and what else the program has. */
 export interface ProcessDeps extends PaymentDeps {
@@ -139,7 +135,7 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
   const tracks: Tracks = { intents: new Set(), latest: world.now() };
   const journal = gated(machine.keeper, machine.keeper.open(lives), gate, world, options.journalFaults, tracks);
   let ids = 0;
-  const mutated = options.mutate({
+  const deps: ProcessDeps = {
     service: client,
     journal,
     scope: 'service',
@@ -158,8 +154,8 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     signal: interruption.signal,
     approve: (approval) => gate(() => options.approve(approval)),
     on: () => undefined,
-  });
-  const deps: ProcessDeps = { ...mutated, cancel: (txnId) => client.cancelTransaction(txnId) };
+    cancel: (txnId) => client.cancelTransaction(txnId),
+  };
 
   return {
     name,

@@ -1,27 +1,12 @@
-// Bundles the simulation for plain Node and runs it: npm run simulate -- --seed N --runs N [--trace]
+// Bundles the simulation for plain Node and runs it: npm run simulate -- --seed N --runs N [--trace] [--mutation NAME]
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { bundle } from './bundle.mjs';
 
-// Within the project, where the bundle finds the one package that cannot be part of it.
-const cache = join(import.meta.dirname, '../../node_modules/.cache');
-mkdirSync(cache, { recursive: true });
-const folder = mkdtempSync(join(cache, 'simulate-'));
-const outfile = join(folder, 'simulate.mjs');
-await build({
-  entryPoints: [join(import.meta.dirname, 'simulate.ts')],
-  outfile,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20.19',
-  external: ['libsql'],
-  logLevel: 'warning',
-});
+const args = process.argv.slice(2);
+const at = args.indexOf('--mutation');
+const [, mutation] = at < 0 ? [] : args.splice(at, 2);
+const { outfile, remove } = await bundle(mutation);
 // Millions of small objects live for a moment each: more room for them means fewer collections.
-const { status } = spawnSync(process.execPath, ['--max-semi-space-size=64', outfile, ...process.argv.slice(2)], {
-  stdio: 'inherit',
-});
-rmSync(folder, { recursive: true, force: true });
+const { status } = spawnSync(process.execPath, ['--max-semi-space-size=64', outfile, ...args], { stdio: 'inherit' });
+remove();
 process.exitCode = status ?? 1;

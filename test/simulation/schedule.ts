@@ -7,7 +7,7 @@ import { intentsOf, type Books, type CommandKind } from './books.js';
 import { cancelOne, confirmOne, payBatch, payWish, resumeIntent, type BatchEnd } from './commands.js';
 import { openHomes, type Machine } from './homes.js';
 import { createNetwork } from './network.js';
-import { startProcess, type Mutation, type Process, type ProcessDeps, type Verdict } from './process.js';
+import { startProcess, type Process, type ProcessDeps, type Verdict } from './process.js';
 import type { RealJournals } from './real-journals.js';
 import { createModel, type Model } from './service-model.js';
 import { drawTraits, type Behaviour } from './service-traits.js';
@@ -18,11 +18,8 @@ import { createChance, createWorld, type Chance, type World } from './world.js';
 export interface ScheduleOptions {
   /** Several machines, with clocks of their own, over one database or none; otherwise one or two homes. */
   readonly manyMachines?: boolean;
-  readonly mutate?: Mutation;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
-  /** Violations that do not count. */
-  readonly excused?: readonly RegExp[];
   /** Some schedules keep their journals in these. */
   readonly real?: RealJournals;
 }
@@ -32,7 +29,7 @@ const nothing: ReadonlySet<Behaviour> = new Set();
 
 /** Runs the schedule of a seed and returns what went wrong in it, nothing when all is well. */
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<string[]> {
-  const { mutate = (deps) => deps, trace, without = nothing, manyMachines = false } = options;
+  const { trace, without = nothing, manyMachines = false } = options;
   // Traces of the many errors that are thrown on purpose would be half of the work.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
@@ -46,12 +43,11 @@ export async function runSchedule(seed: number, options: ScheduleOptions = {}): 
   const skewed = chance.hits(manyMachines ? 0.7 : 0.2) && !without.has('clocks');
   const homes = openHomes(world, { machines, isShared, real, skewed });
   world.note(() => `${homes.map(({ name, keeper }) => `${name} (${keeper.name})`).join(', ')}, ${JSON.stringify(model.traits)}`);
-  const books = await live(world, homes, model, mutate, without);
-  const found = [...model.violations, ...(await audit(books))];
-  return found.filter((why) => options.excused?.some((pattern) => pattern.test(why)) !== true);
+  const books = await live(world, homes, model, without);
+  return [...model.violations, ...(await audit(books))];
 }
 
-async function live(world: World, machines: Some<Machine>, model: Model, mutate: Mutation, without: ReadonlySet<Behaviour>): Promise<Books> {
+async function live(world: World, machines: Some<Machine>, model: Model, without: ReadonlySet<Behaviour>): Promise<Books> {
   const { chance } = world;
   const sky = stormy(chance, without);
   const network = createNetwork(world, model, (what) => sky.weatherFor(what));
@@ -85,7 +81,6 @@ async function live(world: World, machines: Some<Machine>, model: Model, mutate:
       limits: books.limits,
       journalFaults: { diskFull: () => sky.diskFull, silent: () => sky.databaseSilent },
       approve,
-      mutate,
     });
   };
 

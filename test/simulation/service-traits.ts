@@ -77,12 +77,14 @@ export function drawTraits(chance: Chance, { severalJournals, without }: Circums
     ...drawn,
     readLagMs: off('reads lag') ? 0 : drawn.readLagMs,
     saysExpiredTooEarly: drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
-    listLagMs: off('lists lag') || (severalJournals && !used) ? 0 : drawn.listLagMs,
+    // A list that shows a quote only when its time is over lets nobody pay who looks before he pays.
+    listLagMs: off('lists lag') || (severalJournals && !used) ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),
     refusesUsedReferences: used,
     confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,
     waitingOutlivesExpiry: drawn.waitingOutlivesExpiry && !severalJournals && !off('waiting outlives expiry'),
     refusing: off('own refusals') ? 0 : drawn.refusing,
     making: off('other transactions') ? 0 : drawn.making,
-    beginning: off('begun by themselves') ? 0 : drawn.beginning,
+    // Where each copy of a creation begins a payment of its own, nothing that a wallet does matters.
+    beginning: off('begun by themselves') || !used ? 0 : drawn.beginning,
   };
 }

@@ -1,6 +1,5 @@
 // npm run simulate -- --seed N --runs N [--machines]: schedules from a seed on. One that fails is printed, and replays.
 import { parseArgs } from 'node:util';
-import { excused, leftOut } from './known-open.js';
 import { openRealJournals } from './real-journals.js';
 import { firstFailure } from './range.js';
 import { runSchedule, type ScheduleOptions } from './schedule.js';
@@ -14,8 +13,6 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     /** Leaves a behaviour of the service out; may be given several times. */
     without: { type: 'string', multiple: true, default: [] },
-    /** Leaves out what is known not to be right yet. */
-    known: { type: 'boolean', default: false },
     /** Counts what fails in place of stopping there. */
     count: { type: 'boolean', default: false },
   },
@@ -32,8 +29,8 @@ const behaviour = (name: string): Behaviour => {
 const first = whole('seed', values.seed);
 const last = first + whole('runs', values.runs) - 1;
 const real = openRealJournals();
-const without = new Set([...values.without.map(behaviour), ...(values.known ? leftOut : [])]);
-const options: ScheduleOptions = { manyMachines: values.machines, without, real, ...(values.known && { excused }) };
+const without = new Set(values.without.map(behaviour));
+const options: ScheduleOptions = { manyMachines: values.machines, without, real };
 const started = performance.now();
 const seconds = (): string => `${((performance.now() - started) / 1000).toFixed(0)} s`;
 

@@ -32,4 +32,4 @@ export const test = base.extend<Fixtures>({
 export const lnurl = (name: string): string => `send lnurl ${name}@example.com 1000sat --yes --json`;
 
 /** The payment machine does not hold against these services yet. */
-export const isOpen = true;
+export const isOpen = false;

@@ -8,11 +8,10 @@ import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
 import { quoteCard, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
-import { miningHint } from './mining-hint.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
 import type { Quote } from '../../wallet/quote/quote.js';
-import type { Context, Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 
 /** What the command knows about a payment besides its order, for the card above the figures. */
@@ -33,7 +32,7 @@ export interface PaymentScreen {
 }
 
 /** A long history is read once; on a screen that is seen. */
-export function showReading(count: number, { live, terminal }: Needs<'live' | 'terminal'>): void {
+export function showReading(count: number, { live, terminal }: Context): void {
   if (terminal.canAnimate) live.start(() => `Reading the history once, to know its references: ${count} transactions`);
 }
 
@@ -53,7 +52,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   const follow = (): void => {
     startedAt ??= context.now();
     const canvas = context.terminal.stderrCanvas;
-    live.start(() => (latest === undefined ? 'Waiting' : `${stepsLine(latest, canvas, reached)}${miningHint(latest, context)}`));
+    live.start(() => (latest === undefined ? 'Waiting' : stepsLine(latest, canvas, reached)));
   };
 
   const on = (event: PaymentEvent): void => {
@@ -64,7 +63,6 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);
-    else if (event.type === 'read') latest = event.txn;
   };
 
   const showQuote = (approval: Approval): void => {

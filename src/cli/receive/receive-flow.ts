@@ -25,7 +25,6 @@ import type { Context } from '../context.js';
 import type { ValuesOf } from '../define.js';
 import { runGuided } from '../payment/guided.js';
 import { historyOf } from '../payment/payment-flow.js';
-import { miningHint } from '../payment/mining-hint.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, word } from '../values.js';
 
@@ -168,7 +167,7 @@ async function follow(
   const service = await context.ownClient();
   const started = now();
   let latest = txn;
-  live.start(() => `${waitingText(latest, request.expiresAt, service.serviceNow())}${miningHint(latest, context)}`);
+  live.start(() => waitingText(latest, request.expiresAt, service.serviceNow()));
   try {
     const final = await waitUntilFinal(
       txn,

@@ -3,8 +3,7 @@ import type { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import type { Canvas } from '../terminal.js';
 
-export const formats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
-export type Format = (typeof formats)[number];
+export type Format = 'table' | 'tsv' | 'json' | 'jsonl' | 'csv';
 
 /** Written in plain notation, empty for null and undefined. */
 export type Cell = string | number | bigint | boolean | Big | null | undefined;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import type { Order } from '../payment/orders.js';
+import { onceRef } from '../payment/references.js';
 
 export interface PlannedRow {
   readonly line: number;
@@ -22,14 +23,16 @@ export interface PlannedRow {
 /**
  * The reference of a row that names none: what is paid and how much, under the name of the batch. It does not depend on
  * the file, its place, or the order of its rows, so that a file that was moved, sorted, mended or piped in again pays
- * nothing twice. A note, another wallet to pay from, or how an amount is spelled makes no other payment of it.
+ * nothing twice. A note, another wallet to pay from, or how an amount is spelled makes no other payment of it. What can be
+ * paid once only has the reference that it has everywhere.
  */
 export function derivedRef(order: Order, name: string): string {
+  if (order.onceKey !== null) return onceRef(order.onceKey);
   const { sourceReq, destReq } = order.body;
   const amounts = [sourceReq, destReq].flatMap(({ ccy, amtRequested }) =>
     amtRequested === undefined ? [] : [ccy, fixed(new Big(amtRequested))],
   );
-  const what = order.onceKey ?? [destReq.method, order.destination, ...amounts];
+  const what = [destReq.method, order.destination, ...amounts];
   const digest = createHash('sha256').update(JSON.stringify([name, what])).digest('hex');
   return `batch-${digest.slice(0, 32)}`;
 }

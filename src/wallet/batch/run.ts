@@ -109,8 +109,6 @@ export async function runBatch(
 }
 
 async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): Promise<RowOutcome> {
-  const earlier = await paidBefore(row, deps);
-  if (earlier !== undefined) return earlier;
   const { ceiling } = options;
   const asking = askingCeiling(ceiling);
   let total: Money | undefined;
@@ -129,6 +127,8 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
   const consent = ceiling === undefined ? ('standing' as const) : ('none' as const);
   const request = { order: row.order, ref: row.ref, terms: options.terms(row.order.body.sourceReq.ccy), consent };
   try {
+    const earlier = await paidBefore(row, deps);
+    if (earlier !== undefined) return earlier;
     const txn = await pay(request, waitFor(row, options), payment);
     return outcomeOf(row, txn, letGo, total);
   } catch (error) {

@@ -14,7 +14,9 @@ import { differentPayment, onceRef, paidElsewhere, usedButNotSeen } from './refe
 import { write, type Run } from './run.js';
 
 export async function createQuote(run: Run): Promise<void> {
-  const known = run.start.reference === 'given' ? await findEarlier(run, 'if-old') : undefined;
+  // A later attempt may be there as well: made by another machine, or left behind for an earlier one.
+  const mayBeThere = run.start.reference === 'given' || (run.start.reference === 'once' && run.requotes > 0);
+  const known = mayBeThere ? await findEarlier(run, 'if-old') : undefined;
   const txn = known ?? (await createOrFind(run));
   run.txn = txn;
   await write(run, { step: 'created', txnId: txn.txnId, txnState: txn.txnState });
@@ -196,26 +198,32 @@ export async function isEarliest(run: Run, txn: Transaction): Promise<boolean> {
 /** A list that does not show the transaction yet may hide an earlier one as well: it is given this long, in ms. */
 const visiblePauses = [250, 500, 1_000, 2_000, 4_000];
 
+interface Live {
+  readonly txn: Transaction;
+  readonly number: number;
+}
+
 /**
  * Another transaction of the payment that goes first: one that is on its way, or an earlier one that may yet be. All who
  * know the reference see the same order, so that they come to the same one.
  */
-async function liveAttempt(run: Run, attempts: readonly Attempt[], own: Transaction): Promise<Transaction | undefined> {
+async function liveAttempt(run: Run, attempts: readonly Attempt[], own: Transaction): Promise<Live | undefined> {
   const ownAt = attempts.findIndex(({ txnId }) => txnId === own.txnId);
-  for (const [at, { txnId }] of attempts.entries()) {
+  for (const [at, { txnId, number }] of attempts.entries()) {
     if (at === ownAt || run.over.has(txnId)) continue;
     const txn = await readAttempt(run, txnId);
     const isLater = ownAt >= 0 && at > ownAt;
-    if (!isOpenEnded(txn) && !(isLater && isQuoted(txn.txnState))) return txn;
+    if (!isOpenEnded(txn) && !(isLater && isQuoted(txn.txnState))) return { txn, number };
   }
   return undefined;
 }
 
-async function takeInstead(run: Run, txn: Transaction): Promise<false> {
+/** With its number: after it comes the one that this run had made, not another new one. */
+async function takeInstead(run: Run, { txn, number }: Live): Promise<false> {
   checkSamePayment(run, txn);
   run.txn = txn;
   run.createdHere = false;
-  await write(run, { txnId: txn.txnId, txnState: txn.txnState });
+  await write(run, { attempt: number, txnId: txn.txnId, txnState: txn.txnState });
   run.deps.on({ type: 'found', txn });
   return false;
 }

@@ -134,9 +134,8 @@ const passing: ReadonlySet<FailureKind> = new Set(['temporary', 'authentication'
 async function closing(run: Run, error: unknown): Promise<unknown> {
   const kind = error instanceof Failure ? error.kind : undefined;
   const stays = kind === 'pending' || (run.start.mode === 'resume' && kind !== undefined && passing.has(kind));
-  if (stays) return error;
   try {
-    await close(run);
+    await (stays ? run.deps.journal.renew(run.claim) : close(run));
   } catch (trouble) {
     if (trouble instanceof LostClaim) return trouble;
   }

@@ -3,7 +3,7 @@ import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isRetriable } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
-import { wasConfirmed } from '../../store/journal/rules.js';
+import { wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
 import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
 import { withKnown } from './read-transaction.js';
@@ -66,9 +66,7 @@ async function waitForEnd(run: Run, txn: Transaction): Promise<Transaction> {
     run.deps.on({ type: 'state', txn: next });
     if (!isFinal(next.txnState)) await writeAfterMoney(run, { txnState: next.txnState });
   };
-  const onRead = (next: Transaction): void => run.deps.on({ type: 'read', txn: next });
-  const atMostMs = typeof wait === 'number' ? wait : undefined;
-  return waitUntilFinal(txn, { atMostMs, onChange, onRead, goOn: 'resume' }, run.deps);
+  return waitUntilFinal(txn, { atMostMs: typeof wait === 'number' ? wait : undefined, onChange, goOn: 'resume' }, run.deps);
 }
 
 /** How often, and after how many ms, a state is read again that cannot be true of a payment that was let go. */
@@ -136,7 +134,7 @@ export async function reportOrStartAgain(run: Run): Promise<Transaction | undefi
   const remembered = intent.txnState ?? '';
   const { retry } = run.start.options;
   const isWanted = !run.witnessed && (hasLapsed(remembered) || (retry && isRetriable(remembered)));
-  const txn = isWanted ? await reread(run) : (run.txn ?? (await readEnded(run)));
+  const txn = (isWanted ? undefined : run.txn) ?? (await readEnded(run));
   // A state that goes back does not take back what was seen.
   if (remembered === 'completed') return { ...txn, txnState: remembered };
   if (txn.txnState !== remembered && isFinal(txn.txnState)) await writeAfterMoney(run, { txnState: txn.txnState });
@@ -165,12 +163,15 @@ const endedText = (txnState: string): string =>
     ? 'The transaction ended as error: ask the service what became of the money.'
     : `Not paid: the transaction ended as ${txnState}.`;
 
+/** Where the journal knows more than that nothing moved, a read that fails does not take that back. */
 async function readEnded(run: Run): Promise<Transaction> {
-  const { ref, txnId, txnState } = run.claim.intent;
+  const { intent } = run.claim;
+  const { ref, txnId, txnState } = intent;
   try {
     return await reread(run);
   } catch (error) {
-    if (txnState !== 'completed' || !(error instanceof Failure)) throw error;
+    if (!(error instanceof Failure) || !wasLetGo(intent)) throw error;
+    if (txnState !== 'completed') throw unread(intent, error);
     // Of whatever kind the trouble with reading is: it must not say that nothing moved.
     throw new Failure('pending', `Paid before, under the reference ${ref}: the transaction cannot be read now. ${error.message}`, {
       next: { do: 'show', id: txnId ?? ref },

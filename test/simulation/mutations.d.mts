@@ -1,0 +1,1 @@
+export declare const mutations: Readonly<Record<string, { readonly machines?: boolean }>>;

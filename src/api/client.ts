@@ -12,7 +12,7 @@ import type { AnswerReader } from './reading/readers.js';
 import { readTransaction, readTransactionIfThere, readTransactionPage } from './reading/transaction.js';
 import { createService } from './service.js';
 import type { Service } from './service.js';
-import { eachRow, pageSize, type Page } from './pages.js';
+import { eachPage, eachRow, pageSize, type ListSource, type Page } from './pages.js';
 import type { HttpResponse } from './transport.js';
 import type * as types from './types.js';
 import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
@@ -100,14 +100,23 @@ export class WalletClient {
     return this.#read('/api/v2/transaction', readTransactionPage, filterQuery(filter, this.#options.maker));
   }
 
-  /** Every transaction of the list from `filter.page` on, each once; see {@link eachRow}. */
+  /** Every transaction of the list from `filter.page` on, each once; see {@link eachPage}. */
   eachTransaction(filter: types.TransactionFilter = {}): AsyncGenerator<types.ListedTransaction, void, void> {
+    return eachRow(this.#listOf(filter));
+  }
+
+  /** The same in pages, which are quicker to go through. */
+  eachTransactionPage(filter: types.TransactionFilter = {}): AsyncGenerator<readonly types.ListedTransaction[], void, void> {
+    return eachPage(this.#listOf(filter));
+  }
+
+  #listOf(filter: types.TransactionFilter): ListSource<types.ListedTransaction> {
     const { page = 1, limit = pageSize } = filter;
     const fetch = async (at: number): Promise<Page<types.ListedTransaction>> => {
       const { data, pagination } = await this.transactions({ ...filter, limit, page: at });
       return { rows: data, total: pagination?.total };
     };
-    return eachRow(fetch, (txn) => txn.txnId || JSON.stringify(txn), { page, size: limit });
+    return { fetch, idOf: (txn) => txn.txnId || JSON.stringify(txn), from: { page, size: limit } };
   }
 
   /** Endpoint 11; replaces the account's webhook. The callback must be https. */

@@ -16,18 +16,27 @@ const usualPageSize = 20;
 /** Enough that neither the service nor the reader waits for the other. */
 const pagesAhead = 2;
 
+export interface ListSource<T> {
+  readonly fetch: (page: number) => Promise<Page<T>>;
+  readonly idOf: (row: T) => string;
+  /** The first page, and how many rows of a page are asked for. */
+  readonly from?: { readonly page: number; readonly size: number };
+}
+
+/** The rows of {@link eachPage}, one by one. */
+export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void, void> {
+  for await (const rows of eachPage(source)) yield* rows;
+}
+
 /**
- * Yields each row once: what is created meanwhile pushes others onto the next page, where they are passed over. The rows
+ * Yields each row once, in pages: what is created meanwhile pushes others onto the next page, where they are passed over. The rows
  * are counted, and the next page is asked for until one is empty, or until count, total and a short page agree that this
  * was the last. While a page is used, the next ones are on their way; one that was read before something was created that
  * an earlier page shows already is read again, or it would miss what was pushed on.
  * Throws Failure `unexpected` when the service gives the same page again and more rows are to come.
  */
-export async function* eachRow<T>(
-  fetch: (page: number) => Promise<Page<T>>,
-  idOf: (row: T) => string,
-  from: { readonly page: number; readonly size: number } = { page: 1, size: pageSize },
-): AsyncGenerator<T, void, void> {
+export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {
+  const { fetch, idOf, from = { page: 1, size: pageSize } } = source;
   const fetchPage = (page: number): Promise<Page<T>> => {
     const fetched = fetch(page);
     // Its failure counts only when it is its turn, which never comes if the caller stops before.
@@ -59,7 +68,7 @@ export async function* eachRow<T>(
     const isLast = received === total && repeated === 0 && rows.length < Math.min(from.size, usualPageSize);
     const left = isLast ? 0 : Math.max(1, Math.ceil(((total ?? 0) - received) / rows.length));
     while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
-    yield* fresh;
+    yield fresh;
     earlier = new Set(ids);
     first ??= earlier;
     page += 1;

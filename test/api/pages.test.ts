@@ -45,7 +45,7 @@ const totals: Readonly<Record<string, ListService['total']>> = {
 describe('95 rows, 20 at once', () => {
   test.for(Object.entries(totals))('are all read when the total is %s', async ([, total]) => {
     const { all, fetch } = listService({ rows: 95, cap: 20, total });
-    expect(await rowsOf(eachRow(fetch, (row) => row))).toEqual(all);
+    expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toEqual(all);
   });
 });
 
@@ -62,14 +62,14 @@ test('any list is read whole and once, by any cap, size and total', async () => 
       // Said to be more than there are, a page that comes again is a list that is not whole.
       const total = beyond === 'nothing' || (said ?? 0) <= rows ? said : undefined;
       const { all, fetch } = listService({ rows, cap, total: () => total, beyond: rows === 0 ? 'nothing' : beyond }, size);
-      expect(await rowsOf(eachRow(fetch, (row) => row, { page: 1, size }))).toEqual(all);
+      expect(await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size } }))).toEqual(all);
     }),
   );
 });
 
 test('a service that gives its first page for ever is found out, when it says that there are more', async () => {
   const fetch = async (): Promise<Page<string>> => ({ rows: ['a', 'b'], total: 9 });
-  await expect(rowsOf(eachRow(fetch, (row) => row))).rejects.toMatchObject({
+  await expect(rowsOf(eachRow({ fetch, idOf: (row) => row }))).rejects.toMatchObject({
     kind: 'temporary',
     message: 'The list is not whole: the service gives the same page again after 2 of 9 rows.',
   });
@@ -77,7 +77,7 @@ test('a service that gives its first page for ever is found out, when it says th
 
 test('one that knows no pages has given all with the first', async () => {
   const { asked, fetch } = listService({ rows: 30, cap: 1_000, total: () => undefined, beyond: 'the first page' }, 1_000);
-  expect(await rowsOf(eachRow(fetch, (row) => row, { page: 1, size: 100 }))).toHaveLength(30);
+  expect(await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size: 100 } }))).toHaveLength(30);
   expect(asked.length).toBeLessThanOrEqual(2);
 });
 
@@ -88,6 +88,6 @@ test.for([
   ['three pages, the last of them short', 207, 3],
 ] as const)('%s: not one request too many', async ([, rows, requests]) => {
   const { asked, fetch } = listService({ rows, cap: 100, total: () => rows });
-  expect(await rowsOf(eachRow(fetch, (row) => row))).toHaveLength(rows);
+  expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toHaveLength(rows);
   expect(asked).toHaveLength(requests);
 });

@@ -67,8 +67,8 @@ const kinds = {
 } satisfies Record<string, ListedTransaction>;
 
 async function exported(format: ExportFormat, transactions: readonly ListedTransaction[], rawCells = false): Promise<string> {
-  async function* source(): AsyncGenerator<ListedTransaction> {
-    yield* transactions;
+  async function* source(): AsyncGenerator<readonly ListedTransaction[]> {
+    yield transactions;
   }
   const pieces: string[] = [];
   for await (const piece of exportLines(source(), { format, json: toJson, clean: sanitize, rawCells, leftOut: () => undefined })) pieces.push(piece);

@@ -14,13 +14,14 @@ const whole = (txnId: string): ListedTransaction => ({
 });
 const reduced = (txnId: string, txnState = 'completed'): ListedTransaction => ({ txnId, txnState, sourceReq: {}, destReq: {} });
 
-async function* listed(...transactions: ListedTransaction[]): AsyncGenerator<ListedTransaction> {
-  yield* transactions;
+async function* listed(...transactions: ListedTransaction[]): AsyncGenerator<ListedTransaction[]> {
+  yield transactions.slice(0, 3);
+  yield transactions.slice(3);
 }
 
-async function gathered(transactions: AsyncIterable<ListedTransaction>): Promise<ListedTransaction[]> {
+async function gathered(pages: AsyncIterable<readonly ListedTransaction[]>): Promise<ListedTransaction[]> {
   const all: ListedTransaction[] = [];
-  for await (const txn of transactions) all.push(txn);
+  for await (const page of pages) all.push(...page);
   return all;
 }
 

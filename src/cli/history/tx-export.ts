@@ -36,7 +36,7 @@ export const txExport = defineCommand({
     if (rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for -o csv.');
     const left = { unmoved: 0, unclear: 0 };
     const leftOut = ({ txnState }: ListedTransaction): void => void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
-    const listed = service.eachTransaction(filter);
+    const listed = service.eachTransactionPage(filter);
     // JSONL is the list as the service gives it; books and spreadsheets need the fees.
     const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     await out.pour(exportLines(history, { format, json: toJson, clean: sanitize, rawCells, leftOut }));

@@ -21,7 +21,7 @@ export function eachItem(path: string, get: (path: string) => Promise<unknown>):
   };
   const page = count.read(query.get('page')) ?? 1;
   const size = count.read(query.get('limit')) ?? pageSize;
-  return eachRow(fetch, idOf, { page, size });
+  return eachRow({ fetch, idOf, from: { page, size } });
 }
 
 /** By its name, where it has one: what else it tells may change from page to page. */

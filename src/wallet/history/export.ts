@@ -30,15 +30,17 @@ export interface ExportManner {
 
 /** Text as it comes, nothing before the first transaction is there. */
 export async function* exportLines(
-  transactions: AsyncIterable<ListedTransaction>,
+  pages: AsyncIterable<readonly ListedTransaction[]>,
   manner: ExportManner,
 ): AsyncGenerator<string, void, void> {
   const { head, write } = writerOf(manner);
   let gathered = head;
-  for await (const txn of transactions) {
-    const text = write(txn);
-    if (text === '') manner.leftOut(txn);
-    gathered += text;
+  for await (const page of pages) {
+    for (const txn of page) {
+      const text = write(txn);
+      if (text === '') manner.leftOut(txn);
+      gathered += text;
+    }
     if (gathered.length < pieceLength) continue;
     yield gathered;
     gathered = '';

@@ -11,24 +11,23 @@ const width = 8;
  * the sides of a listed transaction reduced without saying what of: where a figure is missing, `read` is asked for it.
  */
 export async function* withFigures(
-  listed: AsyncIterable<ListedTransaction>,
+  pages: AsyncIterable<readonly ListedTransaction[]>,
   read: (txnId: string) => Promise<ListedTransaction>,
-): AsyncGenerator<ListedTransaction, void, void> {
-  const ahead: Promise<ListedTransaction>[] = [];
-  for await (const txn of listed) {
-    if (ahead.length === 0 && hasFigures(txn)) {
-      yield txn;
-      continue;
-    }
-    const whole = hasFigures(txn) ? Promise.resolve(txn) : wholeOf(txn, read);
-    // Whoever takes it meets its failure; one that is left behind by another's failure is not to end the program.
-    whole.catch(() => undefined);
-    ahead.push(whole);
-    if (ahead.length < width) continue;
-    const first = ahead.shift();
-    if (first !== undefined) yield await first;
-  }
-  for (const each of ahead) yield await each;
+): AsyncGenerator<readonly ListedTransaction[], void, void> {
+  for await (const page of pages) yield page.every(hasFigures) ? page : await completed(page, read);
+}
+
+async function completed(
+  page: readonly ListedTransaction[],
+  read: (txnId: string) => Promise<ListedTransaction>,
+): Promise<readonly ListedTransaction[]> {
+  const whole = [...page];
+  const left = page.entries();
+  const readOn = async (): Promise<void> => {
+    for (const [index, txn] of left) if (!hasFigures(txn)) whole[index] = await wholeOf(txn, read);
+  };
+  await Promise.all(Array.from({ length: width }, readOn));
+  return whole;
 }
 
 /** One that cannot be read stays as it was listed: it must not end what the others are read for. */

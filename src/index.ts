@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import packageJson from '../package.json' with { type: 'json' };
 import { WalletClient as ThinClient } from './api/client.js';
-import type { Transport } from './api/transport.js';
+import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from './api/transport.js';
 import type { Token, TokenStore } from './api/types.js';
 import { undiciTransport } from './api/network/undici.js';
 import { Failure } from './formats/failure.js';
@@ -53,6 +53,13 @@ export type { Destination } from './formats/destination.js';
 export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';
 
+export { openPayments, openPostgresJournal, openSqliteJournal } from './payments.js';
+export type { Payment, Payments, PaymentsOptions } from './payments.js';
+export type { Journal } from './store/journal/journal.js';
+export type { Limits } from './store/profile/profiles.js';
+export type { Approval, PaymentEvent } from './wallet/payment/contract.js';
+export type { Resumed } from './wallet/payment/resume-all.js';
+
 /** What a {@link WalletClient} needs to know; the rest has a default. */
 export interface WalletClientOptions {
   /** `https://…`, or `http://` to this machine. A path such as `/api/v2` behind it is taken away. */
@@ -67,6 +74,12 @@ export interface WalletClientOptions {
   accountId?: string | undefined;
   /** For one request with its retries, in ms; 30 000 unless told. */
   timeoutMs?: number | undefined;
+  /** How often a read is repeated when the network or the service fails for a moment; 3 times unless told. */
+  retries?: number | undefined;
+  /** Called before each request goes out, repeated ones too. What it throws keeps the request from being sent. */
+  onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
+  /** Called with each answer before it is read. */
+  onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
   /** Carries the requests; over the network unless told, through the proxy that the environment names. */
   transport?: Transport | undefined;
   /** Keeps the access token between clients; in the memory of this one unless told. */
@@ -108,7 +121,8 @@ export class WalletClient extends ThinClient {
     super({
       baseUrl,
       credentials: { apiKey, apiSecret },
-      transport,
+      transport: hooked(transport, options),
+      retries: options.retries,
       tokens: options.tokens ?? tokensInMemory(),
       maker: options.maker ?? 'service',
       accountId,
@@ -139,6 +153,19 @@ interface OwnedTransport {
 function overNetwork(timeoutMs: number): OwnedTransport {
   const transport = undiciTransport({ env: process.env, timeoutMs });
   return { transport, close: transport.close };
+}
+
+function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOptions): Transport {
+  return async (request) => {
+    try {
+      await onRequest?.(request);
+    } catch (cause) {
+      throw new NetworkError(`it was held back: ${String(cause)}`, { requestSent: false, cause });
+    }
+    const response = await transport(request);
+    await onResponse?.(response, request);
+    return response;
+  };
 }
 
 const lent = (transport: Transport): OwnedTransport => ({ transport, close: () => Promise.resolve() });

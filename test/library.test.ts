@@ -1,12 +1,74 @@
 // The package as a library, in this process: the client's defaults and webhooks as an integrator receives them.
-import { describe, expect } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
 import * as library from '../src/index.js';
 import { Failure, parseWebhookEvent, signWebhook, verifyWebhook, WalletClient } from '../src/index.js';
+import type { Sandbox } from '../src/sandbox/index.js';
 import { test } from './support/svcpay.js';
 
 const secret = 'whsec_5f2b';
 const body = '{"txnId":"t1","extRefId":"order-118","txnState":"completed","msg":"","updatedAt":1736942400000}';
 const signature = signWebhook(body, secret);
+
+describe('payments', () => {
+  const clientOf = (sandbox: Sandbox, more: Partial<library.WalletClientOptions> = {}): WalletClient =>
+    new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret, ...more });
+
+  test('are made once, with a journal that outlives the program, and gone on with after it', async ({ sandbox, home }) => {
+    const invoice = await sandbox.invoice('1000sat');
+    const events: string[] = [];
+    const open = async () => {
+      const journal = await library.openSqliteJournal(join(home, 'payments.db'));
+      const client = clientOf(sandbox);
+      onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
+      return library.openPayments({ client, baseUrl: sandbox.url, journal, on: ({ type }) => void events.push(type) });
+    };
+    const payment = { to: invoice, ref: 'order-118', maxFee: { percent: '1' } };
+    const begun = await (await open()).pay({ ...payment, wait: false });
+    expect(begun.extRefId).toBe('order-118');
+    await sandbox.clock.advance('5s');
+    const later = await open();
+    expect(await later.resume()).toMatchObject([{ txn: { txnId: begun.txnId, txnState: 'completed' } }]);
+    expect(await later.pay(payment)).toMatchObject({ txnId: begun.txnId, txnState: 'completed' });
+    expect(sandbox.requests('PUT')).toHaveLength(1);
+    expect(events).toContain('quoted');
+  });
+
+  test('need a yes where one is asked for, and keep to limits', async ({ sandbox, home }) => {
+    const journal = await library.openSqliteJournal(join(home, 'payments.db'));
+    onTestFinished(() => journal.close());
+    const limits = { perPayment: { BTC: '0.00002' }, perDay: {}, destinations: [] };
+    const payments = library.openPayments({ client: clientOf(sandbox), baseUrl: sandbox.url, journal, limits });
+    const fees: string[] = [];
+    const refused = payments.pay({
+      to: await sandbox.invoice('1000sat'),
+      approve: async ({ quote }) => {
+        fees.push(quote.total.value.toFixed(8));
+        return false;
+      },
+    });
+    await expect(refused).rejects.toMatchObject({ kind: 'declined' });
+    expect(fees).toEqual(['0.00001003']);
+    await expect(payments.pay({ to: await sandbox.invoice('3000sat') })).rejects.toMatchObject({ kind: 'limit' });
+    expect(sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('and reads tell of every request, and are repeated as often as wished', async () => {
+    const seen: string[] = [];
+    const failing = new WalletClient({
+      baseUrl: 'https://api.example.com',
+      apiKey: 'k',
+      apiSecret: 's',
+      retries: 0,
+      tokens: { load: async () => ({ accessToken: 't', expiresAt: Infinity, accountId: 'a' }), save: async () => {}, clear: async () => {} },
+      onRequest: ({ method }) => void seen.push(method),
+      onResponse: ({ status }) => void seen.push(String(status)),
+      transport: async () => ({ status: 500, headers: {}, body: '{"error":"down"}' }),
+    });
+    await expect(failing.wallets()).rejects.toMatchObject({ kind: 'temporary' });
+    expect(seen).toEqual(['GET', '500']);
+  });
+});
 
 describe('WalletClient', () => {
   test('needs an address and a key, and receives a payment with them', async ({ sandbox }) => {

@@ -24,6 +24,8 @@ export interface ClientOptions {
   signal?: AbortSignal | undefined;
   /** Receives a line per exchange: method, path, status and time; never a header, a query or a body. */
   log?: ((line: string) => void) | undefined;
+  /** How often a failed request that may be repeated is; 3 times if not given. */
+  retries?: number | undefined;
   /** For one request with its retries. */
   timeoutMs: number;
   /** How long in all one request may be held back because the service asks for fewer; as long as `timeoutMs` if not given. */

@@ -19,7 +19,7 @@ export type Outcome<T> = { value: T } | { error: unknown };
 
 type RetryOptions = Pick<
   ClientOptions,
-  'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs' | 'patienceMs' | 'onWait'
+  'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs' | 'retries' | 'patienceMs' | 'onWait'
 >;
 
 /** How attempts are judged. */
@@ -39,6 +39,7 @@ export async function withRetries<T>(
   { again, hold }: Judge<T>,
 ): Promise<T> {
   const start = options.clock();
+  const most = options.retries ?? maxRetries;
   const patienceEnds = start + (options.patienceMs ?? options.timeoutMs);
   let deadline = start + options.timeoutMs;
   const pause = async (ms: number, isTold: boolean): Promise<void> => {
@@ -60,11 +61,11 @@ export async function withRetries<T>(
     const isTold = reason.retryAfterMs !== undefined || reason.isLimited === true;
     const ms = reason.retryAfterMs ?? backoff(retry + told, options.random);
     const end = options.clock() + ms;
-    const isOver = isTold ? told >= maxTold || end > patienceEnds : retry >= maxRetries || end >= deadline;
+    const isOver = isTold ? told >= maxTold || end > patienceEnds : retry >= most || end >= deadline;
     if (isOver) return unwrap(outcome);
     if (isTold) told += 1;
     else retry += 1;
-    options.log?.(`retry ${isTold ? told : `${retry} of ${maxRetries}`} in ${ms} ms`);
+    options.log?.(`retry ${isTold ? told : `${retry} of ${most}`} in ${ms} ms`);
     await pause(ms, isTold);
   }
 }

@@ -62,6 +62,7 @@ const configSchema = v.object({
 
 export type Party = v.InferOutput<typeof partySchema>;
 export type Recipient = v.InferOutput<typeof recipientSchema>;
+/** What may be spent, as amounts per currency, and where to; an empty list of destinations allows all. */
 export type Limits = v.InferOutput<typeof limitsSchema>;
 export type Profile = v.InferOutput<typeof profileSchema>;
 export type Config = v.InferOutput<typeof configSchema>;

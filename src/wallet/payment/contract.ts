@@ -17,6 +17,7 @@ export interface PaymentService extends ConfirmService, ListService {
   rates(): Promise<Rates>;
 }
 
+/** A quote with its full cost, to be agreed to before money moves. */
 export interface Approval {
   readonly order: Order;
   readonly quote: Quote;

@@ -7,7 +7,7 @@ const down = '\u001B[B';
 const enter = '\r';
 const escape = '\u001B';
 
-describe('svcpay alone', { timeout: 20_000 }, () => {
+describe('svcpay alone', { timeout: 60_000 }, () => {
   // A list without the other side does not say to whom.
   test.skipIf(!asSpecified)('shows balances, their worth and what is on its way, and comes back after what was chosen', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
@@ -26,6 +26,29 @@ describe('svcpay alone', { timeout: 20_000 }, () => {
     await tty.waitFor(/as of[^]*What next\?/);
     tty.type(escape);
     expect(await tty.ended).toBe(0);
+  });
+
+  test('takes an invoice that is pasted with line breaks and indents', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('2500sat');
+    const tty = svcpayTty(['send'], around);
+    await tty.waitFor('Pay to');
+    tty.type(`${invoice.slice(0, 70)}\r    ${invoice.slice(70, 140)}\r  ${invoice.slice(140)}\r`);
+    await tty.waitFor(/You pay +0\.00002507 BTC[^]*\(y\/N\)/);
+    tty.type('n\r');
+    await tty.ended;
+  });
+
+  test.for([[80, 24], [60, 20], [140, 45]] as const)('and the history fit a window of %dx%d', async ([columns, rows], { around }) => {
+    await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
+    const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+    const list = svcpayTty(['tx', 'list'], { ...around, columns, rows });
+    expect(await list.ended).toBe(0);
+    expect(list.text()).toMatch(/All 1 · all of history · newest last\n.*\n.*⇄ Swap +25\.00 USDT .*done +[0-9a-f]{8}\n/);
+    const home = svcpayTty([], { ...around, columns, rows });
+    await home.waitFor(/BTC[^]*What next\?/);
+    home.type(escape);
+    expect(await home.ended).toBe(0);
+    expect(Math.max(widest(list.text()), widest(home.text()))).toBeLessThanOrEqual(columns);
   });
 
   test('tells of a payment that was settled meanwhile what the service tells', async ({ around }) => {

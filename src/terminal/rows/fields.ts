@@ -29,12 +29,15 @@ export function pickFields<T extends object>(
   return Object.fromEntries(names.map((name) => [name, valueOf(row, name, columns) ?? null]));
 }
 
+/** Deeper than any object of the specification; an answer may be deeper than functions can call each other. */
+const deepest = 10;
+
 /** Every path into an object, parents before their children; lists are values. */
-export function pathsOf(object: object, parent = ''): string[] {
+export function pathsOf(object: object, parent = '', level = 1): string[] {
   return Object.entries(object).flatMap(([key, value]) => {
     const path = `${parent}${key}`;
     const isParent = typeof value === 'object' && value !== null && !Array.isArray(value) && !('toFixed' in value);
-    return isParent ? [path, ...pathsOf(value, `${path}.`)] : [path];
+    return isParent && level < deepest ? [path, ...pathsOf(value, `${path}.`, level + 1)] : [path];
   });
 }
 

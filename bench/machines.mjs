@@ -38,7 +38,7 @@ export async function measure() {
     const server = await startPostgres({ durable: true });
     try {
       const rows = [];
-      for (const count of processes) rows.push(await pace(bundle, server, count));
+      for (const count of processes) rows.push(await pace(bundle, server, openJournalAt, count));
       return [...rows, ...(await growth(server, openJournalAt))];
     } finally {
       await server.stop();
@@ -46,10 +46,9 @@ export async function measure() {
   });
 }
 
-async function pace(bundle, server, count) {
+async function pace(bundle, server, openJournalAt, count) {
   const url = server.database();
-  const name = new URL(url).pathname.slice(1);
-  server.sql('CREATE TABLE bare (id text PRIMARY KEY, a text, b bigint)', name);
+  await (await openJournalAt(url)).close();
   // In turns, so that both meet the same machine.
   const [bare, ours] = [[], []];
   for (let turn = 0; turn < 2; turn += 1) {

@@ -9,8 +9,17 @@ let count = 0;
 /** From when all is open. */
 const end = () => performance.now() + Number(seconds) * 1000;
 
-/** The transactions that a payment makes: it is begun, claimed, quoted, let go, confirmed, ended and given back. */
-const commits = 7;
+/** What a payment writes: it is begun, claimed, quoted, let go, confirmed, ended and given back, a transaction each. */
+const insert = `INSERT INTO svcpay.intents (id, scope, account, ref, kind, request, fingerprint, once_key, terms, consent, opened_at, updated_at)
+  VALUES ($1, 'https://pay.example ne01', 'ne01', $1, 'send lightning', '{}', $1, 'bolt11:' || $1, '{}', 'standing', 1, 1) RETURNING *`;
+const updates = [
+  `owner = 'bench', lease_until = 1, fence = 1`,
+  `step = 'created', txn_id = $1, txn_state = 'quoted', updated_at = 2`,
+  `step = 'confirming', approved_total = '0.00001', spend_ccy = 'BTC', approved_at = 3, updated_at = 3`,
+  `step = 'confirmed', txn_state = 'srccreated', updated_at = 4`,
+  `step = 'final', txn_state = 'completed', updated_at = 5`,
+  `owner = NULL, lease_until = 0`,
+].map((set) => `UPDATE svcpay.intents SET ${set} WHERE id = $1 RETURNING *`);
 
 if (mode === 'journal') {
   const journal = await openJournalAt(url);
@@ -24,13 +33,9 @@ if (mode === 'journal') {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   for (const until = end(); performance.now() < until; ) {
-    const id = `${process.pid}-${count}`;
-    await client.query('BEGIN');
-    await client.query('INSERT INTO bare (id, a, b) VALUES ($1, $2, $3)', [id, id.repeat(20), 0]);
-    await client.query('COMMIT');
-    for (let turn = 1; turn < commits; turn += 1) {
+    for (const statement of [insert, ...updates]) {
       await client.query('BEGIN');
-      await client.query('UPDATE bare SET b = $2 WHERE id = $1 RETURNING *', [id, turn]);
+      await client.query(statement, [`bare-${process.pid}-${count}`]);
       await client.query('COMMIT');
     }
     count += 1;

@@ -80,7 +80,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     run(findProgram('psql') ?? '', ['-h', '127.0.0.1', '-p', String(port), '-U', 'owner', '-d', database, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text]);
 
   async function start(): Promise<ChildProcess> {
-    const settings = [`fsync=${durable ? 'on' : 'off'}`, 'max_connections=200', `unix_socket_directories=${folder}`, 'shared_buffers=32MB'];
+    const settings = [`fsync=${durable ? 'on' : 'off'}`, 'max_connections=200', `unix_socket_directories=${folder}`, `shared_buffers=${durable ? 256 : 32}MB`];
     const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
     const child = spawn(...asUser(findProgram('postgres') ?? '', args), { stdio: 'ignore' });
     for (let turn = 0; turn < 400; turn += 1) {

@@ -1,7 +1,7 @@
 // One invoice is paid once, by whatever name, reference, home or command it is asked for again.
 import { writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { test, type Strict, isOpen } from '../support/strict.js';
+import { test, type Strict } from '../support/strict.js';
 
 const batch = ({ home }: Strict, name: string, invoice: string): string => {
   const file = `${home('')}${name}.csv`;
@@ -22,7 +22,7 @@ const ways: readonly { what: string; first: (invoice: string, strict: Strict) =>
   { what: 'alone after it was paid in a batch, from another home', first: (invoice, strict) => strict.run(batch(strict, 'before', invoice)), second: (invoice, { run }) => run(send(invoice), 'elsewhere') },
 ];
 
-describe.skipIf(isOpen)('an invoice', { concurrent: true }, () => {
+describe('an invoice', { concurrent: true }, () => {
   test('is paid once, whichever way it is asked for again', async ({ strict }) => {
     const { service } = strict;
     const tried = await Promise.all(

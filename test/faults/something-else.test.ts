@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import type { Json } from '../conformance/strict-judge.js';
-import { lnurl, test, isOpen } from '../support/strict.js';
+import { lnurl, test } from '../support/strict.js';
 
 const side = (view: Json, name: string): Json => ({ ...Object(view[name]) });
 const changed = (name: 'sourceReq' | 'destReq', change: (side: Json) => Json) => (view: Json): Json =>
@@ -35,7 +35,7 @@ const lies: readonly { what: string; command: string; makes: (view: Json) => Jso
   { what: 'with a rate that its amounts contradict', command: `send usdt ${tron} 25usdt --from BTC --yes --json`, makes: (view) => ({ ...changed('sourceReq', () => ({ amtRequested: 0.00025 }))(view), fxRate: 50_000 }) },
 ];
 
-describe.skipIf(isOpen)('a service that makes something else of an order', { concurrent: true }, () => {
+describe('a service that makes something else of an order', { concurrent: true }, () => {
   test.for(lies)('($what) is not obeyed: nothing is confirmed or called paid', async ({ command, makes }, { strict }) => {
     const { service, run } = strict;
     service.temper.makes = makes;
@@ -53,7 +53,7 @@ describe.skipIf(isOpen)('a service that makes something else of an order', { con
   });
 });
 
-describe.skipIf(isOpen)('a rate that is off', { concurrent: true }, () => {
+describe('a rate that is off', { concurrent: true }, () => {
   const worse = { BTCUSDT: 250_000, BTCUSD: 250_000 };
 
   test('is refused with --yes, by the rates that the service itself shows', async ({ strict }) => {

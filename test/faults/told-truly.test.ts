@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect } from 'vitest';
 import { svcpayTty } from '../support/svcpay.js';
-import { isOpen, lnurl, test, type Strict } from '../support/strict.js';
+import { lnurl, test, type Strict } from '../support/strict.js';
 
 const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
 const ahead = (ms: number): Record<string, string> =>
@@ -53,7 +53,7 @@ describe.concurrent('a journal', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test.skipIf(isOpen)('that was taken over while a person was asked makes no "nothing moved" of the payment', async ({ strict }) => {
+  test('that was taken over while a person was asked makes no "nothing moved" of the payment', async ({ strict }) => {
     const { service, run, home } = strict;
     const tty = svcpayTty('send lnurl shop@example.com 1000sat --ref order-1'.split(' '), { home: home('home'), sandbox: service });
     await tty.waitFor(/Pay 0\.0000/);

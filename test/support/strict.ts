@@ -30,6 +30,3 @@ export const test = base.extend<Fixtures>({
 
 /** The specification's name for what a wallet of the strict service pays a Lightning Address with. */
 export const lnurl = (name: string): string => `send lnurl ${name}@example.com 1000sat --yes --json`;
-
-/** The payment machine does not hold against these services yet. */
-export const isOpen = false;

@@ -10,7 +10,7 @@ export function waitAskedFor({ status, headers }: Pick<HttpResponse, 'status' | 
 }
 
 /** `Retry-After` in ms: seconds, or a date against the service's clock. Undefined when it is neither. */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+(?:\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header) * 1000);
   const date = Date.parse(header);

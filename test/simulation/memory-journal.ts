@@ -131,13 +131,16 @@ function referencesIn({ seen }: JournalStore): ReferenceIndex {
   };
 }
 
-const requestSchema = v.object({ receives: v.optional(v.object({ ccy: v.string(), value: v.string() })) });
+const requestSchema = v.object({
+  receives: v.optional(v.object({ ccy: v.string(), value: v.string() })),
+  body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
+});
 
 /** What arrived outside of the wallet in another currency. */
-function arrived({ request, kind, spendCcy }: Intent): Spend[] {
-  const { receives } = v.parse(requestSchema, JSON.parse(request));
-  const isElsewhere = receives !== undefined && kind !== 'swap' && receives.ccy !== spendCcy;
-  return isElsewhere ? [{ ccy: receives.ccy, total: receives.value }] : [];
+function arrived({ request, kind, spendCcy, approvedReceives }: Intent): Spend[] {
+  const { receives, body } = v.parse(requestSchema, JSON.parse(request));
+  const [ccy, total] = [receives?.ccy ?? body?.destReq.ccy, receives?.value ?? approvedReceives];
+  return ccy === undefined || total === null || kind === 'swap' || ccy === spendCcy ? [] : [{ ccy, total }];
 }
 
 const opened = (draft: IntentDraft, now: number): Intent => ({

@@ -175,9 +175,11 @@ class NotSummedYet extends Error {}
 async function spentIn(sql: Sql, { kind }: SqlDatabase, account: string, window: Window, but: string): Promise<Spend[]> {
   const since = (kind === 'postgres' ? await sql.now() : window.earliest) - window.lengthMs;
   const which = `account = ? AND approved_at >= ? AND id <> ? AND spend_ccy IS NOT NULL AND ${letGo}`;
+  // Where the order fixes only what leaves, the quote that was agreed to says what arrives.
+  const arrives = 'COALESCE(receives_total, approved_receives)';
   const each = `SELECT spend_ccy AS ccy, approved_total AS total FROM intents WHERE ${which}
-    UNION ALL SELECT receives_ccy, receives_total FROM intents
-    WHERE ${which} AND receives_ccy <> spend_ccy AND kind <> 'swap'`;
+    UNION ALL SELECT receives_ccy, ${arrives} FROM intents
+    WHERE ${which} AND receives_ccy <> spend_ccy AND ${arrives} IS NOT NULL AND kind <> 'swap'`;
   // SQLite has no exact decimals to add.
   const sums = `SELECT ccy, CAST(sum(CAST(total AS NUMERIC)) AS TEXT) AS total FROM (${each}) AS spends GROUP BY ccy`;
   const values = [account, since, but];
@@ -227,10 +229,13 @@ async function replace(sql: Sql, id: string, draft: IntentDraft): Promise<Intent
   return writtenRow(await sql.all(text, ...Object.values(fields), id)).intent;
 }
 
-const requestSchema = v.object({ receives: v.optional(v.object({ ccy: v.string(), value: v.string() })) });
+const requestSchema = v.object({
+  receives: v.optional(v.object({ ccy: v.string(), value: v.string() })),
+  body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
+});
 
 function draftFields(draft: IntentDraft): Record<string, string | null> {
-  const { receives } = v.parse(requestSchema, JSON.parse(draft.request));
+  const { receives, body } = v.parse(requestSchema, JSON.parse(draft.request));
   return {
     kind: draft.kind,
     request: draft.request,
@@ -238,7 +243,7 @@ function draftFields(draft: IntentDraft): Record<string, string | null> {
     once_key: draft.onceKey,
     terms: JSON.stringify(draft.terms),
     consent: draft.consent,
-    receives_ccy: receives?.ccy ?? null,
+    receives_ccy: receives?.ccy ?? body?.destReq.ccy ?? null,
     receives_total: receives?.value ?? null,
   };
 }

@@ -22,6 +22,7 @@ import { readAsked, type Asked } from '../../wallet/receive/asked.js';
 import { checkedInvoice, invoiceText, requestMoney } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
+import { remember } from '../history/seen.js';
 import type { ValuesOf } from '../define.js';
 import { runGuided } from '../payment/guided.js';
 import { historyOf } from '../payment/payment-flow.js';
@@ -129,6 +130,7 @@ async function showRequest(
   const { out, terminal } = context;
   if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
   if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
+  await remember([txn.txnId], context);
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
   if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
   out.change(txn);

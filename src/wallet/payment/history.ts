@@ -76,7 +76,7 @@ export function openHistory({ service, references, scope, onRead }: HistoryDeps)
 
   const page = async (since: number, number: number) => {
     const { data, pagination } = await service.transactions({ ...spanFilter(since), page: number });
-    await references.note(scope, data.map((row) => seen(row, since)));
+    await references.note(scope, data.filter(isRead).map((row) => seen(row, since)));
     return { rows: data.length, total: pagination?.total ?? undefined, newest: newestOf(data) };
   };
 
@@ -84,7 +84,7 @@ export function openHistory({ service, references, scope, onRead }: HistoryDeps)
     let rows: SeenTransaction[] = [];
     let [count, newest] = [0, since];
     for await (const row of service.eachTransaction(spanFilter(since))) {
-      rows.push(seen(row, since));
+      if (isRead(row)) rows.push(seen(row, since));
       newest = Math.max(newest, row.createdAt ?? since);
       count += 1;
       if (rows.length < notedAtOnce) continue;
@@ -134,6 +134,9 @@ export function openHistory({ service, references, scope, onRead }: HistoryDeps)
 /** Undefined where a row does not say when it was created: then what is known of the list cannot be counted. */
 const newestOf = (rows: readonly ListedTransaction[]): number | undefined =>
   rows.reduce<number | undefined>((newest, { createdAt }) => (newest === undefined || createdAt == null ? undefined : Math.max(newest, createdAt)), 0);
+
+/** A row that was not understood has no id. */
+const isRead = ({ txnId }: ListedTransaction): boolean => txnId !== '';
 
 const seen = ({ txnId, extRefId, createdAt }: ListedTransaction, since: number): SeenTransaction => ({
   txnId,

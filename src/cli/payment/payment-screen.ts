@@ -8,6 +8,7 @@ import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
 import { quoteCard, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
+import { miningHint } from './mining-hint.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
 import type { Quote } from '../../wallet/quote/quote.js';
@@ -52,7 +53,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   const follow = (): void => {
     startedAt ??= context.now();
     const canvas = context.terminal.stderrCanvas;
-    live.start(() => (latest === undefined ? 'Waiting' : stepsLine(latest, canvas, reached)));
+    live.start(() => (latest === undefined ? 'Waiting' : `${stepsLine(latest, canvas, reached)}${miningHint(latest, context)}`));
   };
 
   const on = (event: PaymentEvent): void => {

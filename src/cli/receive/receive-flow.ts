@@ -26,6 +26,7 @@ import { remember } from '../history/seen.js';
 import type { ValuesOf } from '../define.js';
 import { runGuided } from '../payment/guided.js';
 import { historyOf } from '../payment/payment-flow.js';
+import { miningHint } from '../payment/mining-hint.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, word } from '../values.js';
 
@@ -169,7 +170,7 @@ async function follow(
   const service = await context.ownClient();
   const started = now();
   let latest = txn;
-  live.start(() => waitingText(latest, request.expiresAt, service.serviceNow()));
+  live.start(() => `${waitingText(latest, request.expiresAt, service.serviceNow())}${miningHint(latest, context)}`);
   try {
     const final = await waitUntilFinal(
       txn,

@@ -25,24 +25,12 @@ export const mutations = {
       [`${payment}/settling.ts`, 'isFinal(txnState) && !hasLapsed(txnState) ?', 'isFinal(txnState) ?'],
       [`${payment}/settling.ts`, 'if (hasLapsed(txnState) && wasConfirmed(run.claim.intent)) throw inDoubt', 'if (false) throw inDoubt']],
   },
-  'an invoice without a reference gets one of its own': {
-    edits: [[`${payment}/payment.ts`, '(onceKey === null ? deps.newId() : onceRef(onceKey))', 'deps.newId()']],
-    machines: true,
-  },
-  'the invoice is not looked for where a reference is given': {
-    edits: [[`${payment}/quoting.ts`, 'if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;', 'return;']],
-    machines: true,
-  },
   'the earliest transaction of a reference is not looked for before the confirmation': {
     edits: [[`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
     machines: true,
   },
-  'a used reference that is not listed yet is a refusal': {
-    edits: [[`${payment}/quoting.ts`, 'return await waitForTheList(run, error);', 'throw error;']],
-    machines: true,
-  },
   'the reference is not looked for': {
-    edits: [[`${payment}/quoting.ts`, `run.start.reference === 'given' ? await findEarlier(run, 'if-old') : undefined`, 'undefined'],
+    edits: [[`${payment}/quoting.ts`, `mayBeThere ? await findEarlier(run, 'if-old') : undefined`, 'undefined'],
       [`${payment}/quoting.ts`, `() => findEarlier(run, 'now')`, 'async () => undefined'],
       [`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
     machines: true,
@@ -50,36 +38,19 @@ export const mutations = {
   'no fence': {
     edits: [['test/simulation/memory-journal.ts', 'if (row?.fence !== claim.fence) throw', 'if (row === undefined) throw']],
   },
-  'a lost claim is swallowed while closing': {
-    edits: [[`${payment}/run.ts`, 'if (trouble instanceof LostClaim) return trouble;', '']],
-  },
   'no question': {
     edits: [[`${payment}/agreeing.ts`, 'covered || (await run.deps.approve(approval))', 'true']],
   },
   'the answer to a creation is not compared': {
     edits: [[`${payment}/quoting.ts`, 'checkEcho(run.order, created);', ''], [`${payment}/agreeing.ts`, 'checkEcho(run.order, txn);', '']],
   },
-  'the answer to a creation is compared only while it is a quote': {
-    edits: [[`${payment}/quoting.ts`, 'checkEcho(run.order, created);', ''],
-      [`${payment}/agreeing.ts`, 'checkEcho(run.order, txn);', 'if (isQuoted(txn.txnState)) checkEcho(run.order, txn);']],
-  },
   'resolved addresses are not compared': {
     edits: [['src/wallet/quote/echo.ts', `Object.entries({ address, lnurlAddress, lnurl })`, `Object.entries({ address, lnurl: lnurlAddress === undefined ? lnurl : undefined })`]],
-  },
-  'names are not compared': {
-    edits: [['src/wallet/quote/echo.ts', ' ?? kycDifference(asked, given)', '']],
   },
   'fees above the amount are covered by a standing yes': {
     edits: [[`${payment}/agreeing.ts`, `if (consent === 'standing') refuseUnusual(approval.unusual, quote);`, '']],
   },
   'limits are not looked at when the money is let go': {
-    edits: [[`${payment}/agreeing.ts`, 'checkSpend(deps.limits, quotedAmounts(order, { total }), () => before.spent);', '']],
-  },
-  'a gateway refuses a confirmation': {
-    edits: [[`${payment}/confirm.ts`, 'error instanceof ServiceError && error.isOwnRefusal &&', `error instanceof ServiceError && error.kind !== 'temporary' &&`]],
-  },
-  'a refusal is believed after another confirmation may have arrived': {
-    edits: [[`${payment}/confirm.ts`, 'isRefused = !inDoubt && isRefusal(error)', 'isRefused = isRefusal(error)'],
-      [`${payment}/confirm.ts`, 'if (inDoubt || (isRefusal(error) && !isRefused)) throw', 'if ((inDoubt && !isRefused) || (isRefusal(error) && !isRefused)) throw']],
+    edits: [[`${payment}/agreeing.ts`, 'checkSpend(deps.limits, quotedAmounts(order, { total, receives }), () => before.spent);', '']],
   },
 };

@@ -1,7 +1,7 @@
 // The signature over a BOLT11 invoice: what is hashed, who signed it, and how to sign.
 import { createHmac } from 'node:crypto';
 import { bech32, hex } from '@scure/base';
-import { hashes, recoverPublicKey, sign, Signature, verify } from '@noble/secp256k1';
+import { etc, hashes, Point, recoverPublicKey, sign, Signature, verify } from '@noble/secp256k1';
 import { sha256 } from '../address/encodings.js';
 
 /** Length of the signature in 5-bit words: 64 bytes of r and s, one of recovery flag. */
@@ -26,10 +26,25 @@ export function signerOf(
     return verify(compact, digest, hex.decode(payee), { prehash: false }) ? payee : undefined;
   }
   try {
-    return hex.encode(recoverPublicKey(Uint8Array.of(...flag, ...compact), digest, { prehash: false }));
+    return hex.encode(recoverOnce(compact, flag[0] ?? 0, digest));
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The key of which the library's own recovery says the same, which makes a table of the generator's multiples first: that
+ * takes ten times as long as one use. Twice the generator times half the scalar is the same point without it (SEC 1, 4.1.6).
+ */
+function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uint8Array {
+  if (flag > 1) return recoverPublicKey(Uint8Array.of(flag, ...compact), digest, { prehash: false });
+  const { r, s } = Signature.fromBytes(compact, 'compact');
+  const { n } = Point.CURVE();
+  const point = Point.fromBytes(Uint8Array.of(2 + flag, ...compact.subarray(0, 32)));
+  const inverse = etc.invert(r, n);
+  const half = (n + 1n) / 2n;
+  const ofGenerator = Point.BASE.double().multiply(etc.mod(-BigInt(`0x${hex.encode(digest)}`) * inverse * half, n), false);
+  return ofGenerator.add(point.multiply(etc.mod(s * inverse, n), false)).assertValidity().toBytes();
 }
 
 /** Whether S is in the upper half of the curve's order, where every signature has a second form. */

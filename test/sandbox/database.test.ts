@@ -1,5 +1,5 @@
 // Group commit: many jobs, one durable commit, each job a unit of its own.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -31,6 +31,16 @@ const put = (key: string) => (): string => {
 };
 const keys = () =>
   store.all(v.object({ key: v.string() }), 'SELECT key FROM setting ORDER BY key').map(({ key }) => key);
+
+test('a new file is its owner\'s alone, and so is its log', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-store-'));
+  const opened = openStore({ file: join(folder, 'sandbox.db'), initialise: () => undefined, verify: () => undefined });
+  await opened.write(() => opened.run('INSERT INTO setting (key, value) VALUES (?, ?)', 'k', 'v'));
+  const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
+  expect(new Set(modes)).toEqual(new Set([0o600]));
+  await opened.close();
+  rmSync(folder, { recursive: true });
+});
 
 describe('the store', () => {
   test('commits the jobs that wait together once', async () => {

@@ -64,6 +64,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);
+    else if (event.type === 'read') latest = event.txn;
   };
 
   const showQuote = (approval: Approval): void => {

@@ -1,4 +1,5 @@
 // Opens the SQLite file and runs the work on it: jobs that wait together share one durable commit, each in a savepoint.
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -50,6 +51,7 @@ const busyTimeoutMs = 500;
 
 /** Opens the file, creates the tables in a new one. Several processes may have the same file open. */
 export function openStore(options: StoreOptions): Store {
+  if (options.file !== ':memory:') makePrivate(options.file);
   const db = new Database(options.file, { timeout: busyTimeoutMs });
   const prepared = new Map<string, Database.Statement>();
   const statement = (sql: string): Database.Statement => {
@@ -123,6 +125,13 @@ function leaveOneFile(db: Database.Database): void {
   } catch {
     // The log beside the file holds it as well.
   }
+}
+
+/** A new file is its owner's alone, whatever the umask: it holds the keys of the sandbox. Its log takes the same mode. */
+function makePrivate(file: string): void {
+  if (existsSync(file)) return;
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
 }
 
 function prepareFile(db: Database.Database, file: string, initialise: () => void): void {

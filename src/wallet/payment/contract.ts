@@ -41,6 +41,8 @@ export type PaymentEvent =
   /** The confirmation goes out next, or may have gone out before: from here on only the service can say what happens. */
   | { readonly type: 'let-go'; readonly intent: Intent }
   | { readonly type: 'state'; readonly txn: Transaction }
+  /** Read again while it is waited for, in whatever state: a blockchain counts within one. */
+  | { readonly type: 'read'; readonly txn: Transaction }
   /** The service's list is long and is read for the first time: so many of its transactions so far. */
   | { readonly type: 'reading-history'; readonly count: number }
   /** The service shows no rate for this conversion, so that what it loses was not checked. */

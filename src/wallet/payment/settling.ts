@@ -66,7 +66,9 @@ async function waitForEnd(run: Run, txn: Transaction): Promise<Transaction> {
     run.deps.on({ type: 'state', txn: next });
     if (!isFinal(next.txnState)) await writeAfterMoney(run, { txnState: next.txnState });
   };
-  return waitUntilFinal(txn, { atMostMs: typeof wait === 'number' ? wait : undefined, onChange, goOn: 'resume' }, run.deps);
+  const onRead = (next: Transaction): void => run.deps.on({ type: 'read', txn: next });
+  const atMostMs = typeof wait === 'number' ? wait : undefined;
+  return waitUntilFinal(txn, { atMostMs, onChange, onRead, goOn: 'resume' }, run.deps);
 }
 
 /** How often, and after how many ms, a state is read again that cannot be true of a payment that was let go. */

@@ -95,21 +95,28 @@ function walletLines(home: Home, { worth, known }: HomeMore, { columns, style }:
 
 const leastRecent = 22;
 const lastLabel = 7;
+/** A name shorter than this says nothing. */
+const leastParty = 8;
 
 /** `2 min  sent  2 500 sat  Coffee House`; none where there is no room to say anything. */
 function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: number): string[] {
   const room = columns - lastLabel;
   if (room < leastRecent) return [];
   const shown = recent.slice(0, Math.min(mostRecent, Math.max(3, wallets.length)));
-  const words = shown.map(movementWord);
   const amounts = shown.map(movedShort);
   const times = shown.map(({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, asOf) : '–'));
   // Nothing stands behind the two amounts of a swap.
   const beforeParty = amounts.filter((text) => !text.includes('→'));
-  const widths = [times, words, beforeParty].map((texts) => Math.max(0, ...texts.map(widthOf)));
+  const widthsWith = (words: readonly string[]): number[] => [times, words, beforeParty].map((texts) => Math.max(0, ...texts.map(widthOf)));
+  const takenBy = (widths: readonly number[]): number => widths.reduce((sum, width) => sum + width + 2, 0);
+  const inWords = shown.map(movementWord);
+  const words = takenBy(widthsWith(inWords)) - 2 > room ? shown.map(movementSign) : inWords;
+  const widths = widthsWith(words);
+  const forParty = room - takenBy(widths);
   return shown.map((txn, i) => {
     const cells = [times, words, amounts].map((texts, column) => padRight(texts[i] ?? '', widths[column] ?? 0));
-    return truncate(`${cells.join('  ')}  ${oneLine(partyText(txn, known), room)}`.trimEnd(), room);
+    const party = forParty < leastParty ? '' : oneLine(partyText(txn, known), forParty);
+    return truncate(`${cells.join('  ')}  ${party}`.trimEnd(), room);
   });
 }
 
@@ -119,6 +126,12 @@ const partyText = (txn: ListedTransaction, known: Known): string =>
 function movementWord(txn: ListedTransaction): string {
   if (kindOf(txn) === 'swap') return 'swap';
   return txn.sourceReq.method === 'servicepay' ? 'sent' : 'received';
+}
+
+/** The same in a narrow window, as lists show it. */
+function movementSign(txn: ListedTransaction): string {
+  if (kindOf(txn) === 'swap') return '⇄';
+  return txn.sourceReq.method === 'servicepay' ? '↑' : '↓';
 }
 
 function movedShort(txn: ListedTransaction): string {
@@ -148,12 +161,18 @@ function paint(text: string, state: string, room: number, style: Canvas['style']
 /** Money that leaves is on its way; money that is asked for is waited for. */
 function pendingText(txn: ListedTransaction, known: Known): [text: string, state: string] {
   const amount = amountOf(txn.destReq) ?? amountOf(txn.sourceReq);
-  const what = `${amount === undefined ? '' : `${shortAmount(amount)} `}${viaText(txn)}`;
+  const what = whatText(amount, viaText(txn));
   const counted = confirmationsText(txn);
   const state = counted === undefined ? stateWord(txn) : `${counted} confirmations`;
   if (txn.sourceReq.method !== 'servicepay') return [`Waiting for ${what}`, state];
   const party = known(txn.txnId);
   return [`On its way: ${what}${party === undefined ? '' : ` to ${shortened(party)}`}`, state];
+}
+
+/** `2 500 sat over Lightning`; a way that is named after its currency is not said twice. */
+function whatText(amount: Money | undefined, way: string): string {
+  if (amount === undefined) return way;
+  return amount.ccy === way ? shortAmount(amount) : `${shortAmount(amount)} ${way}`;
 }
 
 /** `on-chain`, `over Lightning`, `USDT`, `payout`. */
@@ -165,7 +184,7 @@ function viaText(txn: ListedTransaction): string {
 
 function openText(payment: PendingPayment): [text: string, state: string] {
   const { ccy, amount, step, kind, with: party, ref } = payment;
-  const what = `${amount === null || ccy === null ? '' : `${shortAmount(money(ccy, amount))} `}${kind}`;
+  const what = whatText(amount === null || ccy === null ? undefined : money(ccy, amount), kind);
   const isLetGo = step === 'confirming' || step === 'confirmed';
   if (isLetGo) return [`On its way: ${what} to ${shortened(party)}`, progressOf(payment)];
   return [`Unfinished: ${what} to ${shortened(party)} (${ref})`, 'nothing moved yet'];

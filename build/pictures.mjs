@@ -1,0 +1,165 @@
+// Makes docs/pictures/*.svg: the built program is run in a pseudo-terminal against the embedded sandbox, what a person would
+// have on the screen is read from a terminal emulator, and drawn cell by cell. Run after a build: npm run pictures
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+import { drawn } from './terminal-svg.mjs';
+
+const program = fileURLToPath(new URL('../bin/svcpay.js', import.meta.url));
+const payroll = fileURLToPath(new URL('../examples/payroll/payroll.csv', import.meta.url));
+const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
+const columns = 80;
+const patienceMs = 60_000;
+const enter = '\r';
+
+const home = mkdtempSync(join(tmpdir(), 'svcpay-pictures-'));
+const env = { PATH: process.env.PATH, HOME: home, SVCPAY_HOME: home, LANG: 'C.UTF-8', TZ: 'UTC', COLORTERM: 'truecolor' };
+
+/** A command whose output is wanted, not its looks. */
+const svcpay = (...args) => execFileSync(process.execPath, [program, ...args], { env, cwd: home, encoding: 'utf8' }).trim();
+
+/**
+ * Runs a command on a screen and answers what it asks: each text is waited for, and then typed to. The picture is of
+ * the screen as it stands when the text `until` has come, or the command has ended; `leave` is typed to end it afterwards.
+ */
+async function record(args, { rows = 24, dialogue = [], until, leave }) {
+  const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 1_000, allowProposedApi: true });
+  const child = spawn(process.execPath, [program, ...args], { name: 'xterm-256color', cols: columns, rows, env, cwd: home });
+  const watchers = new Set();
+  let ended = false;
+  const look = () => watchers.forEach((watch) => watch());
+  child.onData((data) => screen.write(data, look));
+  child.onExit(() => screen.write('', () => { ended = true; look(); }));
+  const text = () => {
+    const { active } = screen.buffer;
+    return Array.from({ length: active.length }, (_, row) => active.getLine(row).translateToString(true)).join('\n');
+  };
+  const shows = (wanted) =>
+    new Promise((resolve, reject) => {
+      const watch = () => {
+        const isThere = wanted === undefined ? ended : text().includes(wanted);
+        if (isThere) finish(resolve);
+        else if (ended) finish(() => reject(new Error(`"${wanted}" never came:\n${text()}`)));
+      };
+      const timer = setTimeout(() => finish(() => reject(new Error(`"${wanted}" never came:\n${text()}`))), patienceMs);
+      const finish = (end) => {
+        clearTimeout(timer);
+        watchers.delete(watch);
+        end();
+      };
+      watchers.add(watch);
+      watch();
+    });
+  try {
+    for (const [question, keys] of dialogue) {
+      await shows(question);
+      child.write(keys);
+    }
+    await shows(until);
+    const cells = cellsOf(screen);
+    if (leave !== undefined) {
+      child.write(leave);
+      await shows(undefined);
+    }
+    return cells;
+  } finally {
+    if (!ended) child.kill('SIGKILL');
+  }
+}
+
+/** The window as it stands; of a command that wrote more than fits, all of it. */
+function cellsOf({ buffer: { active } }) {
+  const lines = Array.from({ length: active.length }, (_, row) => {
+    const line = active.getLine(row);
+    return Array.from({ length: columns }, (_cell, column) => cellOf(line.getCell(column)));
+  });
+  const last = lines.findLastIndex((cells) => cells.some(({ char, back }) => char !== ' ' || back !== undefined));
+  return lines.slice(0, last + 1);
+}
+
+function cellOf(cell) {
+  const colour = (isDefault, isRgb, value) => (isDefault ? undefined : isRgb ? `#${value.toString(16).padStart(6, '0')}` : value);
+  const fore = colour(cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor());
+  const back = colour(cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor());
+  const [front, behind] = cell.isInverse() ? [back ?? 'back', fore ?? 'fore'] : [fore, back];
+  return { char: cell.getChars() || ' ', fore: front, back: behind, bold: cell.isBold() !== 0, dim: cell.isDim() !== 0 };
+}
+
+/** What stands behind the prompt in the picture's first line; a long invoice is cut there. */
+const cut = (word) => (word.length > 40 ? `${word.slice(0, 36)}…` : word);
+
+async function picture(name, args, how) {
+  const lines = await record(args, how);
+  const command = ['svcpay', ...args.map(cut)].join(' ');
+  writeFileSync(join(folder, `${name}.svg`), drawn(lines, { columns, command, title: how.title }));
+  process.stderr.write(`${name}.svg\n`);
+}
+
+const party = (whose, name) => [`? ${whose} full legal name`, name + enter];
+
+async function all() {
+  svcpay('login', '--sandbox');
+  svcpay('sandbox', 'fund', '5000usdt');
+  const invoice = svcpay('sandbox', 'invoice', '2500sat', '--description', 'Coffee House, order 118', '-q');
+  await picture('send', ['send', 'lightning', invoice], {
+    title: 'The card before a payment: what the recipient gets, each fee, what is left; and after the yes, that it was paid',
+    dialogue: [['(y/N)', `y${enter}`]],
+  });
+  await picture('receive', ['receive', 'lightning', '50000sat'], {
+    title: 'A request over Lightning with its QR code, and its end: received',
+    rows: 50,
+  });
+  await picture('payout', ['payout', '--no-wait'], {
+    title: 'The payout wizard: country, bank, account, both parties, then the card with the rate and both amounts',
+    rows: 40,
+    dialogue: [
+      ['? Country to pay out to', 'vietn'],
+      ['❯ Vietnam (VND)', enter],
+      ['? Bank', 'vietcom'],
+      ['❯ Vietcombank (970436)', enter],
+      ['? Account number', `0123456789${enter}`],
+      ['? Name on the account', `LE VAN A${enter}`],
+      ['? The recipient:', enter],
+      party("Recipient's", 'Le Van A'),
+      ["? Recipient's country", enter],
+      ["? Recipient's phone", enter],
+      ["? Recipient's street address", enter],
+      ['? You, the sender:', enter],
+      party('Your', 'Jane Roe'),
+      ['? Your country', 'germ'],
+      ['❯ Germany (DE)', enter],
+      ['? Your phone', enter],
+      ['? Your street address', enter],
+      ['? Purpose of the payment', `1${enter}`],
+      ['? Source of the funds', `2${enter}`],
+      ['? Relationship to the recipient', `3${enter}`],
+      ['? Amount the recipient gets', `500000${enter}`],
+      ['? Keep your own details', enter],
+      ['? Keep the recipient', enter],
+    ],
+    until: 'quote valid',
+    leave: `y${enter}`,
+  });
+  copyFileSync(payroll, join(home, 'payroll.csv'));
+  await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {
+    title: 'A batch: what all rows cost before the yes, and what became of each row',
+    rows: 30,
+    dialogue: [['(y/N)', `y${enter}`]],
+  });
+  await picture('home', [], {
+    title: 'Home: what there is, what it is worth, what is on its way, what moved last, and a menu',
+    until: 'esc back',
+    leave: '\u001B',
+  });
+}
+
+mkdirSync(folder, { recursive: true });
+try {
+  await all();
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}

@@ -1,0 +1,85 @@
+// What the README and docs/ tell a reader to type is typed here: every sh block runs, on a terminal, against the embedded
+// sandbox, one after the other, and every ts block runs as a program. Links lead to something.
+import { execFile } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { spawn } from '@lydell/node-pty';
+import { describe, expect } from 'vitest';
+import { test } from './support/svcpay.js';
+
+const root = resolve(import.meta.dirname, '..');
+const pages = ['README.md', ...readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`)];
+const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
+
+/** Of pages whose commands need more than a sandbox: PostgreSQL, or minutes of simulation. Their own tests run these. */
+const elsewhere = ['docs/scale.md', 'docs/simulation.md'];
+
+/** Blocks that begin so need another machine, the network, or do not end. */
+const notRun = ['git clone ', 'npm ci ', 'npm link', 'svcpay webhook listen ', 'svcpay sandbox start '];
+
+const blocksOf = (page: string, language: string): string[] =>
+  [...textOf(page).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code);
+
+const runnable = pages
+  .filter((page) => !elsewhere.includes(page))
+  .map((page) => ({ page, blocks: blocksOf(page, 'sh').filter((code) => !notRun.some((start) => code.startsWith(start))) }))
+  .filter(({ blocks }) => blocks.length > 0);
+
+function prepared(home: string): { cwd: string; env: Record<string, string> } {
+  const [bin, cwd] = [join(home, 'bin'), join(home, 'work')];
+  mkdirSync(bin, { recursive: true });
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(bin, 'svcpay'), `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/svcpay.js')}' "$@"\n`);
+  chmodSync(join(bin, 'svcpay'), 0o755);
+  copyFileSync(join(root, 'examples/payroll/payroll.csv'), join(cwd, 'payroll.csv'));
+  const PATH = `${bin}:${process.env['PATH'] ?? ''}`;
+  return { cwd, env: { PATH, HOME: home, SVCPAY_HOME: home, LANG: 'C.UTF-8' } };
+}
+
+/** Runs a script as a person would: on a terminal, with a yes to each question for one. */
+function typed(script: string, home: string): Promise<{ exitCode: number; screen: string }> {
+  const { cwd, env } = prepared(home);
+  const pty = spawn('sh', ['-e', '-c', script], { name: 'xterm-256color', cols: 100, rows: 50, cwd, env });
+  let [screen, answered] = ['', 0];
+  pty.onData((data) => {
+    screen += stripVTControlCharacters(data);
+    const question = screen.indexOf('(y/N)', answered);
+    if (question === -1) return;
+    answered = screen.length;
+    pty.write('y\r');
+  });
+  return new Promise((done) => pty.onExit(({ exitCode }) => done({ exitCode, screen })));
+}
+
+describe('the commands of', () => {
+  test.for(runnable)('$page run as they stand', { timeout: 120_000 }, async ({ page, blocks }, { home }) => {
+    const lines = [...(page === 'README.md' ? [] : ['svcpay login --sandbox']), ...blocks, 'echo all of it ran'];
+    const { exitCode, screen } = await typed(lines.join('\n'), home);
+    expect({ exitCode, screen }).toEqual({ exitCode: 0, screen: expect.stringMatching(/all of it ran\s*$/) });
+  });
+
+  test('docs/library.md run as programs', async ({ home }) => {
+    mkdirSync(join(home, 'node_modules'));
+    symlinkSync(root, join(home, 'node_modules/svcpay'));
+    const programs = blocksOf('docs/library.md', 'ts');
+    const runs = programs.map((code, index) => {
+      const file = join(home, `${index}.mjs`);
+      writeFileSync(file, code);
+      return new Promise<string>((done, fail) =>
+        execFile(process.execPath, [file], { cwd: home }, (error, stdout) => (error === null ? done(stdout) : fail(error))),
+      );
+    });
+    expect(await Promise.all(runs)).toEqual([expect.stringContaining('true'), 'completed\n']);
+  });
+});
+
+test('links in the pages lead to files that are there', () => {
+  const dead = [...pages, 'examples/README.md'].flatMap((page) =>
+    [...textOf(page).matchAll(/\]\((?!https?:)([^)#\s]+)/g)]
+      .map(([, link = '']) => link)
+      .filter((link) => !existsSync(join(root, dirname(page), link)))
+      .map((link) => `${page}: ${link}`),
+  );
+  expect(dead).toEqual([]);
+});

@@ -76,9 +76,13 @@ function checkHeader(file: SqliteFile): void {
 }
 
 /** An empty file is one that was just created, unless there are traces of more. */
-function checkEmpty({ path, isKnown }: SqliteFile): void {
+function checkEmpty(file: SqliteFile): void {
+  const { path, isKnown } = file;
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  if (isKnown === true || hasLog) throw new Damage('it was emptied');
+  if (isKnown !== true && !hasLog) return;
+  // Another process may have made it meanwhile: SQLite writes the file before it has a log.
+  if (statSync(path).size > 0) checkHeader(file);
+  else throw new Damage('it was emptied');
 }
 
 const checkSchema = v.object({ quick_check: v.string() });

@@ -7,7 +7,7 @@ import { notEnough } from './balance.js';
 import type { Approval } from './contract.js';
 import { checkDestination, checkSpend, lastDay, quotedAmounts } from '../limits/limits.js';
 import { checkEcho } from '../quote/echo.js';
-import { isWorse, readQuote, type Quote } from '../quote/quote.js';
+import { checkSigns, isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { isEarliest } from './quoting.js';
 import { alreadyPaid } from './references.js';
 import { checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
@@ -36,6 +36,7 @@ export async function agree(run: Run): Promise<Transaction | undefined> {
 
 /** Let go already, by another machine perhaps: from here on the journal only follows. */
 async function followInstead(run: Run, txn: Transaction): Promise<Transaction | undefined> {
+  checkSigns(txn);
   if (run.createdHere) checkFigures(run, txn);
   await writeAfterMoney(run, { step: isFinal(txn.txnState) ? 'final' : 'confirmed', txnState: txn.txnState, closed: false });
   return run.start.mode === 'look' && !isFinal(txn.txnState) ? txn : undefined;

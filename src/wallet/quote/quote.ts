@@ -52,8 +52,8 @@ export function readQuote(order: Order, txn: Transaction): Quote {
   };
 }
 
-/** No figure of a quote is below zero, and a rate is above it. */
-function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
+/** No figure of a quote is below zero, and a rate is above it. Throws Failure `refused`. */
+export function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
   const figures = {
     servicepayFees: sourceReq.servicepayFees,
     networkFees: sourceReq.networkFees,

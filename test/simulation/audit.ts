@@ -137,7 +137,8 @@ function mayEndInCalm({ wishes, keeper }: Ended, kind: FailureKind, { books }: K
   if (kind === 'limit') return isLimited || refuses;
   if (kind === 'refused' || kind === 'authentication') return refuses;
   if (kind === 'usage') return (sharesInvoice && keeper.ids.size > 0) || refuses;
-  return kind === 'pending' ? isInDoubt || lags || refuses : (kind === 'temporary' || kind === 'not-found') && lags;
+  const isShort = traits.quoteLifeMs < 5_000;
+  return kind === 'pending' ? isInDoubt || lags || refuses : (kind === 'temporary' && isShort) || ((kind === 'temporary' || kind === 'not-found') && lags);
 }
 
 function untrueBatch({ rows, failure }: BatchEnd, letGo: readonly ModelTransaction[], { books }: Known): string[] {

@@ -428,6 +428,24 @@ describe('a confirmation', () => {
     expect(made.asked).toHaveLength(1);
   });
 
+  test('in doubt stays in doubt when another try comes to nothing, and is not gone on with by itself', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay().catch(() => undefined);
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    made.says = () => false;
+    const doubt = { kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } };
+    await expect(made.pay({ yes: false, retry: true })).rejects.toMatchObject(doubt);
+    expect(made.asked).toHaveLength(1);
+    await expect(made.pay({ yes: true })).rejects.toMatchObject(doubt);
+    made.fail('list', notSent());
+    await expect(made.pay({ yes: true, retry: true })).rejects.toMatchObject(doubt);
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject(doubt);
+    expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
+    made.says = () => true;
+    expect(await made.pay({ yes: false, retry: true })).toMatchObject({ txnState: 'completed' });
+  });
+
   test('interrupted on its way is not known, and goes on', async () => {
     const made = bench();
     made.confirms = () => {

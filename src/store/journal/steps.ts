@@ -17,10 +17,11 @@ const isNext = (after: Intent, before: Intent): boolean => after.attempt > befor
 
 /** Every move between two steps. An intent may always be written anew at the step where it stands. */
 export const moves: readonly Move[] = [
+  { from: 'intent', to: 'confirmed', when: 'another try came to nothing after one that may have paid' },
   { from: 'intent', to: 'created', when: 'the service has quoted, or the reference is found' },
   { from: 'created', to: 'intent', when: 'the quote lapsed unconfirmed, or is not known' },
   { from: 'created', to: 'confirming', when: 'a yes, within the limits' },
-  { from: 'created', to: 'confirmed', when: 'it was let go elsewhere' },
+  { from: 'created', to: 'confirmed', when: 'it was let go elsewhere, or a try came to nothing after one that may have paid' },
   { from: 'created', to: 'final', when: 'it ended elsewhere' },
   { from: 'confirming', to: 'confirmed', when: 'the service took the confirmation' },
   { from: 'confirming', to: 'final', when: 'the service says how it ended' },

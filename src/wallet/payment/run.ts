@@ -50,6 +50,8 @@ export interface Run {
   witnessed: boolean;
   /** Only a quote is wanted of a payment that was open before: it stays as it is. */
   readonly lookingOnly: boolean;
+  /** The attempt before, which may have paid: it counts again if the present one comes to nothing. */
+  doubt: Intent | undefined;
   /** Transactions of earlier attempts that this run read as over, without having paid. */
   readonly over: Set<string>;
   /** How often this run has had it quoted. */
@@ -91,6 +93,7 @@ export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps
     confirmedHere: false,
     witnessed: intent.step === 'final' && (start.mode === 'resume' || start.followed),
     lookingOnly: isLooking && !isFirst && !intent.closed && ['intent', 'created'].includes(intent.step),
+    doubt: undefined,
     over: new Set(),
     requotes: 0,
     journalLost: false,
@@ -139,13 +142,25 @@ async function closing(run: Run, error: unknown): Promise<unknown> {
   } catch (trouble) {
     if (trouble instanceof LostClaim) return trouble;
   }
-  return error;
+  return run.doubt === undefined ? error : stillInDoubt(run.doubt, error);
 }
 
 /** Ends the payment without anything having moved. Whoever wants it after all says so anew. */
 export async function close(run: Run): Promise<void> {
   if (run.lookingOnly || isLetGo(run.claim.intent) || run.claim.intent.step === 'final') return;
-  await write(run, { closed: true, consent: 'none' });
+  await write(run, run.doubt === undefined ? { closed: true, consent: 'none' } : asBefore(run.doubt));
+}
+
+/** Another try came to nothing: what may have paid is what the journal holds, and a person has to ask again. */
+export const asBefore = ({ attempt, txnId, txnState, approvedAt }: Intent): IntentChange => ({
+  step: 'confirmed', attempt, txnId, txnState, approvedAt, closed: false, consent: 'none',
+});
+
+/** That nothing moved is true of the try alone. */
+export function stillInDoubt({ ref, txnId, txnState }: Intent, error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  const message = `Not known yet: the attempt before may still have paid (the service says ${txnState ?? 'nothing'}). ${error.message}`;
+  return new Failure('pending', message, { next: { do: 'retry', id: ref }, txnId: txnId ?? undefined, cause: error });
 }
 
 /** Trouble with the journal says nothing of a payment that was let go, or is over. */
@@ -175,15 +190,16 @@ export async function afterLapse(run: Run, { txnState }: Transaction): Promise<v
 
 /**
  * The next attempt has a reference of its own. Only after a fresh read that says that the one before is over and moved
- * nothing; once a confirmation was sent for that one, only when a person asks for it.
+ * nothing; once a confirmation was sent for that one, only when a person asks for it (`despiteDoubt`).
  */
-export async function nextAttempt(run: Run): Promise<void> {
+export async function nextAttempt(run: Run, despiteDoubt = false): Promise<void> {
   const attempt = run.claim.intent.attempt + 1;
   const asked: IntentChange = run.start.mode === 'look' ? { closed: true, consent: 'none' } : run.renew;
   const before = run.claim.intent;
   await write(run, { ...asked, step: 'intent', attempt, txnId: null, txnState: null, approvedAt: null }).catch((error: unknown) => {
     throw wasConfirmed(before) ? notTold(before, error) : error;
   });
+  if (despiteDoubt) run.doubt = before;
   run.renew = {};
   run.txn = undefined;
   run.createdHere = false;

@@ -7,7 +7,7 @@ import { wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
 import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
 import { withKnown } from './read-transaction.js';
-import { afterLapse, nextAttempt, reread, writeAfterMoney, type Run } from './run.js';
+import { afterLapse, asBefore, nextAttempt, reread, stillInDoubt, writeAfterMoney, type Run } from './run.js';
 import { waitUntilFinal } from './wait.js';
 
 export async function confirm(run: Run): Promise<undefined> {
@@ -19,8 +19,10 @@ export async function confirm(run: Run): Promise<undefined> {
   } catch (error) {
     if (error instanceof Failure && error.kind === 'pending') throw error;
     // The service has refused, or was never reached: the quote will lapse, nothing moved.
-    await writeAfterMoney(run, { step: 'created', closed: true, consent: 'none', approvedAt: null });
-    throw explainRefusal(error, undefined, intent.txnId ?? undefined);
+    const { doubt } = run;
+    await writeAfterMoney(run, doubt === undefined ? { step: 'created', closed: true, consent: 'none', approvedAt: null } : asBefore(doubt));
+    const refusal = explainRefusal(error, undefined, intent.txnId ?? undefined);
+    throw doubt === undefined ? refusal : stillInDoubt(doubt, refusal);
   }
   run.txn = run.txn === undefined ? confirmed.txn : withKnown(run.txn, confirmed.txn);
   run.witnessed = confirmed.sent > 0;
@@ -49,7 +51,7 @@ export async function settle(run: Run): Promise<Transaction | undefined> {
   const txn = run.txn ?? (await readLetGo(run));
   const { wait, retry } = run.start.options;
   if (isFirst && retry && hasLapsed(txn.txnState)) {
-    await nextAttempt(run);
+    await nextAttempt(run, true);
     return undefined;
   }
   if (wait === false && !isFinal(txn.txnState)) return txn;
@@ -139,11 +141,12 @@ export async function reportOrStartAgain(run: Run): Promise<Transaction | undefi
   const txn = (isWanted ? undefined : run.txn) ?? (await readEnded(run));
   // A state that goes back does not take back what was seen.
   if (remembered === 'completed') return { ...txn, txnState: remembered };
-  if (txn.txnState !== remembered && isFinal(txn.txnState)) await writeAfterMoney(run, { txnState: txn.txnState });
+  if (txn.txnState === 'completed') await writeAfterMoney(run, { txnState: txn.txnState });
   const mayHavePaid = hasLapsed(txn.txnState) && wasConfirmed(intent);
   const startsAgain = isWanted && (retry ? hasLapsed(txn.txnState) || isRetriable(txn.txnState) : hasLapsed(txn.txnState) && !mayHavePaid);
-  if (!startsAgain) return reportFinal(run, txn);
-  await nextAttempt(run);
+  // Of two ends that moved nothing the one that was seen first stands: a read may lag.
+  if (!startsAgain) return reportFinal(run, isFinal(txn.txnState) && txn.txnState !== 'completed' ? { ...txn, txnState: remembered } : txn);
+  await nextAttempt(run, mayHavePaid);
   return undefined;
 }
 

@@ -94,7 +94,7 @@ describe.concurrent('the commands of', () => {
 
 test('links in the pages lead to files that are there', () => {
   const dead = [...pages, 'examples/README.md'].flatMap((page) =>
-    [...textOf(page).matchAll(/\]\((?!https?:)([^)#\s]+)/g)]
+    [...textOf(page).matchAll(/(?:\]\(|src=")(?!https?:)([^)#"\s]+)/g)]
       .map(([, link = '']) => link)
       .filter((link) => !existsSync(join(root, dirname(page), link)))
       .map((link) => `${page}: ${link}`),

@@ -117,6 +117,15 @@ describe('home', () => {
     }
   });
 
+  test('shows what moved last whole or not at all: in a narrow window by a sign, without the name', () => {
+    const two = { ...home, recent: home.recent.slice(0, 2) };
+    for (let columns = 36; columns < 150; columns += 1) {
+      const text = homeLines(two, more, plain(columns)).join('\n');
+      if (text.includes('Last')) expect(text).toMatch(/2 min +(sent|↑) +2 500 sat[^]*1 h ago +(received|↓) +50 000 sat/);
+    }
+    expect(homeLines(two, more, plain(80))[3]).toMatch(/Last {3}2 min {4}↑ {2}2 500 sat$/);
+  });
+
   test('stands without rates and without any money', () => {
     const empty = { ...home, wallets: [], pending: [], recent: [] };
     expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe('  nothing in any wallet yet');

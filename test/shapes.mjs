@@ -13,7 +13,7 @@ const asked = process.argv.slice(2);
 const names = asked.length > 0 ? asked : ['all', ...listed.filter((name) => !untested.includes(name))];
 const failed = names.filter((name) => {
   console.log(`\nLive shape ${name}`);
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'process', '--reporter', 'dot', 'test/e2e'];
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter', 'dot', 'test/e2e'];
   return run(args, { stdio: 'inherit', env: { ...process.env, SVCPAY_TEST_SHAPES: name } }).status !== 0;
 });
 console.log(failed.length === 0 ? `\nPassed in ${names.length} shapes.` : `\nFailed in: ${failed.join(', ')}`);

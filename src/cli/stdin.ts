@@ -1,16 +1,16 @@
 // Reads what is piped in, whole and bounded.
 import { Failure } from '../formats/failure.js';
-import type { Context } from './context.js';
+import type { Needs } from './context.js';
 
 const longest = 16 * 1024 * 1024;
 
 /** All of stdin as text; see {@link readStdinBytes}. */
-export async function readStdin(context: Pick<Context, 'stdin'>): Promise<string> {
+export async function readStdin(context: Needs<'stdin'>): Promise<string> {
   return (await readStdinBytes(context)).toString('utf8');
 }
 
 /** All of stdin. Throws Failure `usage` at a terminal, where nobody would know that it waits. */
-export async function readStdinBytes({ stdin }: Pick<Context, 'stdin'>): Promise<Buffer> {
+export async function readStdinBytes({ stdin }: Needs<'stdin'>): Promise<Buffer> {
   if (stdin.isTTY) throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
   const chunks: Buffer[] = [];
   let length = 0;
@@ -24,6 +24,6 @@ export async function readStdinBytes({ stdin }: Pick<Context, 'stdin'>): Promise
 }
 
 /** A word from the command line, or for `-` the one line that is piped in. */
-export async function wordOrStdin(word: string, context: Pick<Context, 'stdin'>): Promise<string> {
+export async function wordOrStdin(word: string, context: Needs<'stdin'>): Promise<string> {
   return word === '-' ? (await readStdin(context)).trim() : word;
 }

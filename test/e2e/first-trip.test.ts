@@ -224,5 +224,6 @@ describe('svcpay demo', () => {
     for (const sign of ['$ svcpay wallets', 'lntb500u1', 'Coffee House', 'You pay', 'done']) {
       expect(run.stdout + run.stderr).toContain(sign);
     }
+    expect(run.stdout + run.stderr).not.toContain('\u001B');
   });
 });

@@ -8,7 +8,7 @@ import { planSendNow } from '../../wallet/plan/send.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { pay } from '../../wallet/payment/payment.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import type { MaxFeeOf } from '../payment/payment-options.js';
 import { readSwap, swapOrderOf } from '../payment/plan-swap.js';
@@ -35,7 +35,7 @@ export interface PlannedOrder {
 
 export const plannedSend = (
   { destination, amount, from }: { destination: string; amount: string | undefined; from: string | undefined },
-  { settings, now }: Pick<Context, 'settings' | 'now'>,
+  { settings, now }: Needs<'settings' | 'now'>,
 ): PlannedOrder => planSendNow({ to: destination, amount, from }, { network: settings.network, now: now() });
 
 export const plannedSwap = ({ amount, from, to }: { amount: string; from: string; to: string }): PlannedOrder => ({
@@ -77,7 +77,7 @@ export async function payOrder(payment: Payment, signal: AbortSignal, context: C
 }
 
 /** As the profile has them now: a limit that is set while the server runs holds at once. */
-export const limitsOf = ({ config, settings }: Context): Limits =>
+export const limitsOf = ({ config, settings }: Needs<'config' | 'settings'>): Limits =>
   config.read().profiles[settings.profileName]?.limits ?? noLimits;
 
 /**
@@ -91,7 +91,7 @@ function checkLimited({ perDay }: Limits, ccy: string): void {
   });
 }
 
-async function vet({ order, expiresAt }: PlannedOrder, context: Context): Promise<void> {
+async function vet({ order, expiresAt }: PlannedOrder, context: Needs<'now' | 'out' | 'ownClient'>): Promise<void> {
   if (expiresAt !== undefined) checkNotExpired({ expiresAt }, context.now());
   await ownAddressGuard(context.ownClient, context.out.say)(order);
 }

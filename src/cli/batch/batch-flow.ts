@@ -15,7 +15,7 @@ import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { BatchFlags } from './batch-options.js';
 import { openPaying, payBatch, quoteRow, type Paying } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import type { Drain } from './drain.js';
 import { journalScope, spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
@@ -56,7 +56,7 @@ const tooPoor = (short: readonly string[]): Failure =>
   new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
 
 /** Every row as it would be paid; a row in a pipe, and under `--json` all of them in the summary. */
-async function listRows(rows: AsyncIterable<PlannedRow>, summary: BatchSummary, { out }: Context): Promise<void> {
+async function listRows(rows: AsyncIterable<PlannedRow>, summary: BatchSummary, { out }: Needs<'out'>): Promise<void> {
   if (out.format === 'json') {
     const list: BatchRowView[] = [];
     for await (const row of rows) list.push(rowView(row));
@@ -80,7 +80,7 @@ const rowView = ({ line, ref, to, amount, order }: PlannedRow): BatchRowView => 
 });
 
 /** What it will cost, asked of the service row by row, or of some rows where they are many. */
-async function costOf(check: BatchCheck, flags: BatchFlags, paying: Paying, context: Context): Promise<Quoted> {
+async function costOf(check: BatchCheck, flags: BatchFlags, paying: Paying, context: Needs<'live' | 'terminal'>): Promise<Quoted> {
   const { live, terminal } = context;
   const { sample } = check;
   let done = 0;
@@ -111,7 +111,7 @@ function refuseUnpayable({ costs, refused }: Quoted, available: (ccy: string) =>
   if (short.length > 0) throw tooPoor(short);
 }
 
-async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer> {
+async function* bytesOf(file: string, { stdin }: Needs<'stdin'>): AsyncGenerator<Buffer> {
   if (file === '-' && stdin.isTTY) {
     throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay batch - --yes' });
   }
@@ -124,7 +124,10 @@ async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer
 
 type Plan = (row: BatchRow) => Promise<PlannedRow>;
 
-function planner({ name, from }: BatchFlags, context: Context): Plan {
+function planner(
+  { name, from }: BatchFlags,
+  context: Needs<'client' | 'config' | 'live' | 'now' | 'out' | 'settings' | 'terminal'>,
+): Plan {
   let opened: ReturnType<typeof openLookUp> | undefined;
   const { config, settings } = context;
   const deps: PlanDeps = {
@@ -139,7 +142,11 @@ function planner({ name, from }: BatchFlags, context: Context): Plan {
   return (row) => planRow(row, deps);
 }
 
-async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<BatchCheck> {
+async function checkFile(
+  spool: Spool,
+  plan: Plan,
+  context: Needs<'journal' | 'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'terminal'>,
+): Promise<BatchCheck> {
   const { live, settings, now, journal, terminal } = context;
   const refuseOwn = ownAddressGuard(context.ownClient, context.out.say);
   let checked = 0;
@@ -163,7 +170,7 @@ async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<Ba
 }
 
 /** Says on stderr what is wrong with every row, under -q and --json too: it is why nothing was done. */
-function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
+function refusalOf({ problems, rows }: BatchCheck, { terminal }: Needs<'terminal'>): Failure {
   const lines = problems.map(({ line, message }) => `${line === 0 ? 'All rows' : `Line ${line}`}: ${message}`);
   terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
@@ -201,7 +208,11 @@ function summaryOf(
   };
 }
 
-async function agree({ rows, settled, totals }: BatchCheck, cost: Quoted | undefined, { ask, settings, out }: Context): Promise<void> {
+async function agree(
+  { rows, settled, totals }: BatchCheck,
+  cost: Quoted | undefined,
+  { ask, settings, out }: Needs<'ask' | 'settings' | 'out'>,
+): Promise<void> {
   if (rows === settled) return out.say('Every row is paid or on its way already.');
   const place = settings.embedded ? 'the sandbox' : settings.profileName;
   const what = cost === undefined

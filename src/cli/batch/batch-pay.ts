@@ -12,7 +12,7 @@ import { counted, doneRows, emptyTally, failureOf, faultFailure, hasMoved, type 
 import { historyFor, pay } from '../../wallet/payment/payment.js';
 import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultFile } from './batch-result.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import type { Drain } from './drain.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
@@ -66,7 +66,7 @@ export async function payBatch(
   flags: BatchFlags,
   drain: Drain,
   paying: Paying,
-  context: Context,
+  context: Needs<'live' | 'moneyIsLetGo' | 'now' | 'out' | 'terminal'>,
 ): Promise<BatchEnd> {
   const { live, out } = context;
   const path = flags.result ?? (before.file === '-' ? null : `${before.file}.result.csv`);
@@ -125,7 +125,12 @@ interface Recorder {
 }
 
 /** Counts, shows and keeps what became of each row. */
-function recorder(rows: number, file: ResultFile | undefined, drain: Drain, context: Context): Recorder {
+function recorder(
+  rows: number,
+  file: ResultFile | undefined,
+  drain: Drain,
+  context: Needs<'live' | 'now' | 'out' | 'terminal'>,
+): Recorder {
   const { out, live, terminal, now } = context;
   const halt = new AbortController();
   const failures: BatchLine[] = [];

@@ -1,11 +1,11 @@
 // What every `db` command needs: the database that is set up, and its two parts.
 import { Failure } from '../../formats/failure.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 
 type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 /** Throws Failure `usage` where no database is set up. */
-export async function findDatabase({ database }: Context): Promise<Found> {
+export async function findDatabase({ database }: Needs<'database'>): Promise<Found> {
   const found = await database();
   if (found !== undefined) return found;
   throw new Failure('usage', 'No database is set up: journal and inbox are in files of this home.', {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { databaseList, type DatabaseRow } from '../../terminal/views/database-view.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { parts } from './db-flow.js';
 
@@ -35,7 +35,7 @@ async function inDatabase({ postgres }: Found): Promise<DatabaseRow[]> {
   );
 }
 
-async function inFiles({ home }: Context): Promise<DatabaseRow[]> {
+async function inFiles({ home }: Needs<'home'>): Promise<DatabaseRow[]> {
   const { journalIn } = await import('../../store/journal/sqlite-journal.js');
   const { eventsIn } = await import('../../store/events/sqlite-events.js');
   const { versionIn } = await import('../../store/files/sqlite-file.js');

@@ -3,7 +3,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { back, type Choice } from '../../terminal/ask/ask.js';
 import { tableLines } from '../../terminal/rows/table.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { historyFilter } from './history-options.js';
 import { knownParties } from './parties.js';
 import { remember } from './seen.js';
@@ -47,7 +47,10 @@ const everything = {
   excludeDestMethod: [],
 };
 
-async function rowChoices(rows: readonly ListedTransaction[], context: Context): Promise<Choice<Chosen>[]> {
+async function rowChoices(
+  rows: readonly ListedTransaction[],
+  context: Needs<'journal' | 'ownClient' | 'settings' | 'terminal'>,
+): Promise<Choice<Chosen>[]> {
   const { stderrCanvas } = context.terminal;
   const known = await knownParties(rows, context);
   const service = await context.ownClient();

@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import { dateTime } from '../../terminal/time.js';
 import { sendWord } from '../../terminal/views/state-words.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
 import { lookAt } from './open-payments.js';
 import { transactionId } from './seen.js';
@@ -31,7 +31,7 @@ export async function noteEnd({ txnId }: Transaction, context: Context): Promise
   if (intent?.step === 'confirmed' && !intent.closed) await lookAt(intent, context).catch(() => undefined);
 }
 
-async function lastSeen(txnId: string, failure: Failure, context: Context): Promise<Failure> {
+async function lastSeen(txnId: string, failure: Failure, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure> {
   const intent = await intentOf(txnId, context).catch(() => undefined);
   if (intent?.txnState == null) return failure;
   const known = `It was last seen as ${sendWord(intent.txnState)}, as of ${dateTime(intent.updatedAt)}.`;
@@ -39,7 +39,7 @@ async function lastSeen(txnId: string, failure: Failure, context: Context): Prom
 }
 
 /** Of the key's own account: with `--account` there is none. */
-async function intentOf(txnId: string, context: Context) {
+async function intentOf(txnId: string, context: Needs<'journal' | 'ownClient' | 'settings'>) {
   if (context.settings.accountId !== undefined) return undefined;
   const intent = await (await context.journal()).find(await journalScope(context), txnId);
   return intent?.txnId === txnId ? intent : undefined;

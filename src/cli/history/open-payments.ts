@@ -1,7 +1,7 @@
 // The open payments of the chosen service and account: what the journal has, brought up to date from the service.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { isFinal } from '../../formats/states.js';
+import { hasLapsed, isFinal } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
 import type { PendingPayment } from '../../terminal/views/intent-view.js';
 import { clockTime, dateTime } from '../../terminal/time.js';
@@ -9,14 +9,15 @@ import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { resume } from '../../wallet/payment/payment.js';
+import { isLetGo } from '../../wallet/payment/run.js';
 import { readTransaction } from '../../wallet/payment/read-transaction.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { journalScope, paymentDeps } from '../payment/payment-flow.js';
 import { within } from '../within.js';
 import { partyOf } from './parties.js';
 
 /** Oldest first. */
-export async function openIntents(context: Context): Promise<readonly Intent[]> {
+export async function openIntents(context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<readonly Intent[]> {
   const journal = await context.journal();
   return journal.open(await journalScope(context));
 }
@@ -62,12 +63,16 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   );
   const read = payments.map(({ intent, outcome }) => ({ intent, txn: outcome instanceof Failure ? undefined : outcome }));
   return {
-    open: read.filter(({ txn }) => txn === undefined || !isFinal(txn.txnState)),
-    ended: read.flatMap(({ txn }) => (txn !== undefined && isFinal(txn.txnState) ? txn : [])),
+    open: read.filter((payment) => !isOver(payment)),
+    ended: read.filter(isOver).flatMap(({ txn }) => txn ?? []),
     failure: failures[0],
     asOf: service.serviceNow(),
   };
 }
+
+/** That a quote lapsed proves nothing of a payment that was let go: it stays open, and in doubt. */
+const isOver = ({ intent, txn }: OpenPayment): boolean =>
+  txn !== undefined && isFinal(txn.txnState) && !(isLetGo(intent) && hasLapsed(txn.txnState));
 
 const notAsked = (): Failure => new Failure('temporary', 'The service did not tell in time.');
 
@@ -87,7 +92,7 @@ export async function lookAt(intent: Intent, context: Context): Promise<Transact
 }
 
 async function writeDown(intent: Intent, context: Context): Promise<void> {
-  const options = { wait: false, retry: false, quoteOnly: false } as const;
+  const options = { wait: false, retry: false } as const;
   await resume(intent, options, await silentDeps(context)).catch((error: unknown) => {
     // How it ended is what was to be written; whoever is at work on it writes it himself.
     if (!(error instanceof Failure)) throw error;

@@ -1,11 +1,11 @@
 // A transaction named by its id, by the beginning of it that a screen shows, or by a reference.
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen-ids.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { historyOf, journalScope } from '../payment/payment-flow.js';
 
 /** Ids that were shown can be named by their beginning from then on. */
-export async function remember(txnIds: readonly string[], context: Context): Promise<void> {
+export async function remember(txnIds: readonly string[], context: Needs<'home' | 'ownClient' | 'settings'>): Promise<void> {
   if (txnIds.length > 0) await keepSeenIds(context.home, await journalScope(context), txnIds);
 }
 
@@ -16,7 +16,10 @@ const shortest = 8;
  * The id of the transaction that is meant. What is neither known here nor found under its own name is looked for among
  * the references at the service. Throws Failure `usage` for a beginning that several ids share, `not-found` for nothing.
  */
-export async function transactionId(name: string, context: Context): Promise<string> {
+export async function transactionId(
+  name: string,
+  context: Needs<'home' | 'journal' | 'live' | 'ownClient' | 'settings' | 'terminal'>,
+): Promise<string> {
   const known = await knownId(name, context);
   if (known !== undefined) return known;
   const service = await context.ownClient();
@@ -37,7 +40,7 @@ function notThere(error: unknown): boolean {
 }
 
 /** Without asking the service: by reference or id in the journal, or by its beginning among those seen. */
-async function knownId(name: string, context: Context): Promise<string | undefined> {
+async function knownId(name: string, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> {
   // What was begun here belongs to the account of the key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   // A journal that cannot be opened is no reason not to look at a transaction.

@@ -3,7 +3,7 @@ import type { WalletClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions, periodText } from './history-options.js';
 import { knownParties } from './parties.js';
@@ -60,7 +60,7 @@ const usualPage = 20;
 const besideRows = 4;
 
 /** In a low window a page is no longer than what can be seen of it. */
-const pageSize = ({ out, terminal }: Context): number =>
+const pageSize = ({ out, terminal }: Needs<'out' | 'terminal'>): number =>
   out.forPeople && terminal.stdoutIsTty ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3) : usualPage;
 
 interface Found {
@@ -111,7 +111,7 @@ async function show(
   { rows, total, hidden, next }: Found,
   { page = 1, period }: { readonly page: number | undefined; readonly period: string },
   now: number,
-  context: Context,
+  context: Needs<'home' | 'journal' | 'out' | 'ownClient' | 'settings' | 'terminal'>,
 ): Promise<void> {
   const { out, terminal } = context;
   if (!out.forPeople) return out.list(rows, transactionList(now));

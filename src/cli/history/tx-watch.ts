@@ -5,7 +5,7 @@ import { stepsLine } from '../../terminal/cards/steps.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/payment/wait.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { lookUp, noteEnd } from './look.js';
 import { duration, transaction } from '../values.js';
@@ -61,7 +61,7 @@ const rowsBelow = 2;
 function watchLines(
   all: readonly Transaction[],
   reached: ReadonlyMap<string, readonly string[]>,
-  { terminal }: Pick<Context, 'terminal'>,
+  { terminal }: Needs<'terminal'>,
 ): string[] {
   const { stderrCanvas } = terminal;
   const room = Math.max(stderrCanvas.rows - rowsBelow, 2);
@@ -71,7 +71,7 @@ function watchLines(
   return shown.length === all.length ? lines : [...lines, `and ${all.length - shown.length} more`];
 }
 
-async function printEnded(ended: readonly Transaction[], now: number, { out }: Pick<Context, 'out'>): Promise<void> {
+async function printEnded(ended: readonly Transaction[], now: number, { out }: Needs<'out'>): Promise<void> {
   // Under jsonl the changes were printed as they came, and the last of them is the result.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});

@@ -3,7 +3,7 @@ import { exitCodes, Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
 import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
 import { isLetGo } from '../../wallet/payment/run.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { browse } from '../history/browse.js';
@@ -33,10 +33,10 @@ export const home = defineCommand({
   },
 });
 
-const isFresh = ({ settings }: Context): boolean =>
+const isFresh = ({ settings }: Needs<'settings'>): boolean =>
   !settings.embedded && (settings.baseUrl === undefined || settings.apiKey === undefined);
 
-async function welcome(context: Context): Promise<void> {
+async function welcome(context: Needs<'argv' | 'ask' | 'client' | 'out' | 'runLine' | 'terminal'>): Promise<void> {
   if (!context.terminal.canPrompt) await context.client();
   context.out.screen(['', '  No account is connected yet.', '']);
   const chosen = await context.ask.steps.select<Words>({
@@ -53,7 +53,7 @@ async function welcome(context: Context): Promise<void> {
 }
 
 /** The same command that a person would type, with the global options of this one. Resolves with its exit code. */
-async function follow(words: Words, { argv, runLine, out }: Context): Promise<number> {
+async function follow(words: Words, { argv, runLine, out }: Needs<'argv' | 'runLine' | 'out'>): Promise<number> {
   out.say(`  svcpay ${words.join(' ')}`);
   return runLine([...argv, ...words]);
 }
@@ -111,7 +111,7 @@ async function readMovements(context: Context): Promise<Movements> {
 }
 
 /** Transactions are those of the key's own account; with `--account` there is nothing to tell of them. */
-async function ownService(context: Context) {
+async function ownService(context: Needs<'ownClient'>) {
   return context.ownClient().catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'usage') return undefined;
     throw error;

@@ -2,7 +2,7 @@
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 
 /** An answer, or several that belong together, given again. */
 interface Change<A> {
@@ -29,7 +29,7 @@ const mendable: ReadonlySet<FailureKind> = new Set(['usage', 'limit', 'refused',
  *
  * @param ref a reference stands for one payment, so that with one there is no other to make of it
  */
-export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Context): Promise<void> {
+export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Needs<'ask' | 'out'>): Promise<void> {
   const asked = await flow.ask(start);
   if (asked === back) throw new Failure('declined', 'You went back from the first question.');
   for (let answers: A = asked; ; ) {
@@ -46,7 +46,12 @@ export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefi
 }
 
 /** Undefined when the person leaves it. */
-async function askChange<A>(answers: A, error: Failure, { ask, changes, pays }: Flow<A>, context: Context): Promise<A | undefined> {
+async function askChange<A>(
+  answers: A,
+  error: Failure,
+  { ask, changes, pays }: Flow<A>,
+  context: Needs<'ask' | 'out'>,
+): Promise<A | undefined> {
   const { out } = context;
   if (error.kind !== 'declined') out.card((canvas) => ['', ...failureLines(error, { money: pays, canvas }), '']);
   const again = error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];

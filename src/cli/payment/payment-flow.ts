@@ -9,7 +9,7 @@ import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { openHistory, type History } from '../../wallet/payment/history.js';
 import { pay } from '../../wallet/payment/payment.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { termsOf, type PaymentFlags } from './payment-options.js';
 import { paymentScreen, showReading, type PaymentScreen, type Presentation } from './payment-screen.js';
 
@@ -79,13 +79,13 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
 }
 
 /** The service and the account, within which the journal's references are unique. */
-export async function journalScope({ settings, ownClient }: Context): Promise<string> {
+export async function journalScope({ settings, ownClient }: Needs<'settings' | 'ownClient'>): Promise<string> {
   const accountId = await (await ownClient()).ownAccountId();
   return `${parseBaseUrl(settings.baseUrl ?? '')} ${accountId}`;
 }
 
 /** What is known of the service's list of transactions, for looking up references. */
-export async function historyOf(context: Context): Promise<History> {
+export async function historyOf(context: Needs<'journal' | 'live' | 'ownClient' | 'settings' | 'terminal'>): Promise<History> {
   return openHistory({
     service: await context.ownClient(),
     references: (await context.journal()).references,
@@ -95,14 +95,14 @@ export async function historyOf(context: Context): Promise<History> {
 }
 
 /** What the account has let go in the last day. */
-export async function spentToday(context: Context): Promise<readonly Spend[]> {
+export async function spentToday(context: Needs<'journal' | 'now' | 'ownClient'>): Promise<readonly Spend[]> {
   const service = await context.ownClient();
   const account = await service.ownAccountId();
   return (await context.journal()).spent(account, lastDay(context.now(), service.serviceNow()));
 }
 
 /** On a screen the live line has said it all. */
-export function paidView({ now }: Context): RecordView<Transaction> {
+export function paidView({ now }: Needs<'now'>): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now());
   return { columns, fields, quiet, screen: () => [] };
 }

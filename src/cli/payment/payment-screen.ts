@@ -12,7 +12,7 @@ import { miningHint } from './mining-hint.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
 import type { Quote } from '../../wallet/quote/quote.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 
 /** What the command knows about a payment besides its order, for the card above the figures. */
@@ -33,7 +33,7 @@ export interface PaymentScreen {
 }
 
 /** A long history is read once; on a screen that is seen. */
-export function showReading(count: number, { live, terminal }: Context): void {
+export function showReading(count: number, { live, terminal }: Needs<'live' | 'terminal'>): void {
   if (terminal.canAnimate) live.start(() => `Reading the history once, to know its references: ${count} transactions`);
 }
 

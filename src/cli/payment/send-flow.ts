@@ -3,7 +3,7 @@ import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { checkNotExpired, ownAddressGuard } from '../../wallet/plan/destinations.js';
 import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type Surroundings } from '../../wallet/plan/send.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
 import { runGuided } from './guided.js';
@@ -51,7 +51,7 @@ async function paySend(plan: SendPlan, flags: PaymentFlags, context: Context): P
 }
 
 /** An answer that makes no payment is refused where it is typed. */
-function askSend(start: SendWords, around: Surroundings, { ask }: Pick<Context, 'ask'>): Promise<SendWords | Back> {
+function askSend(start: SendWords, around: Surroundings, { ask }: Needs<'ask'>): Promise<SendWords | Back> {
   const parse = (soFar: SendWords, name: 'to' | 'amount') => (text: string): SendWords => {
     const next = { ...soFar, [name]: text };
     const planned = planSend(next, around);

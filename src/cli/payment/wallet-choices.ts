@@ -1,13 +1,13 @@
 // The own wallets as a list to choose from.
 import { formatAmount, moneyFromWire } from '../../formats/amount.js';
 import type { Choice } from '../../terminal/ask/ask.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 
 export interface WalletChoice extends Choice<string> {
   readonly isEmpty: boolean;
 }
 
-export async function walletChoices({ ownClient }: Context): Promise<WalletChoice[]> {
+export async function walletChoices({ ownClient }: Needs<'ownClient'>): Promise<WalletChoice[]> {
   const wallets = await (await ownClient()).wallets();
   return wallets.map(({ ccy, availableBalance }) => {
     const held = moneyFromWire(ccy, availableBalance);

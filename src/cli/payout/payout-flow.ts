@@ -9,7 +9,7 @@ import { findInstitution, institutionsIn } from '../../wallet/payout/institution
 import type { Order } from '../../wallet/payment/orders.js';
 import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js';
 import type { PayoutMethod } from '../../wallet/payout/methods.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-screen.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
@@ -19,7 +19,7 @@ import type { Destination as KnownDestination } from './payout-options.js';
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
 /** The service's look-up of institutions, asked once per country; where it fails, codes are taken as they are. */
-export async function openLookUp({ client, live, out, terminal }: Context): Promise<LookUp> {
+export async function openLookUp({ client, live, out, terminal }: Needs<'client' | 'live' | 'out' | 'terminal'>): Promise<LookUp> {
   const service = await client();
   const known = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {

@@ -6,7 +6,7 @@ import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/order.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided } from '../payment/guided.js';
@@ -48,7 +48,7 @@ export const payout = defineCommand({
   },
 });
 
-const openWizard = (institutions: LookUp, { config, ask, globals, out }: Context): WizardDeps => ({
+const openWizard = (institutions: LookUp, { config, ask, globals, out }: Needs<'config' | 'ask' | 'globals' | 'out'>): WizardDeps => ({
   ask: ask.steps,
   institutions,
   recipients: config.read().recipients,
@@ -81,7 +81,7 @@ function chooseRef(flag: string | undefined, inFile: string | undefined): string
   throw new Failure('usage', `The file has the reference ${ref}, and --ref says ${flag}: give one of them.`);
 }
 
-async function readText(file: string, context: Context): Promise<string> {
+async function readText(file: string, context: Needs<'stdin'>): Promise<string> {
   if (file === '-') return readStdin(context);
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw new Failure('usage', `The file ${file} cannot be read.`, { cause });

@@ -3,7 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import { changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { recipientList } from '../../terminal/views/payout-lists.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { answersOf, destinationOnly, readDestination, withMethod } from './payout-draft.js';
 import { completeDestination, openLookUp, recipientRecord, type LookUp } from './payout-flow.js';
@@ -42,7 +42,7 @@ function changed(kept: Destination, flags: DestinationFlags): Destination {
   return withMethod({ ...kept, ...account, ...named, ...given, country: wanted.country, method: wanted.method, methodOf: wanted.methodOf }, wanted.method);
 }
 
-async function askForRest(start: Destination, institutions: LookUp, { ask }: Context): Promise<Destination> {
+async function askForRest(start: Destination, institutions: LookUp, { ask }: Needs<'ask'>): Promise<Destination> {
   const draft = await askRecipient(destinationOnly(start), { ask: ask.steps, institutions });
   if (draft === back) throw new Failure('declined', 'Nothing was kept: you went back from the first question.');
   return draft;

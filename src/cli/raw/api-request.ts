@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { WalletClient } from '../../api/client.js';
 import { Failure } from '../../formats/failure.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { readStdin } from '../stdin.js';
 
 export const accountPlaceholder = '{accountId}';
@@ -32,7 +32,7 @@ export async function fillIn(path: string, client: WalletClient): Promise<string
 }
 
 /** The body from the command line, `@FILE` or `-`: checked to be JSON, and sent to the letter. */
-export async function readBody(given: string, context: Pick<Context, 'stdin'>): Promise<string> {
+export async function readBody(given: string, context: Needs<'stdin'>): Promise<string> {
   const body = await textOf(given, context);
   try {
     JSON.parse(body);
@@ -43,7 +43,7 @@ export async function readBody(given: string, context: Pick<Context, 'stdin'>): 
   return body;
 }
 
-async function textOf(given: string, context: Pick<Context, 'stdin'>): Promise<string> {
+async function textOf(given: string, context: Needs<'stdin'>): Promise<string> {
   if (given === '-') return readStdin(context);
   if (!given.startsWith('@')) return given;
   return readFile(given.slice(1), 'utf8').catch((cause: unknown) => {

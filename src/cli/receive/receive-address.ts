@@ -5,7 +5,7 @@ import { encodeLnurl } from '../../formats/lnurl.js';
 import { depositView, type Deposit } from '../../terminal/cards/deposit-view.js';
 import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from './receive-flow.js';
 import { choice } from '../values.js';
@@ -53,7 +53,7 @@ interface CheckedDeposit {
 const deposits = { btc: bitcoinDeposit, lightning: lightningDeposit };
 
 /** No default: what is sent over the wrong chain is lost. */
-async function askChain({ ask }: Context): Promise<Chain> {
+async function askChain({ ask }: Needs<'ask'>): Promise<Chain> {
   return ask.select({
     message: 'Over which chain will the USDT come?',
     flag: '--chain tron|eth',
@@ -64,13 +64,13 @@ async function askChain({ ask }: Context): Promise<Chain> {
   });
 }
 
-async function bitcoinDeposit({ ownClient, settings }: Context): Promise<CheckedDeposit> {
+async function bitcoinDeposit({ ownClient, settings }: Needs<'ownClient' | 'settings'>): Promise<CheckedDeposit> {
   const answer = await (await ownClient()).bitcoinAddress();
   const address = checkedBitcoinDeposit(answer, settings.network);
   return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21({ address }) } };
 }
 
-async function usdtDeposit(named: Chain | undefined, context: Context): Promise<CheckedDeposit> {
+async function usdtDeposit(named: Chain | undefined, context: Needs<'ask' | 'ownClient'>): Promise<CheckedDeposit> {
   const chain = chains[named ?? (await askChain(context))];
   const answer = await (await context.ownClient()).usdtAddress(chain);
   const address = checkedUsdtDeposit(answer, chain);
@@ -78,7 +78,7 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
 }
 
 /** The QR code carries what a Lightning Address stands for (LUD-16), since more wallets read that. */
-async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
+async function lightningDeposit({ client }: Needs<'client'>): Promise<CheckedDeposit> {
   const service = await client();
   const { address, user, domain } = lightningAddressOf(await service.account(await service.accountId()));
   const code = `lightning:${encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`)}`;

@@ -1,6 +1,6 @@
 // The sandbox's clock: looking at it, moving it, letting it stand still and run on.
 import { sandboxClockView } from '../../terminal/views/sandbox-view.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { clockSchema } from './control-answers.js';
 import { controlSandbox } from './control.js';
 import { defineCommand } from '../define.js';
@@ -8,7 +8,7 @@ import { duration } from '../values.js';
 
 /** Controls the clock and prints what it shows then. */
 async function controlClock(
-  context: Context, method: 'GET' | 'POST', path: string, body?: object,
+  context: Needs<'embedded' | 'out' | 'settings' | 'transport'>, method: 'GET' | 'POST', path: string, body?: object,
 ): Promise<void> {
   const clock = await controlSandbox(context, method, path, clockSchema, body);
   await context.out.record(clock, sandboxClockView(clock));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
 import type { ServerOptions } from '../../sandbox/server.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import type { ValuesOf } from '../define.js';
 import { chosenShapes } from './live-shapes.js';
 import { choice, file, flag, word } from '../values.js';
@@ -32,7 +32,7 @@ export const serverOptions = {
 
 /** The options as the server takes them. Throws Failure `usage` when the certificate cannot be read. */
 export async function readServerOptions(
-  { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>, { env }: Pick<Context, 'env'>,
+  { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>, { env }: Needs<'env'>,
 ): Promise<ServerOptions> {
   return {
     ...flags,

@@ -11,7 +11,7 @@ import type { Check } from '../../terminal/views/checkup-view.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import { noLimits } from '../../wallet/limits/limits.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
 import { secretPlace } from './whereabouts.js';
 
@@ -88,7 +88,7 @@ function checkModes({ config, data }: Home): Finding {
   return problem(`others can read ${open.join(', ')}`, `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`);
 }
 
-function checkSettings({ settings }: Context): Finding {
+function checkSettings({ settings }: Needs<'settings'>): Finding {
   const { profileName, embedded, baseUrl, apiKey } = settings;
   if (embedded) return ok(`profile ${profileName}, the embedded sandbox`);
   const isKnown = baseUrl !== undefined && apiKey !== undefined;
@@ -97,7 +97,7 @@ function checkSettings({ settings }: Context): Finding {
 }
 
 /** Opening a file reads every page of it; opening a database compares its tables. */
-async function checkJournal({ home, journal, database }: Context): Promise<Finding> {
+async function checkJournal({ home, journal, database }: Needs<'home' | 'journal' | 'database'>): Promise<Finding> {
   const path = journalFile(home);
   const found = await database();
   if (found === undefined && !existsSync(path)) return ok(noneYet);
@@ -107,7 +107,7 @@ async function checkJournal({ home, journal, database }: Context): Promise<Findi
 
 const noneYet = 'none yet';
 
-function checkLimits({ settings }: Context): Finding {
+function checkLimits({ settings }: Needs<'settings'>): Finding {
   const { perPayment, perDay, destinations } = settings.profile.limits ?? noLimits;
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
   if (amounts + destinations.length === 0) return ok('none: every payment is up to you', 'svcpay limits set --per-day 100000sat');
@@ -115,14 +115,14 @@ function checkLimits({ settings }: Context): Finding {
 }
 
 /** What goes through a proxy fails in ways of its own. */
-function checkProxy({ settings, env }: Context): Finding | undefined {
+function checkProxy({ settings, env }: Needs<'settings' | 'env'>): Finding | undefined {
   const proxy = proxyOf(env);
   if (proxy === undefined || settings.baseUrl === undefined || !mayBeProxied(new URL(settings.baseUrl))) return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
   return ok(`requests go through ${new URL(proxy.address).host}${except}`);
 }
 
-async function checkSecret(context: Context): Promise<Finding> {
+async function checkSecret(context: Needs<'secrets' | 'settings'>): Promise<Finding> {
   const place = await secretPlace(context);
   return place === undefined ? problem('the API secret is not there', 'svcpay login') : ok(`in ${place}`);
 }
@@ -137,7 +137,7 @@ interface Asked {
 const patienceMs = 10_000;
 
 /** Without a token the service refuses, which is all that is to be heard of it. */
-async function ask({ settings, transport, now, signal }: Context): Promise<Asked> {
+async function ask({ settings, transport, now, signal }: Needs<'settings' | 'transport' | 'now' | 'signal'>): Promise<Asked> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
   try {
@@ -173,7 +173,7 @@ export function compareClocks(date: string | undefined, at: number, isSandbox: b
   return problem(skew, 'Set the clock, best by NTP. Countdowns follow the service.');
 }
 
-async function checkToken(context: Context): Promise<Finding> {
+async function checkToken(context: Needs<'client' | 'embedded' | 'settings' | 'tokens'>): Promise<Finding> {
   const client = await context.client();
   await client.account();
   const accountId = await client.accountId();
@@ -182,7 +182,7 @@ async function checkToken(context: Context): Promise<Finding> {
   return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
 }
 
-async function checkOpen(context: Context): Promise<Finding> {
+async function checkOpen(context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Finding> {
   const { length } = await (await context.journal()).open(await journalScope(context));
   if (length === 0) return ok('none is open');
   return ok(`${length} ${length === 1 ? 'is' : 'are'} open`, 'svcpay tx pending');

@@ -1,7 +1,7 @@
 // Changes one setting of the profile, or takes it away. What is given is checked before it is kept.
 import { Failure } from '../../formats/failure.js';
 import { changeProfile } from '../../store/profile/profiles.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { configNames, findKey, type ConfigKey } from './config-keys.js';
 import { defineCommand } from '../define.js';
 import { flag, text, word } from '../values.js';
@@ -30,7 +30,7 @@ export const configUnset = defineCommand({
   run: ({ key }, context) => change(key, undefined, context),
 });
 
-type Place = Pick<Context, 'config' | 'settings' | 'secrets' | 'out' | 'env'>;
+type Place = Needs<'config' | 'settings' | 'secrets' | 'out' | 'env'>;
 
 async function change(key: ConfigKey, value: string | undefined, context: Place): Promise<void> {
   const { config, settings, secrets, out, env } = context;

@@ -5,10 +5,13 @@ import type { Spend } from '../../store/journal/journal.js';
 import { changeProfile, type Limits } from '../../store/profile/profiles.js';
 import { limitList, type LimitRow } from '../../terminal/views/limits-view.js';
 import { noLimits, sumOf } from '../../wallet/limits/limits.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { spentToday } from '../payment/payment-flow.js';
 
-export async function changeLimits({ config, settings }: Context, change: (before: Limits) => Limits): Promise<Limits> {
+export async function changeLimits(
+  { config, settings }: Needs<'config' | 'settings'>,
+  change: (before: Limits) => Limits,
+): Promise<Limits> {
   const { limits } = await changeProfile(config, settings.profileName, (before) => ({
     ...before,
     limits: change(before.limits ?? noLimits),
@@ -16,7 +19,7 @@ export async function changeLimits({ config, settings }: Context, change: (befor
   return limits ?? noLimits;
 }
 
-export async function showLimits(context: Context): Promise<void> {
+export async function showLimits(context: Needs<'config' | 'journal' | 'now' | 'out' | 'ownClient' | 'settings'>): Promise<void> {
   const { config, settings, out } = context;
   const limits = config.read().profiles[settings.profileName]?.limits ?? noLimits;
   const perDay = Object.keys(limits.perDay).length > 0;
@@ -24,7 +27,7 @@ export async function showLimits(context: Context): Promise<void> {
 }
 
 /** Undefined where the account is not known, because nobody is logged in or the service does not answer. */
-async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
+async function spentInWindow(context: Needs<'journal' | 'now' | 'ownClient'>): Promise<readonly Spend[] | undefined> {
   try {
     return await spentToday(context);
   } catch (error) {
@@ -56,7 +59,7 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
 }
 
 /** A policy must not be taken for more than it is. */
-function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
+function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Needs<'settings'>): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
   const amounts = limited.length === 0 ? 'any amount' : `other currencies than ${limited.join(', ')} without limit`;
   const where = destinations.length === 0 ? 'any destination' : 'only the destinations above';

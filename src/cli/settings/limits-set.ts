@@ -2,7 +2,7 @@
 import { fixed, formatAmount, money, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { noLimits } from '../../wallet/limits/limits.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { changeLimits, showLimits } from './limits-flow.js';
 import { amount } from '../values.js';
@@ -40,7 +40,7 @@ async function agreeToRaise(
   rule: string,
   before: Readonly<Record<string, string>>,
   amounts: readonly Money[],
-  { ask, globals }: Pick<Context, 'ask' | 'globals'>,
+  { ask, globals }: Needs<'ask' | 'globals'>,
 ): Promise<void> {
   for (const { ccy, value } of globals.yes ? [] : amounts) {
     const former = before[ccy];

@@ -6,7 +6,7 @@ import { changeProfile, networks, type Profile } from '../../store/profile/profi
 import { embeddedUrl } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
 import { loginView, type Login } from '../../terminal/views/login-view.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readStdin } from '../stdin.js';
 import { choice, flag, text } from '../values.js';
@@ -75,10 +75,10 @@ async function loginToService(answers: Answers, context: Context): Promise<Login
   return loginOf(context, baseUrl, token, context.secrets.where(place), tokens.path);
 }
 
-const askText = (context: Context, message: string, given: string): Promise<string> =>
+const askText = (context: Needs<'ask'>, message: string, given: string): Promise<string> =>
   context.ask.text({ message, flag: given });
 
-async function findSecret({ apiSecretStdin }: Answers, context: Context): Promise<string> {
+async function findSecret({ apiSecretStdin }: Answers, context: Needs<'ask' | 'settings' | 'stdin'>): Promise<string> {
   if (apiSecretStdin) {
     const secret = (await readStdin(context)).trim();
     if (secret === '') throw new Failure('usage', 'There was no API secret on stdin.');
@@ -90,7 +90,10 @@ async function findSecret({ apiSecretStdin }: Answers, context: Context): Promis
 }
 
 /** A profile of another service or another key is not given up in passing. */
-async function agreeToReplace(next: Profile, { config, settings: { profileName, profile }, ask }: Context): Promise<void> {
+async function agreeToReplace(
+  next: Profile,
+  { config, settings: { profileName, profile }, ask }: Needs<'config' | 'settings' | 'ask'>,
+): Promise<void> {
   const isThere = Object.hasOwn(config.read().profiles, profileName) && (profile.sandbox === true || profile.apiKey !== undefined);
   const isSame = next.sandbox === true ? profile.sandbox === true : next.baseUrl === profile.baseUrl && next.apiKey === profile.apiKey;
   if (!isThere || isSame) return;
@@ -99,10 +102,10 @@ async function agreeToReplace(next: Profile, { config, settings: { profileName, 
   if (!yes) throw new Failure('declined', `Profile ${profileName} stays as it is.`, { hint: 'svcpay login --profile NAME' });
 }
 
-const keepProfile = ({ config, settings }: Context, change: (before: Profile) => Profile): Promise<Profile> =>
+const keepProfile = ({ config, settings }: Needs<'config' | 'settings'>, change: (before: Profile) => Profile): Promise<Profile> =>
   changeProfile(config, settings.profileName, change, true);
 
-function loginOf(context: Context, baseUrl: string, token: Token, secretPlace: string, tokenPlace: string): Login {
+function loginOf(context: Needs<'settings'>, baseUrl: string, token: Token, secretPlace: string, tokenPlace: string): Login {
   return {
     profile: context.settings.profileName,
     baseUrl,

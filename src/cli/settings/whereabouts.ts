@@ -1,9 +1,9 @@
 // Whose wallets these are: the profile, the service and the account that a command acts on; and where the secret is.
 import { credentialName } from '../../store/profile/tokens.js';
 import type { Place } from '../../terminal/views/wallet-view.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 
-export async function placeOf({ settings, client }: Pick<Context, 'settings' | 'client'>): Promise<Place> {
+export async function placeOf({ settings, client }: Needs<'settings' | 'client'>): Promise<Place> {
   const { profileName, embedded, baseUrl } = settings;
   return {
     profile: profileName,
@@ -13,7 +13,7 @@ export async function placeOf({ settings, client }: Pick<Context, 'settings' | '
 }
 
 /** Where the API secret is, in words; undefined when it is nowhere. */
-export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
+export async function secretPlace({ settings, secrets }: Needs<'settings' | 'secrets'>): Promise<string | undefined> {
   const { embedded, apiSecret, baseUrl, apiKey } = settings;
   if (embedded) return 'the sandbox itself';
   if (apiSecret !== undefined) return 'the environment';

@@ -1,11 +1,11 @@
 // The raw bytes of a file or of stdin, to be signed or verified as they are.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { readStdinBytes } from '../stdin.js';
 
 /** `-` or nothing is stdin, which cannot hold a secret as well. */
-export async function inputBytes(file: string | undefined, secretStdin: boolean, context: Context): Promise<Uint8Array> {
+export async function inputBytes(file: string | undefined, secretStdin: boolean, context: Needs<'stdin'>): Promise<Uint8Array> {
   if (file !== undefined && file !== '-') {
     return readFile(file).catch((cause: unknown) => {
       throw new Failure('usage', `The file ${file} cannot be read.`, { cause });

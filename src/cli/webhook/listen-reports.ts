@@ -1,10 +1,10 @@
 // What `webhook listen` says on stderr while it runs: troubles in words, and never a line for each of a thousand.
 import type { StoredEvent } from '../../store/events/event-store.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 
 const quietMs = 5_000;
 
-export function listenReports(context: Context) {
+export function listenReports(context: Needs<'every' | 'out' | 'terminal'>) {
   const { out, terminal } = context;
   const wrongSignature = calmly(context, (count) =>
     out.warn(count === 1 ? 'A delivery with a wrong signature was refused.' : `${count} more with a wrong signature were refused.`),
@@ -31,7 +31,7 @@ export function listenReports(context: Context) {
 }
 
 /** Says the first at once, and the others together, every few seconds. */
-function calmly({ every }: Context, say: (count: number) => void) {
+function calmly({ every }: Needs<'every'>, say: (count: number) => void) {
   let count = 0;
   let stop: (() => void) | undefined;
   const flush = (): void => {

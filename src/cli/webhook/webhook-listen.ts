@@ -6,7 +6,7 @@ import { eventStream, totalLines, type EventRow } from '../../terminal/views/eve
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
 import { parseTarget } from '../../webhooks/forward.js';
 import { startListener, type Listener } from '../../webhooks/listen.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { defineCommand, type ValuesOf } from '../define.js';
 import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
@@ -94,7 +94,11 @@ async function* rows(events: AsyncIterable<Enriched>): AsyncGenerator<EventRow> 
   for await (const { event, payload, transaction } of events) yield withTransaction(eventRow(event, payload), transaction);
 }
 
-async function greet(url: string, { readyFile, forwardTo }: Flags, { out, pid }: Context): Promise<() => Promise<void>> {
+async function greet(
+  url: string,
+  { readyFile, forwardTo }: Flags,
+  { out, pid }: Needs<'out' | 'pid'>,
+): Promise<() => Promise<void>> {
   const remove = readyFile === undefined ? () => Promise.resolve() : await announceReady(readyFile, { url, pid });
   out.say(`Listening on ${url}. Ctrl-C ends.`);
   for (const target of forwardTo) out.say(`Forwarding to ${target.href}`);

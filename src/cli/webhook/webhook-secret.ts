@@ -1,7 +1,7 @@
 // The webhook secret: from stdin, the environment, the secret store or a masked question; never from an argument.
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { readStdin } from '../stdin.js';
 import { flag } from '../values.js';
 
@@ -20,7 +20,10 @@ interface NewSecretFlags {
 const variable = 'SVCPAY_WEBHOOK_SECRET';
 
 /** The secret that the deliveries of the chosen account are signed with. */
-export async function findWebhookSecret(secretStdin: boolean, context: Context): Promise<string> {
+export async function findWebhookSecret(
+  secretStdin: boolean,
+  context: Needs<'ask' | 'env' | 'secrets' | 'settings' | 'stdin'>,
+): Promise<string> {
   return (
     (await givenSecret(secretStdin, context)) ??
     (await context.secrets.load(secretName(context)))?.secret ??
@@ -29,7 +32,10 @@ export async function findWebhookSecret(secretStdin: boolean, context: Context):
 }
 
 /** A secret to register: made here, given, or asked for. */
-export async function chooseSecret({ secretStdin, generateSecret }: NewSecretFlags, context: Context): Promise<string> {
+export async function chooseSecret(
+  { secretStdin, generateSecret }: NewSecretFlags,
+  context: Needs<'ask' | 'env' | 'stdin'>,
+): Promise<string> {
   if (generateSecret && secretStdin) throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');
   if (generateSecret) return `whsec_${randomBytes(32).toString('base64url')}`;
   return (
@@ -41,7 +47,7 @@ export async function chooseSecret({ secretStdin, generateSecret }: NewSecretFla
   );
 }
 
-async function givenSecret(secretStdin: boolean, context: Context): Promise<string | undefined> {
+async function givenSecret(secretStdin: boolean, context: Needs<'env' | 'stdin'>): Promise<string | undefined> {
   if (!secretStdin) return context.env[variable] || undefined;
   const secret = (await readStdin(context)).replace(/\r?\n$/, '');
   if (secret.trim() === '') throw new Failure('usage', 'There was no webhook secret on stdin.');
@@ -49,14 +55,14 @@ async function givenSecret(secretStdin: boolean, context: Context): Promise<stri
 }
 
 /** Keeps the secret, so that `webhook listen` finds it; resolves with where, in words. */
-export async function keepWebhookSecret(secret: string, context: Context): Promise<string> {
+export async function keepWebhookSecret(secret: string, context: Needs<'secrets' | 'settings'>): Promise<string> {
   return context.secrets.where(await context.secrets.save(secretName(context), secret));
 }
 
-export const forgetWebhookSecret = (context: Context): Promise<void> => context.secrets.remove(secretName(context));
+export const forgetWebhookSecret = (context: Needs<'secrets' | 'settings'>): Promise<void> => context.secrets.remove(secretName(context));
 
 /** One webhook per account, so one secret for each. */
-function secretName({ settings }: Context): string {
+function secretName({ settings }: Needs<'settings'>): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
   return ['webhook', baseUrl, embedded ? '' : apiKey, accountId].filter((part) => part !== '').join(' ');
 }

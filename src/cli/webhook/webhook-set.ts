@@ -4,7 +4,7 @@ import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { webhookCard } from '../../terminal/views/webhook-view.js';
 import { callbackUrl, checkCallback } from './callback.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { chooseSecret, keepWebhookSecret, newSecret } from './webhook-secret.js';
 
@@ -51,7 +51,7 @@ async function updateExisting(
 }
 
 /** An account has one webhook: the one before gets no event from now on. */
-async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
+async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Needs<'ask' | 'out'>): Promise<void> {
   out.say(`The account has a webhook: ${before.callback} (${before.id}). It will get no more events.`);
   if (!(await ask.confirm(`Replace it by ${url.href}?`))) {
     throw new Failure('declined', `Nothing was changed: the webhook is still ${before.callback}.`);

@@ -3,7 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/tokens.js';
 import { verifiedView } from '../../terminal/views/webhook-view.js';
 import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { inputBytes } from './input-bytes.js';
 import { file, text } from '../values.js';
@@ -26,7 +26,7 @@ export const verifyWebhook = defineCommand({
 });
 
 /** The secret that is most easily taken for the webhook's. */
-async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
+async function otherSecrets({ settings, secrets }: Needs<'settings' | 'secrets'>): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;
   if (apiKey === undefined) return [];
   const kept = baseUrl === undefined ? undefined : (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;

@@ -30,7 +30,6 @@ export const moves: readonly Move[] = [
   { from: 'confirmed', to: 'final', when: 'the service says how it ended' },
   { from: 'confirmed', to: 'intent', when: 'a person asks for another try', only: isNext },
   { from: 'final', to: 'intent', when: 'it lapsed unconfirmed, or a person asks for another try', only: isNext },
-  { from: 'final', to: 'created', when: 'a later attempt is found', only: isNext },
 ];
 
 /** What is true of an intent at each step; the text says it where it is not. */

@@ -1,7 +1,7 @@
 // How far a transaction is, step by step: quoted ── confirmed ── sent ── settled.
 import type { ListedTransaction } from '../../api/types.js';
 import type { Canvas } from '../terminal.js';
-import { kindOf, stateWord, type Kind } from '../views/state-words.js';
+import { confirmationsText, kindOf, stateWord, type Kind } from '../views/state-words.js';
 import { stateStyle } from '../views/transaction-view.js';
 
 type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
@@ -57,7 +57,7 @@ export function stepsLine(
   { style }: Pick<Canvas, 'style'>,
   reached: readonly string[] = [],
 ): string {
-  return stepsOf(transaction, reached)
-    .map((step) => paintStep(step, style))
-    .join(style.dim(' ── '));
+  const counted = confirmationsText(transaction);
+  const steps = stepsOf(transaction, reached).map((step) => paintStep(step, style));
+  return `${steps.join(style.dim(' ── '))}${counted === undefined ? '' : `   ${counted} confirmations`}`;
 }

@@ -3,7 +3,8 @@ import type { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import type { Canvas } from '../terminal.js';
 
-export type Format = 'table' | 'tsv' | 'json' | 'jsonl' | 'csv';
+export const formats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
+export type Format = (typeof formats)[number];
 
 /** Written in plain notation, empty for null and undefined. */
 export type Cell = string | number | bigint | boolean | Big | null | undefined;

@@ -2,7 +2,7 @@
 import type { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { money } from '../../formats/amount.js';
-import { isQuoted } from '../../formats/states.js';
+import { hasLapsed, isQuoted } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
 import { shortTime } from '../time.js';
 import { sendWord, stateWord } from './state-words.js';
@@ -45,7 +45,10 @@ const stepWords: Readonly<Record<Intent['step'], string>> = {
 
 /** How far it is, in words; what could not be read now says so where it may have changed. */
 export function progressOf({ step, agreed, transaction, txnState }: PendingPayment): string {
-  if (transaction !== undefined && !isQuoted(transaction.txnState)) return stateWord(transaction);
+  if (transaction !== undefined && !isQuoted(transaction.txnState)) {
+    const isDoubted = (step === 'confirming' || step === 'confirmed') && hasLapsed(transaction.txnState);
+    return isDoubted ? `in doubt: the service says ${stateWord(transaction)}` : stateWord(transaction);
+  }
   if (step === 'confirming' || step === 'confirmed') return txnState === null || step === 'confirming' ? stepWords[step] : sendWord(txnState);
   return agreed ? stepWords[step] : `${stepWords[step]}, your yes is missing`;
 }

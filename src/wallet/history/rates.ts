@@ -37,7 +37,8 @@ export function findRate(rates: Rates, given: string): PairRate {
   return { pair, base, quote, rate: inverse.rate.pow(-1).prec(significantDigits), from: inverse.pair };
 }
 
+/** Currencies of four letters are those of the dollar and the euro on chains, such as USDT and USDC; as the second, any. */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
-  const [, base = null, quote = null] = /^(USDT|[A-Z]{3})(USDT|[A-Z]{3})$/.exec(pair) ?? [];
+  const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];
   return { base, quote };
 }

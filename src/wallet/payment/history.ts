@@ -23,6 +23,8 @@ export interface History {
    * when a reading that began after the call is over: calls at the same time share one.
    */
   update(from: number): Promise<void>;
+  /** Reads all of it once more: where the list was not of one piece while it was read, something can have been missed. */
+  readAnew(from: number): Promise<void>;
   /** Reads only if that has not been done for a while; for what is looked at once more before money moves. */
   updateOnce(from: number): Promise<void>;
   /** All attempts under a reference, see `attemptOf`. */
@@ -114,6 +116,7 @@ export function openHistory({ service, references, scope, onRead }: HistoryDeps)
 
   return {
     update,
+    readAnew: async (from) => void (await readAll(from)),
     updateOnce: async (from) => {
       const span = await references.covered(scope);
       const isFresh = span !== undefined && span.from <= from && Math.abs(service.serviceNow() - updatedAt) < freshMs;

@@ -106,6 +106,9 @@ async function waitForTheList(run: Run, refusal: ServiceError): Promise<Transact
     const found = await findEarlier(run, 'now').catch(neverMind);
     if (found !== undefined) return found;
   }
+  await run.history.readAnew(since(run)).catch(neverMind);
+  const found = run.deps.signal.aborted ? undefined : await findEarlier(run, 'now').catch(neverMind);
+  if (found !== undefined) return found;
   throw usedButNotSeen(run.claim.intent.ref, refusal);
 }
 

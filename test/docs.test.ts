@@ -1,0 +1,52 @@
+// The documents: every link and every file that they name is there, and what is written from the code is up to date.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { moves } from '../src/store/journal/steps.js';
+import { machine } from '../src/wallet/payment/machine.js';
+
+const root = resolve(import.meta.dirname, '..');
+const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+const documents = ['README.md', 'CONTRIBUTING.md', ...inDocs.map((name) => join('docs', name))];
+
+const textOf = (document: string): string => readFileSync(join(root, document), 'utf8');
+
+/** Headings as links name them. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N} -]/gu, '').replaceAll(' ', '-'));
+
+function brokenLinks(document: string): string[] {
+  const links = [...textOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? join(root, document) : resolve(root, dirname(document), path);
+    if (!existsSync(target)) return true;
+    return anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor);
+  });
+}
+
+/** Files of the source and the tests that a text names, in full or within a room named before. */
+function missingFiles(document: string): string[] {
+  const named = [...textOf(document).matchAll(/`((?:src|test|build|bench|docs|examples|completions|man)\/[\w./-]*)`/g)].map(([, path = '']) => path);
+  return named.filter((path) => !/NAME|ROOM/.test(path) && !existsSync(join(root, path)));
+}
+
+describe.each(documents)('%s', (document) => {
+  test('links to what is there', () => expect(brokenLinks(document)).toEqual([]));
+  test('names files that are there', () => expect(missingFiles(document)).toEqual([]));
+});
+
+test('the diagram of the payment machine is that of the code', async () => {
+  const arrows = moves.map(({ from, to, when }) => `  ${from} --> ${to}: ${when}`);
+  const steps = Object.entries(machine).map(([step, { means, money, recovery }]) =>
+    `| \`${step}\` | ${means} | ${money === 'stays' ? 'nothing has moved; the payment is given up' : 'only the service can say'} | ${recovery} |`);
+  const text = [
+    '# The payment machine', '',
+    'Written from `src/store/journal/steps.ts` and `src/wallet/payment/machine.ts` by `npx vitest run test/docs.test.ts -u`.', '',
+    '```mermaid', 'stateDiagram-v2', '  [*] --> intent: a payment is asked for', ...arrows, '  final --> [*]', '```', '',
+    'A payment may be given up (closed) at `intent` and at `created`: nothing has moved then, and whoever asks for it anew opens it again.', '',
+    '| Step | What it means | When work on it fails | What a process does that finds it after a crash |', '|---|---|---|---|', ...steps, '',
+  ].join('\n');
+  await expect(text).toMatchFileSnapshot('../docs/payment-machine.md');
+});

@@ -64,7 +64,7 @@ async function runBatch(folder, count, concurrency, url) {
   await writeFile(file, ['ref,to,amount,note', ...lines, ''].join('\n'));
   const [probe, rssFile] = [join(home, 'probe.mjs'), join(home, 'rss')];
   await writeFile(probe, probeText);
-  const args = ['--import', probe, program, 'batch', file, '--yes', '--json', '-q', '--concurrency', String(concurrency)];
+  const args = ['--import', probe, program, 'batch', file, '--yes', '--json', '--concurrency', String(concurrency)];
   const env = {
     ...process.env, SVCPAY_HOME: home, SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'bench', SVCPAY_API_SECRET: 'bench',
     SVCPAY_BENCH_RSS: rssFile,

@@ -235,8 +235,9 @@ test('lines of JSON are the objects of the service', async () => {
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual(Object.values(kinds));
 });
 
+/** Where all is checked, a program that is not there is a failure. */
 function isInstalled(program: string): boolean {
-  return spawnSync(program, ['--help']).status === 0;
+  return spawnSync(program, ['--help']).status === 0 || process.env['CI'] === 'true';
 }
 
 async function written(name: string, text: string): Promise<string> {

@@ -64,7 +64,7 @@ export interface Payment {
   amount?: string | undefined;
   /** The wallet that pays, such as `USDT`, where it is not the usual one of the destination. */
   from?: string | undefined;
-  /** Run again with the same one, it never pays twice. */
+  /** Run again with the same one, it goes on with the same payment. */
   ref?: string | undefined;
   /** The highest total fee: a share, or an amount in the currency of the wallet that pays. */
   maxFee?: { percent: string } | { amount: string; ccy: string } | undefined;

@@ -8,7 +8,7 @@ import { payOrder, plannedSend, plannedSwap, sendArguments, swapArguments } from
 import { defineTool, type Tool } from './tool.js';
 
 const terms = {
-  reference: reference().describe('a name for this payment, such as order-118; the same one never pays twice'),
+  reference: reference().describe('a name for this payment, such as order-118; the same one means the same payment'),
   maxFee: word('AMOUNT|PERCENT', parseMaxFee).optional().describe('a lower highest fee than the one that holds here, written like it: 100sat or 1%'),
 };
 

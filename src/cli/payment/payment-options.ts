@@ -67,7 +67,7 @@ export const paymentOptions = {
   maxRateLoss: word('PERCENT', parseRateLoss)
     .optional()
     .describe("most that a conversion may lose against the service's own rates (with --yes 5%)"),
-  ref: reference().optional().describe('your reference: run again with the same one, it never pays twice'),
+  ref: reference().optional().describe('your reference: run again with the same one, it goes on with the same payment'),
   note: text().optional().describe('a note for yourself; the recipient does not see it'),
   wait: onOff().describe('wait until the payment is settled (the default)'),
   waitTimeout: duration().optional().describe('longest wait for the settlement'),

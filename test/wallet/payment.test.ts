@@ -275,6 +275,19 @@ describe('what can be paid once', () => {
   const unnamed = (made: Bench, wanted: Order): Promise<Transaction> =>
     pay({ order: wanted, ref: undefined, terms: {}, consent: 'standing' }, waiting, made.deps);
 
+  test('that another machine has on its way is followed, whatever this one would have allowed', async () => {
+    const overLightning: Order = { ...invoice, body: { ...order.body, destReq: { ...order.body.destReq, method: 'lightning' } } };
+    const there = { ...quoteOf({ ...overLightning.body, extRefId: 'bolt11-hash' }, 'theirs', Date.UTC(2025, 0, 15)), txnState: 'destsent' };
+    const made = bench(undefined, [there]);
+    let reads = 0;
+    const transaction = async (): Promise<Transaction> => ({ ...made.transactions[0]!, txnState: (reads += 1) > 2 ? 'completed' : 'destsent' });
+    Object.assign(made.deps, { service: { ...made.deps.service, transaction } });
+    const terms = { maxFee: { amount: '0', ccy: 'BTC' } };
+    const paid = await pay({ order: overLightning, ref: undefined, terms, consent: 'standing' }, waiting, made.deps);
+    expect(paid).toMatchObject({ txnId: 'theirs', txnState: 'completed' });
+    expect(requests(made)).toEqual(['POST bolt11-hash']);
+  });
+
   test('goes on without a reference while it is in doubt, and is refused once it is paid', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());

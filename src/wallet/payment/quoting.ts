@@ -22,18 +22,19 @@ export async function createQuote(run: Run): Promise<void> {
   await write(run, { step: 'created', txnId: txn.txnId, txnState: txn.txnState });
 }
 
-/** Where it cannot be created, an earlier attempt of somebody else may be why: that one is told of. */
+/** Where it cannot be created, an earlier attempt of somebody else may be why: that one is gone on with. */
 async function createOrFind(run: Run): Promise<Transaction> {
-  let created: Transaction;
   try {
     await checkLimitsFirst(run);
     await checkBalanceFirst(run);
-    created = await createFresh(run);
   } catch (error) {
-    const earlier = run.ours || !mayBeTaken(error) ? undefined : await findEarlier(run, 'now').catch(neverMind);
+    const isTaken = !run.ours && error instanceof Failure && error.kind === 'limit';
+    const earlier = isTaken ? await findEarlier(run, 'now').catch(neverMind) : undefined;
     if (earlier !== undefined) return earlier;
     throw error;
   }
+  const { txn: created, isFound } = await createFresh(run);
+  if (isFound) return created;
   // The answer is held against the order before anything else of it is believed, whatever state it is in.
   checkEcho(run.order, created);
   checkReference(run, created);
@@ -41,8 +42,6 @@ async function createOrFind(run: Run): Promise<Transaction> {
   run.requotes += 1;
   return created;
 }
-
-const mayBeTaken = (error: unknown): boolean => error instanceof Failure && ['refused', 'limit'].includes(error.kind);
 
 const neverMind = (error: unknown): undefined => {
   if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused')) return undefined;
@@ -75,15 +74,22 @@ function checkReference({ claim: { intent } }: Run, { extRefId, txnId }: Transac
   throw notObeyed(`the reference is ${extRefId == null ? 'missing' : `"${extRefId}"`}, not "${asked}"`, txnId);
 }
 
-async function createFresh(run: Run): Promise<Transaction> {
+/** The answer to a creation, or what the list shows under its reference where that is refused or not answered. */
+async function createFresh(run: Run): Promise<{ readonly txn: Transaction; readonly isFound: boolean }> {
   const { intent } = run.claim;
   const body = { ...run.order.body, extRefId: attemptRef(intent.ref, intent.attempt) };
-  let mayBeOurs = false;
+  let [mayBeOurs, isFound] = [false, false];
+  const find = async (): Promise<Transaction | undefined> => {
+    const earlier = await findEarlier(run, 'now');
+    isFound = earlier !== undefined;
+    return earlier;
+  };
   try {
-    return await createOnce(body, run.ours, () => findEarlier(run, 'now'), (lost) => (mayBeOurs ||= lost), run.deps);
+    const txn = await createOnce(body, run.ours, find, (lost) => (mayBeOurs ||= lost), run.deps);
+    return { txn, isFound };
   } catch (error) {
     if (error instanceof ServiceError && error.kind === 'refused' && (mayBeOurs || (!run.ours && saysUsed(error)))) {
-      return await waitForTheList(run, error);
+      return { txn: await waitForTheList(run, error), isFound: true };
     }
     throw explainRefusal(error, run.available);
   } finally {

@@ -31,7 +31,7 @@ export const mutations = {
   },
   'the reference is not looked for': {
     edits: [[`${payment}/quoting.ts`, `mayBeThere ? await findEarlier(run, 'if-old') : undefined`, 'undefined'],
-      [`${payment}/quoting.ts`, `() => findEarlier(run, 'now')`, 'async () => undefined'],
+      [`${payment}/quoting.ts`, `const earlier = await findEarlier(run, 'now');`, 'const earlier = undefined;'],
       [`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
     machines: true,
   },

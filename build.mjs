@@ -12,7 +12,7 @@ const outdir = 'dist';
 /** Packages stay outside, so that an integrator's own big.js is the same one. */
 const buildLibrary = () =>
   build({
-    entryPoints: { index: 'src/index.ts', sandbox: 'src/sandbox/index.ts' },
+    entryPoints: { index: 'src/index.ts', sandbox: 'src/sandbox.ts' },
     outdir,
     bundle: true,
     splitting: true,

@@ -18,9 +18,9 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
 };
 
-/** The doors to the sandbox: its own commands and the embedded transport. */
+/** The doors to the sandbox: its own commands, the embedded transport and the fixture of the library. */
 const mayUseSandbox = (file: string): boolean =>
-  file.startsWith('cli/sandbox/');
+  file.startsWith('cli/sandbox/') || file === 'sandbox.ts';
 
 interface Import {
   readonly file: string;

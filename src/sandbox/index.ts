@@ -1,4 +1,4 @@
-// The sandbox as a test fixture: the whole service on a free port, with every control as a typed function.
+// The sandbox as a fixture of tests: the whole service on a free port, with every control as a typed function.
 import * as v from 'valibot';
 import { listDeliveries, type Delivery, type DeliveryFilter } from './deliveries/deliveries.js';
 import { listFaults, type Fault, type NewFault } from './world/faults.js';
@@ -9,11 +9,6 @@ import type { Credentials, Seed } from './control/seed.js';
 import type { Service } from './service.js';
 import { listSnapshots, type Snapshot } from './control/snapshots.js';
 import type { State } from './wire/states.js';
-
-export type { Delivery } from './deliveries/deliveries.js';
-export type { Fault, NewFault } from './world/faults.js';
-export type { Snapshot } from './control/snapshots.js';
-export type { LoggedRequest } from './http/request-log.js';
 
 /** Where the sandbox listens, what it keeps and what it begins with; nothing is needed. */
 export type SandboxOptions = ServerOptions;

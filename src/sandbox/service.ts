@@ -9,6 +9,7 @@ import { controlPrefix } from './control/route.js';
 import { controls } from './control/control.js';
 import { createCourier, type Courier } from './deliveries/courier.js';
 import { openStore, type Store } from './storage/database.js';
+import type { OpenFile } from './storage/database-file.js';
 import { deliveryActions } from './deliveries/deliveries.js';
 import { disturb } from './http/disturb.js';
 import { endpoints } from './endpoints/endpoints.js';
@@ -33,6 +34,8 @@ import { webPrefix, webRoutes } from './web/routes.js';
 export interface ServiceOptions {
   /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
   readonly file?: string | undefined;
+  /** Opens that file; not needed in memory. */
+  readonly openFile?: OpenFile | undefined;
   /** The maker's name on the wire, `service` unless given. */
   readonly maker?: string | undefined;
   /** The machine's time in epoch ms. The sandbox's own clock runs on top of it. */
@@ -85,7 +88,7 @@ export interface Service {
 
 /** Opens the service on its file. `baseUrl` tells its address as clients see it, without a trailing slash. */
 export function openService(options: ServiceOptions, baseUrl: () => string): Service {
-  const { file = ':memory:', now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
+  const { file = ':memory:', openFile, now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
   const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
   const checkedTokens: CheckedTokens = new Map();
@@ -94,7 +97,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   const contextOn = (store: Store): Context => ({
     store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), checkedTokens, liveShapes: shapes,
   });
-  const store = openStore({ file, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
+  const store = openStore({ file, openFile, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
 
   const lateRequest: DueAction = (ctx, subject) => {
     const incoming = readKept(subject);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import { openDisk } from '../../src/sandbox/storage/disk.js';
 import { openStore, type Store } from '../../src/sandbox/storage/database.js';
 
@@ -34,7 +35,7 @@ const keys = () =>
 
 test('a new file is its owner\'s alone, and so is its log', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-store-'));
-  const opened = openStore({ file: join(folder, 'sandbox.db'), initialise: () => undefined, verify: () => undefined });
+  const opened = openStore({ file: join(folder, 'sandbox.db'), openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
   await opened.write(() => opened.run('INSERT INTO setting (key, value) VALUES (?, ?)', 'k', 'v'));
   const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
   expect(new Set(modes)).toEqual(new Set([0o600]));
@@ -134,7 +135,7 @@ describe('an answer', () => {
 test('the disk of a file is that of its write-ahead log; a store in memory has none', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'store-'));
   const file = join(folder, 'kept.db');
-  const kept = openStore({ file, initialise: () => undefined, verify: () => undefined });
+  const kept = openStore({ file, openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
   const disk = openDisk(file);
   expect([disk.isOpen, openDisk(':memory:').isOpen]).toEqual([true, false]);
   // SQLite leaves to the disk of the store what it does not wait for itself.

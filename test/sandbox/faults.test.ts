@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { NewFault, Sandbox } from '../../src/sandbox/index.js';
+import type { NewFault, Sandbox } from '../../src/sandbox.js';
 import { startReceiver } from '../support/receiver.js';
 import {
   connect, fresh, lightningReceive, lightningSend, onchainSend, payout, serve, swap, type Client,

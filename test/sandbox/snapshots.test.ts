@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/sandbox/storage/database.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import { connect, fresh, lightningReceive, lightningSend, serve, swap, type Client } from './support.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -103,7 +104,7 @@ describe('a snapshot', () => {
     expect((await later.control('POST', 'snapshots/kept/load')).status).toBe(200);
     expect((await later.call('GET', '/transaction')).body.pagination.total).toBe(1);
     await later.close();
-    const store = openStore({ file, verify: () => undefined, initialise: () => undefined });
+    const store = openStore({ file, openFile: openSqlite, verify: () => undefined, initialise: () => undefined });
     expect(store.all(v.unknown(), 'PRAGMA foreign_key_check')).toEqual([]);
     await store.close();
   });

@@ -2,6 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { openSandbox } from '../../src/sandbox/embedded.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import type { Service } from '../../src/sandbox/service.js';
 import { checkFor, startCheckedSandbox, type Check } from '../support/openapi.js';
 
@@ -138,7 +139,7 @@ export interface Fresh extends Client {
 
 /** A fresh sandbox in this process with a client, its clock frozen and nobody paying by itself. */
 export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
-  const sandbox = openSandbox({ autoPay: 'off', ...options });
+  const sandbox = openSandbox({ autoPay: 'off', openFile: openSqlite, ...options });
   const url = 'http://sandbox.localhost';
   const client = await connect(sandbox.handle, url, sandbox);
   await client.control('POST', 'clock/freeze');

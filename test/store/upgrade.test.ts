@@ -1,15 +1,14 @@
 // Files of earlier versions: upgraded step by step with a copy kept, whenever the upgrade dies; newer ones left alone.
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { buildSync } from 'esbuild';
 import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { copyOf } from '../../src/store/files/sqlite-file.js';
 import { openEventStore } from '../../src/store/events/sqlite-events.js';
 import type { Journal } from '../../src/store/journal/journal.js';
 import { openJournal } from '../../src/store/journal/sqlite-journal.js';
+import { upgradedWhereverKilled } from '../support/killed-upgrade.js';
 
 const fixture = (name: string): string => resolve(import.meta.dirname, 'fixtures', name);
 
@@ -66,24 +65,8 @@ describe('a journal of version 1', () => {
   });
 
   test('is upgraded to the end by the next process, wherever the one before was killed', async () => {
-    const bundle = resolve(import.meta.dirname, `../../node_modules/.cache/opener-${process.pid}.cjs`);
-    onTestFinished(() => rmSync(bundle, { force: true }));
-    buildSync({
-      entryPoints: [resolve(import.meta.dirname, '../../src/store/journal/sqlite-journal.ts')],
-      outfile: bundle, bundle: true, platform: 'node', format: 'cjs', external: ['libsql'],
-    });
-    let died = 0;
-    for (let at = 1; ; at += 1) {
-      const path = fileOf('journal-1.db');
-      const { signal, status, stderr } = spawnSync(process.execPath, [fixture('killed-opener.cjs'), bundle, path, String(at)]);
-      if (signal === null) {
-        expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
-        break;
-      }
-      died += 1;
-      await isWhole(path);
-    }
-    expect(died).toBeGreaterThan(15);
+    const file = 'src/store/journal/sqlite-journal.js#journalIn';
+    expect(await upgradedWhereverKilled(file, () => fileOf('journal-1.db'), isWhole)).toBeGreaterThan(15);
   });
 });
 

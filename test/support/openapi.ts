@@ -1,7 +1,7 @@
 // Holds answers of the sandbox against the OpenAPI description that it serves: paths, statuses, every field.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox.js';
 
 /** A request and its answer. */
 export interface Exchange {

@@ -2,7 +2,8 @@
 import { NetworkError, type Transport } from '../../api/transport.js';
 import type { Credentials } from '../../api/types.js';
 import { openSandbox } from '../../sandbox/embedded.js';
-import { openFolder, sandboxFile, type Home } from '../../store/files/home.js';
+import { sandboxFile, type Home } from '../../store/files/home.js';
+import { openSqlite } from '../../store/files/sqlite-file.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
 import { chosenShapes } from './live-shapes.js';
 import { credentialName, openTokens, type KeptTokens } from '../../store/profile/tokens.js';
@@ -16,8 +17,7 @@ export interface EmbeddedService {
 }
 
 export async function openEmbedded(home: Home, maker: string, env: Parameters<typeof chosenShapes>[0]): Promise<EmbeddedService> {
-  openFolder(home.data);
-  const service = openSandbox({ file: sandboxFile(home), maker, liveShapes: chosenShapes(env) });
+  const service = openSandbox({ file: sandboxFile(home), openFile: openSqlite, maker, liveShapes: chosenShapes(env) });
   const { apiKey, apiSecret, handle } = service;
   return {
     credentials: { apiKey, apiSecret },

@@ -1,7 +1,7 @@
 // Runs the sandbox as a server on this machine until it is interrupted.
 import { startServer } from '../../sandbox/server.js';
 import { Failure } from '../../formats/failure.js';
-import { openFolder, sandboxFile } from '../../store/files/home.js';
+import { sandboxFile } from '../../store/files/home.js';
 import { factLines } from '../../terminal/cards/card.js';
 import type { RecordView } from '../../terminal/output.js';
 import { defineCommand } from '../define.js';
@@ -29,7 +29,6 @@ export const sandboxStart = defineCommand({
     if ((apiKey === undefined) !== (apiSecret === undefined)) {
       throw new Failure('usage', 'Give both --api-key and --api-secret, or neither.');
     }
-    if (file === undefined) openFolder(context.home.data);
     const server = await startServer({
       ...(await readServerOptions(flags, context)),
       ...(apiKey !== undefined && { apiKey, apiSecret }),

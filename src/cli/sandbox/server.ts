@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
 import type { ServerOptions } from '../../sandbox/server.js';
+import { openSqlite } from '../../store/files/sqlite-file.js';
 import type { Needs } from '../context.js';
 import type { ValuesOf } from '../define.js';
 import { chosenShapes } from './live-shapes.js';
@@ -36,6 +37,7 @@ export async function readServerOptions(
 ): Promise<ServerOptions> {
   return {
     ...flags,
+    openFile: openSqlite,
     liveShapes: chosenShapes(env, liveShapes),
     ...(webhookCa !== undefined && { webhookCa: await readCertificate(webhookCa) }),
     // The file keeps what was allowed before; the flag alone adds to it.

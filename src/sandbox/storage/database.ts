@@ -1,11 +1,10 @@
 // Opens the SQLite file and runs the work on it: jobs that wait together share one durable commit, each in a savepoint.
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import Database from 'libsql';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
+import type { OpenFile } from './database-file.js';
 import { openDisk, type Disk } from './disk.js';
 import { busyRetries, groupCommit, isBusy } from './group-commit.js';
-import { schema, schemaVersion } from './schema.js';
+import { sandboxFileIn, sandboxSteps } from './schema.js';
 
 export type Value = string | number | null;
 
@@ -33,11 +32,11 @@ export interface Store {
 
 type Shape<T> = v.GenericSchema<unknown, T>;
 
-const versionRow = v.object({ user_version: v.number() });
-
 export interface StoreOptions {
   /** Path of the file, or `:memory:`. */
   readonly file: string;
+  /** Needed for a file alone. */
+  readonly openFile?: OpenFile | undefined;
   /** Called before every commit: throws when the books are wrong, and then nothing of the group is kept. */
   readonly verify: (store: Store) => void;
   /** Run once while opening, alone on the file and as a unit: fills what a new file lacks. */
@@ -49,10 +48,9 @@ export interface StoreOptions {
 /** One wait for another process inside SQLite, kept short because it stops this process. */
 const busyTimeoutMs = 500;
 
-/** Opens the file, creates the tables in a new one. Several processes may have the same file open. */
+/** Opens the database, with its tables in order. Several processes may have the same file open. */
 export function openStore(options: StoreOptions): Store {
-  if (options.file !== ':memory:') makePrivate(options.file);
-  const db = new Database(options.file, { timeout: busyTimeoutMs });
+  const db = openDatabase(options);
   const prepared = new Map<string, Database.Statement>();
   const statement = (sql: string): Database.Statement => {
     const known = prepared.get(sql);
@@ -110,7 +108,7 @@ export function openStore(options: StoreOptions): Store {
     },
     flush: () => disk.flush(),
   });
-  prepareFile(db, options.file, () => options.initialise(store));
+  alone(db, () => options.initialise(store));
   const disk = options.disk ?? openDisk(options.file);
   // The disk is waited for beside the work, as strictly as SQLite would in the middle of it.
   if (disk.isOpen) db.exec('PRAGMA synchronous = NORMAL');
@@ -127,24 +125,26 @@ function leaveOneFile(db: Database.Database): void {
   }
 }
 
-/** A new file is its owner's alone, whatever the umask: it holds the keys of the sandbox. Its log takes the same mode. */
-function makePrivate(file: string): void {
-  if (existsSync(file)) return;
-  closeSync(openSync(file, 'a', 0o600));
-  chmodSync(file, 0o600);
-}
-
-function prepareFile(db: Database.Database, file: string, initialise: () => void): void {
-  patiently(() => db.exec('PRAGMA journal_mode = WAL'));
-  db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+function openDatabase({ file, openFile }: StoreOptions): Database.Database {
+  const db = file === ':memory:' ? inMemory() : openFile?.(sandboxFileIn(file));
+  if (db === undefined) throw new Error('A file of the sandbox needs something that opens it.');
+  db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
   // Rows lie scattered by their random ids: in a cache of the usual 2 MB most pages would be read over and over.
   db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000');
-  patiently(() => db.exec('BEGIN IMMEDIATE'));
+  return db;
+}
+
+function inMemory(): Database.Database {
+  const db = new Database(':memory:');
+  for (const step of sandboxSteps) db.exec(typeof step === 'string' ? step : step([]));
+  return db;
+}
+
+/** Runs the step while no other process writes, all of it or nothing; the database is closed when it fails. */
+function alone(db: Database.Database, step: () => void): void {
   try {
-    const { user_version: version } = v.parse(versionRow, db.prepare('PRAGMA user_version').get([]));
-    if (version === 0) db.exec(`${schema}; PRAGMA user_version = ${schemaVersion}`);
-    else if (version !== schemaVersion) throw otherVersion(file, version);
-    initialise();
+    patiently(() => db.exec('BEGIN IMMEDIATE'));
+    step();
     db.exec('COMMIT');
   } catch (error) {
     // What goes wrong with the disk ends the transaction by itself.
@@ -152,12 +152,6 @@ function prepareFile(db: Database.Database, file: string, initialise: () => void
     db.close();
     throw error;
   }
-}
-
-function otherVersion(file: string, version: number): Failure {
-  return new Failure('usage', `The sandbox file ${file} is of version ${version}, and this svcpay reads ${schemaVersion}.`, {
-    hint: 'Move the file away: the sandbox then begins anew.',
-  });
 }
 
 /** Opening happens once and synchronously, so it may wait for another process by simply trying again. */

@@ -1,9 +1,35 @@
-// The tables of the sandbox. Amounts are whole numbers of the currency's smallest unit (satoshi, cent, dong).
+// The tables of the sandbox, by numbered steps from one version to the next. Amounts are whole numbers of the currency's
+// smallest unit (satoshi, cent, dong).
+import type { DatabaseFile } from './database-file.js';
 
-/** Raised with every change of the tables; a file of another version is refused. */
-export const schemaVersion = 8;
+/** Tells a sandbox's file from any other SQLite file: the letters `svps`. */
+const applicationId = 0x73767073;
 
-export const schema = `
+const txnColumns = `account_id TEXT NOT NULL REFERENCES account (id),
+  kind TEXT NOT NULL,
+  state TEXT NOT NULL,
+  ext_ref_id TEXT,
+  note TEXT,
+  source_ccy TEXT NOT NULL,
+  source_method TEXT NOT NULL,
+  source_amount INTEGER NOT NULL,
+  source_details TEXT NOT NULL,
+  dest_ccy TEXT NOT NULL,
+  dest_method TEXT NOT NULL,
+  dest_amount INTEGER NOT NULL,
+  dest_details TEXT NOT NULL,
+  extra TEXT NOT NULL,
+  charge INTEGER NOT NULL,
+  arrives INTEGER NOT NULL,
+  service_fee INTEGER NOT NULL,
+  network_fee INTEGER NOT NULL,
+  fx_rate TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL`;
+
+/** Without the counts of transactions that files of this version have: the next step drops them. */
+const version7 = `
 CREATE TABLE setting (
   key TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -61,51 +87,20 @@ CREATE TABLE entry (
   PRIMARY KEY (posting_id, book_id)
 ) STRICT, WITHOUT ROWID;
 
--- number: in the order of creation.
+-- ordinal: dense number per account in the order of creation.
 CREATE TABLE txn (
-  number INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  account_id TEXT NOT NULL REFERENCES account (id),
-  kind TEXT NOT NULL,
-  state TEXT NOT NULL,
-  ext_ref_id TEXT,
-  note TEXT,
-  source_ccy TEXT NOT NULL,
-  source_method TEXT NOT NULL,
-  source_amount INTEGER NOT NULL,
-  source_details TEXT NOT NULL,
-  dest_ccy TEXT NOT NULL,
-  dest_method TEXT NOT NULL,
-  dest_amount INTEGER NOT NULL,
-  dest_details TEXT NOT NULL,
-  extra TEXT NOT NULL,
-  charge INTEGER NOT NULL,
-  arrives INTEGER NOT NULL,
-  service_fee INTEGER NOT NULL,
-  network_fee INTEGER NOT NULL,
-  fx_rate TEXT NOT NULL,
-  expires_at INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL
+  id TEXT PRIMARY KEY,
+  ordinal INTEGER NOT NULL,
+  ${txnColumns}
 ) STRICT;
--- Everything that a list is filtered and ordered by: pages are counted and skipped in the index alone.
-CREATE INDEX txn_listed ON txn (account_id, created_at, number, state, source_method, dest_method);
-CREATE INDEX txn_by_reference ON txn (account_id, ext_ref_id) WHERE ext_ref_id IS NOT NULL;
 
--- Every state that a transaction has been in, with what it was like then.
 CREATE TABLE state_change (
   id INTEGER PRIMARY KEY,
   txn_id TEXT NOT NULL REFERENCES txn (id),
   state TEXT NOT NULL,
   msg TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  source_details TEXT NOT NULL,
-  charge INTEGER NOT NULL,
-  arrives INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL
+  at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
-
 -- While a process posts what is ready for a webhook it holds a numbered claim, until a moment of the machine's clock.
 CREATE TABLE webhook (
   id TEXT PRIMARY KEY,
@@ -222,3 +217,62 @@ CREATE TABLE request_log (
   fault TEXT
 ) STRICT;
 `;
+
+const txnNames = [...txnColumns.matchAll(/^ *(\w+)/gm)].map(([, name]) => name).join(', ');
+
+/** Transactions as they are listed, and states with what a transaction was like in each: for those before, what it is like now. */
+const version8 = (tables: readonly string[]): string => `
+CREATE TABLE txn_8 (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  ${txnColumns}
+) STRICT;
+INSERT INTO txn_8 (id, ${txnNames}) SELECT id, ${txnNames} FROM txn ORDER BY rowid;
+
+CREATE TABLE state_change_8 (
+  id INTEGER PRIMARY KEY,
+  txn_id TEXT NOT NULL REFERENCES txn (id),
+  state TEXT NOT NULL,
+  msg TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  source_details TEXT NOT NULL,
+  charge INTEGER NOT NULL,
+  arrives INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+INSERT INTO state_change_8 ${changesOf('state_change', 'txn')};
+
+${snapshotsIn(tables).map((id) => `
+CREATE TABLE copy_${id}_txn_8 AS SELECT row_number() OVER (ORDER BY rowid) AS number, id, ${txnNames} FROM copy_${id}_txn;
+CREATE TABLE copy_${id}_state_change_8 AS ${changesOf(`copy_${id}_state_change`, `copy_${id}_txn`)};`).join('')}
+${['', ...snapshotsIn(tables).map((id) => `copy_${id}_`)].map((prefix) => `
+DROP TABLE ${prefix}txn;
+ALTER TABLE ${prefix}txn_8 RENAME TO ${prefix}txn;
+DROP TABLE ${prefix}state_change;
+ALTER TABLE ${prefix}state_change_8 RENAME TO ${prefix}state_change;
+DROP TABLE IF EXISTS ${prefix}txn_count;`).join('')}
+
+-- Everything that a list is filtered and ordered by: pages are counted and skipped in the index alone.
+CREATE INDEX txn_listed ON txn (account_id, created_at, number, state, source_method, dest_method);
+CREATE INDEX txn_by_reference ON txn (account_id, ext_ref_id) WHERE ext_ref_id IS NOT NULL;
+CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
+`;
+
+const changesOf = (changes: string, txns: string): string => `
+  SELECT change.id, txn_id, change.state, msg, at, source_details, charge, arrives, expires_at
+  FROM ${changes} AS change JOIN ${txns} AS txn ON txn.id = txn_id ORDER BY change.id`;
+
+/** The numbers of the states that are kept under a name. */
+const snapshotsIn = (tables: readonly string[]): string[] =>
+  tables.flatMap((name) => /^copy_(\d+)_txn$/.exec(name)?.[1] ?? []);
+
+export const sandboxFileIn = (path: string): DatabaseFile => ({
+  path,
+  name: 'sandbox file',
+  applicationId,
+  firstVersion: 7,
+  steps: sandboxSteps,
+  mend: { hint: 'Move it away: the sandbox then begins anew.', next: undefined },
+});
+
+export const sandboxSteps: DatabaseFile['steps'] = [version7, version8];

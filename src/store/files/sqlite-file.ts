@@ -11,10 +11,12 @@ export interface SqliteFile {
   readonly path: string;
   /** What it holds, in words for a message: `payment journal`. */
   readonly name: string;
-  /** Tells it from any other SQLite file; none of version 1 needs to have it. */
+  /** Tells it from any other SQLite file; those of early versions need not have it. */
   readonly applicationId: number;
-  /** The SQL from each version to the next, the first from nothing to version 1. */
-  readonly steps: readonly string[];
+  /** The version that the first step makes, 1 unless told; files of earlier ones are not read. */
+  readonly firstVersion?: number;
+  /** The SQL from each version to the next, the first from nothing; it may depend on which tables there are. */
+  readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
   /** What to do about one that is damaged. */
   readonly mend: Pick<Failure, 'hint' | 'next'>;
   /** Pages that the log beside the file may grow to before they are moved into it. */
@@ -25,6 +27,8 @@ export interface SqliteFile {
 
 /** How long a process waits for another one's write, in ms. */
 const patienceMs = 10_000;
+
+const newestOf = ({ firstVersion = 1, steps }: SqliteFile): number => firstVersion + steps.length - 1;
 
 /** Throws Failure when the file is damaged, from a newer version, or cannot be written; nothing is changed then. */
 export function openSqlite(file: SqliteFile): Database.Database {
@@ -72,7 +76,7 @@ function checkHeader(file: SqliteFile): void {
   // Zero while the tables are still in the write-ahead log alone.
   const application = header.readUInt32BE(applicationAt);
   if (application !== 0 && application !== file.applicationId) throw new Damage('it is a database of another program');
-  if (header.readUInt32BE(versionAt) > file.steps.length) throw newer(file);
+  if (header.readUInt32BE(versionAt) > newestOf(file)) throw newer(file);
 }
 
 /** An empty file is one that was just created, unless there are traces of more. */
@@ -116,22 +120,32 @@ const newer = ({ name, path }: SqliteFile): Failure =>
     hint: 'Use that version, or set SVCPAY_HOME to another folder.',
   });
 
+const tooOld = ({ name, path, mend }: SqliteFile): Failure =>
+  new Failure('usage', `The ${name} ${path} is of a version that is not read any more, and is left as it is.`, mend);
+
 /** Each step is one transaction, with a copy of the file before it: whenever a process dies, the next one goes on. */
 function upgrade(db: Database.Database, file: SqliteFile): void {
-  while (versionOf(db) !== file.steps.length) inTransaction(db, () => takeStep(db, file));
+  if (versionOf(db) === newestOf(file)) return;
+  // A table that is made anew is for a moment not there for those that refer to it.
+  db.pragma('foreign_keys = OFF');
+  while (versionOf(db) !== newestOf(file)) inTransaction(db, () => takeStep(db, file));
+  db.pragma('foreign_keys = ON');
 }
 
 function takeStep(db: Database.Database, file: SqliteFile): void {
-  const version = versionOf(db);
-  if (version > file.steps.length) throw newer(file);
-  if (version === file.steps.length) return;
-  if (version === 0 && tablesIn(db) > 0) throw new Damage('it is a database of another program');
+  const { firstVersion = 1, steps } = file;
+  const [version, newest] = [versionOf(db), newestOf(file)];
+  if (version > newest) throw newer(file);
+  if (version === newest) return;
+  if (version === 0 && tablesIn(db).length > 0) throw new Damage('it is a database of another program');
+  if (version > 0 && version < firstVersion) throw tooOld(file);
   // The write lock is held: nothing comes between the copy and the step.
   if (version > 0) keepCopy(file.path, version);
   // Of a new file there is nothing to keep in between.
-  const to = version === 0 ? file.steps.length : version + 1;
-  const steps = file.steps.slice(version, to).join(';');
-  db.exec(`${steps}; PRAGMA application_id = ${file.applicationId}; PRAGMA user_version = ${to};`);
+  const taken = version === 0 ? steps : steps.slice(version - firstVersion + 1).slice(0, 1);
+  for (const step of taken) db.exec(typeof step === 'string' ? step : step(tablesIn(db)));
+  const reached = version === 0 ? newest : version + 1;
+  db.exec(`PRAGMA application_id = ${file.applicationId}; PRAGMA user_version = ${reached};`);
 }
 
 /** Where the file of an earlier version is kept. */
@@ -152,12 +166,12 @@ function keepCopy(path: string, version: number): void {
 }
 
 const versionSchema = v.object({ user_version: v.number() });
-const countSchema = v.object({ tables: v.number() });
+const nameSchema = v.array(v.object({ name: v.string() }));
 
 const versionOf = (db: Database.Database): number =>
   v.parse(versionSchema, db.prepare('PRAGMA user_version').get()).user_version;
-const tablesIn = (db: Database.Database): number =>
-  v.parse(countSchema, db.prepare('SELECT count(*) AS tables FROM sqlite_master').get()).tables;
+const tablesIn = (db: Database.Database): string[] =>
+  v.parse(nameSchema, db.prepare('SELECT name FROM sqlite_master').all()).map(({ name }) => name);
 
 function closeQuietly(db: Database.Database | undefined): void {
   try {

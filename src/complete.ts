@@ -5,7 +5,7 @@ import type Database from 'libsql';
 import { complete, type Candidate, type Known } from './cli/help/complete.js';
 import type { Page } from './cli/help/pages.js';
 import type { Suggested } from './cli/values.js';
-import { findHome, journalFile, type Home } from './store/files/home.js';
+import { findHome, journalFile, sandboxFile, type Home } from './store/files/home.js';
 
 const mostOffered = 20;
 
@@ -60,6 +60,10 @@ const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[
     const seen = entries(join(data, 'seen-wallets.json'), 'wallets').map(([, ccy]) => String(ccy));
     return [...new Set(['BTC', 'USDT', ...seen])].map((text) => ({ text, about: 'wallet' }));
   },
+  institution: ({ data }) => entries(join(data, 'seen-institutions.json'), 'institutions').flatMap(([country, names]) =>
+    (isRecord(names) ? Object.entries(names) : []).map(([text, name]) => ({ text, about: `${String(name)}, ${country}` }))),
+  snapshot: (home, load) => rowsOf(sandboxFile(home), 'SELECT name FROM snapshot ORDER BY id DESC LIMIT ?', load)
+    .map(({ name }) => ({ text: String(name), about: 'snapshot' })),
   reference: (home, load) => begun(home, load).flatMap(({ ref, state }) => (ref === '' ? [] : [{ text: ref, about: state }])),
   transaction: (home, load) => {
     const own = begun(home, load).flatMap(({ ref, txnId, state }) => (txnId === null ? [] : [{ text: txnId, about: `${state}, ${ref}` }]));
@@ -89,15 +93,20 @@ interface Begun {
 
 /** The latest payments of the journal, newest first. */
 function begun(home: Home, load: Load): Begun[] {
-  const path = journalFile(home);
-  if (!existsSync(path)) return [];
-  const Opened = load('libsql');
-  const db = new Opened(path, { readonly: true });
-  const rows: unknown[] = db.prepare('SELECT ref, txn_id, step FROM intents ORDER BY opened_at DESC LIMIT ?').all(mostOffered);
-  db.close();
-  return rows.filter(isRecord).map(({ ref, txn_id: txnId, step }) => ({
+  const latest = 'SELECT ref, txn_id, step FROM intents ORDER BY opened_at DESC LIMIT ?';
+  return rowsOf(journalFile(home), latest, load).map(({ ref, txn_id: txnId, step }) => ({
     ref: String(ref),
     txnId: typeof txnId === 'string' ? txnId : null,
     state: String(step),
   }));
+}
+
+/** The first rows of what is asked of a database file; none where there is no such file. */
+function rowsOf(path: string, query: string, load: Load): Readonly<Record<string, unknown>>[] {
+  if (!existsSync(path)) return [];
+  const Opened = load('libsql');
+  const db = new Opened(path, { readonly: true });
+  const rows: unknown[] = db.prepare(query).all(mostOffered);
+  db.close();
+  return rows.filter(isRecord);
 }

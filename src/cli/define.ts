@@ -29,7 +29,8 @@ export interface Command {
   readonly createsProfile: boolean;
   readonly ownsRest: boolean;
   readonly formats: readonly string[];
-  readonly fields: readonly string[];
+  /** Undefined where they are those of the answer. */
+  readonly fields: readonly string[] | undefined;
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
@@ -41,7 +42,7 @@ export function defineCommand<A extends Values, O extends Values>(definition: Co
     createsProfile: definition.createsProfile === true,
     ownsRest: definition.ownsRest === true,
     formats: definition.formats ?? [],
-    fields: definition.fields ?? [],
+    fields: definition.fields,
     execute: async (raw, context) => {
       const values = { ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) };
       if (definition.fields === undefined || context.out.offers(definition.fields)) await definition.run(values, context);

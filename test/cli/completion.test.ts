@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { complete } from '../../src/cli/help/complete.js';
 import { completionScript, shells } from '../../src/cli/help/completion-scripts.js';
@@ -67,6 +68,10 @@ describe('the word at the cursor', () => {
     [['tx', 'export', '-o', 'h'], ['hledger']],
     [['wallets', '-o', 'h'], []],
     [['tx', 'cancel', '--fields', 'txnId,txnSt'], ['txnId,txnState']],
+    [['payout', '--institution', ''], ['a-institution']],
+    [['payout', 'institutions', 'V'], ['VN']],
+    [['payout', '--sender-country', 'D'], ['DE', 'DJ', 'DK', 'DM', 'DO', 'DZ']],
+    [['sandbox', 'snapshot', 'load', ''], ['a-snapshot']],
     [['batch', ''], 'files'],
     [['payout', '--from-file', ''], 'files'],
     [['config', 'get', 'base'], ['base-url']],
@@ -91,6 +96,10 @@ describe('in a real shell', () => {
     writeFileSync(join(home, 'config.json'), JSON.stringify(config));
     writeFileSync(join(home, 'seen-ids.json'), JSON.stringify({ seen: [{ scope: 's', txnId: 'ad79a67a-5e07' }] }));
     writeFileSync(join(home, 'seen-wallets.json'), JSON.stringify({ wallets: ['BTC', 'VND'] }));
+    writeFileSync(join(home, 'seen-institutions.json'), JSON.stringify({ institutions: { VN: { 970436: 'Vietcombank' } } }));
+    const state = new Database(join(home, 'sandbox.db'));
+    state.exec("CREATE TABLE snapshot (id INTEGER, name TEXT); INSERT INTO snapshot VALUES (1, 'funded')");
+    state.close();
   });
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
@@ -105,6 +114,8 @@ describe('in a real shell', () => {
     ['svcpay --profile ', ['main', 'trial']],
     ['svcpay tx get ', ['ad79a67a-5e07']],
     ['svcpay wallets V', ['VND']],
+    ['svcpay payout --institution ', ['970436']],
+    ['svcpay sandbox snapshot load ', ['funded']],
     ['svcpay batch r', ['rows.csv']],
     ['svcpay send lightning ', []],
     ['svcpay tx export --out', ['--output']],

@@ -30,9 +30,8 @@ const draftOf = (flags: RawValues, recipients: Readonly<Record<string, Recipient
   readDraft(readAll(payoutOptions, flags), recipients, undefined);
 
 async function played(script: Script, flags: RawValues = {}, book: Readonly<Record<string, Recipient>> = {}) {
-  const { ask, complaints, left } = actor(script);
+  const { ask, complaints, shown, left } = actor(script);
   const lookedUp: string[] = [];
-  const headings: string[] = [];
   const draft = await askPayout(draftOf(flags, book), {
     ask,
     institutions: async (country) => {
@@ -42,10 +41,9 @@ async function played(script: Script, flags: RawValues = {}, book: Readonly<Reco
     recipients: book,
     parseName: parseRecipientName,
     mayKeep: true,
-    heading: (text) => void headings.push(text),
   });
   expect(left()).toEqual([]);
-  return { draft, complaints, lookedUp, headings };
+  return { draft, complaints, lookedUp, shown };
 }
 
 const recipient = [
@@ -75,9 +73,10 @@ const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '5000
 
 describe('the wizard', () => {
   test('asks for everything in order, and takes what only one answer can be', async () => {
-    const { draft, headings } = await played([...whole, ...keepNothing]);
+    const { draft, shown } = await played([...whole, ...keepNothing]);
     const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'];
-    expect(headings).toEqual(parts.map((part, index) => `Payout · step ${index + 1} of 6 · ${part}`));
+    const titles = [...parts.map((part, index) => `  Payout · step ${index + 1} of 6 · ${part}`), '  Payout'];
+    expect([...new Set(shown.map(([title]) => title))]).toEqual(titles);
     expect(draft).toMatchObject({
       method: { code: 'vnd-instant' },
       institution: '970436',
@@ -92,6 +91,29 @@ describe('the wizard', () => {
       keepSender: false,
       keepAs: '',
     });
+  });
+
+  test('folds what is answered to a line a step, over the question that is next', async () => {
+    const { shown } = await played([...whole, ...keepNothing]);
+    expect(shown.at(-3)).toEqual([
+      '  Payout · step 6 of 6 · Amount',
+      '  ✓ Vietnam · vnd-instant · within minutes',
+      '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
+      '  ✓ LE VAN A · Vietnam · +84912345678',
+      '  ✓ sender: business · Acme Ltd · Germany · 1 High St',
+      '  ✓ purpose 1 · source 2 · relationship 3',
+    ]);
+    const kept = await played(['recipient Le', 'purpose <', 'recipient <'], senderFlags, { 'Le Van A': leVanA });
+    expect(kept.shown).toEqual([
+      ['  Payout · step 1 of 6 · Where to', '  ✓ sender: Jane Roe · Germany (kept)'],
+      [
+        '  Payout · step 5 of 6 · Codes',
+        '  ✓ Vietnam · vnd-instant · within minutes',
+        '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
+        '  ✓ Le Van A · Vietnam                   ✓ sender: Jane Roe · Germany (kept)',
+      ],
+      ['  Payout · step 1 of 6 · Where to', '  ✓ sender: Jane Roe · Germany (kept)'],
+    ]);
   });
 
   test('asks for the method where there are several, and then for institutions of its kind', async () => {
@@ -219,7 +241,7 @@ describe('after a no', () => {
     const nothing = { institutions: async () => institutions, recipients: {}, parseName: parseRecipientName, mayKeep: false };
     const before = draftOf(complete);
     const forgotten = payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
-    const draft = await askPayout(forgotten, { ...nothing, ask, heading: () => undefined }, before);
+    const draft = await askPayout(forgotten, { ...nothing, ask }, before);
     expect(left()).toEqual([]);
     return draft;
   };

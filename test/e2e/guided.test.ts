@@ -63,12 +63,23 @@ describe('a guided flow', { timeout: 20_000 }, () => {
     expect(tty.text()).toMatch(/Stopped waiting\. The invoice can be paid until \d\d:\d\d\.\s+svcpay tx watch [0-9a-f-]{36}/);
   });
 
-  test('is none in a pipe: what is missing is a usage error', async ({ around }) => {
-    for (const line of ['send', 'send lightning', 'send alice@example.com', 'swap', 'swap 25usdt', 'receive', 'receive onchain']) {
-      const run = await svcpay([...line.split(' '), '--yes'], around);
-      expect([line, run.exitCode, run.stdout]).toEqual([line, 2, '']);
+  const lacking: [line: string, missing: string][] = [
+    ['send', 'Not sent: missing DESTINATION and --yes: no question can be asked, stdin is not a terminal.'],
+    ['send lightning --yes', 'Not sent: missing INVOICE:'],
+    ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (as in 50000sat) and --yes:'],
+    ['send alice@example.com --yes', 'missing AMOUNT (as in 50000sat):'],
+    ['swap', 'missing AMOUNT, FROM, TO and --yes:'],
+    ['swap 25usdt --yes', 'missing TO:'],
+    ['receive', 'Missing lightning, onchain or address:'],
+    ['receive onchain', 'Missing AMOUNT (as in 50000sat):'],
+  ];
+  test('is none in a pipe: what is missing is named at once', async ({ around }) => {
+    for (const [line, missing] of lacking) {
+      const run = await svcpay(line.split(' '), around);
+      expect([line, run.exitCode, run.stdout]).toEqual([line, 9, '']);
+      expect(run.stderr).toContain(missing);
     }
-    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+    expect(around.sandbox.requests()).toHaveLength(0);
   });
 });
 

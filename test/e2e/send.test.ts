@@ -185,7 +185,6 @@ const bad: readonly Bad[] = [
   { why: 'an amount that is not that of the invoice', args: (it) => [it, '999sat'], says: /this invoice is for 0\.00001000 BTC, not for 999sat/ },
   { why: 'an amount that is not that of the URI', args: () => [`bitcoin:${bitcoin}?amount=0.1`, '0.2btc'], says: /for 0\.10000000 BTC, not for 0\.2btc/ },
   { why: 'an invoice without an amount', args: () => [amountless, '1000sat'], says: /no amount.*Ask for an invoice with an amount/s },
-  { why: 'a missing amount', args: () => ['bob@example.com'], says: /the amount is missing.*50000sat/ },
   { why: 'an amount in USDT for a Bitcoin address', args: () => [bitcoin, '5usdt'], says: /amount of USDT, but BTC is needed.*50000sat/ },
   { why: 'an amount in bitcoin for a TRON address', args: () => ['usdt', tron, '5000sat'], says: /amount of BTC, but USDT is needed.*25usdt/ },
   { why: 'less than 1 000 sat on-chain', args: () => ['onchain', bitcoin, '999sat'], says: /999 sat is too little.*at least 1000sat/s },

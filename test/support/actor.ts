@@ -1,21 +1,26 @@
 // Somebody who answers questions by a script, in place of a terminal, and fails on one that the script does not expect.
+import { Chalk } from 'chalk';
 import { expect } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
-import { back, type Ask, type Back, type Choice } from '../../src/terminal/ask/ask.js';
+import { back, type Ask, type Back, type Choice, type Over } from '../../src/terminal/ask/ask.js';
 
 /** `flag answer`: the question that is expected, and what is typed or chosen; `<` goes back. */
 export type Script = readonly string[];
 
+const canvas = { style: new Chalk({ level: 0 }), columns: 80, rows: 24, blocks: false };
+
 export function actor(script: Script) {
   const left = [...script];
+  const shown: (readonly string[])[] = [];
   const complaints: string[] = [];
-  const next = (flag: string): string => {
+  const next = (flag: string, over: Over | undefined): string => {
+    shown.push(over?.(canvas) ?? []);
     const [expected = 'the end', ...answer] = (left.shift() ?? '').split(' ');
     expect(flag.split(' ')[0]?.replace(/^--/, '')).toBe(expected);
     return answer.join(' ');
   };
-  const choose = async <T>({ flag, choices }: { flag: string; choices: readonly Choice<T>[] }): Promise<T | Back> => {
-    const answer = next(flag);
+  const choose = async <T>({ flag, choices, over }: { flag: string; choices: readonly Choice<T>[]; over?: Over | undefined }): Promise<T | Back> => {
+    const answer = next(flag, over);
     if (answer === '<') return back;
     const chosen = choices.find(({ name }) => name.toLowerCase().includes(answer.toLowerCase()));
     if (chosen === undefined) throw new Error(`${flag} does not offer ${answer}: ${choices.map(({ name }) => name).join('; ')}`);
@@ -24,13 +29,13 @@ export function actor(script: Script) {
   const ask: Ask['steps'] = {
     select: choose,
     search: choose,
-    text: async ({ flag }) => {
-      const answer = next(flag);
+    text: async ({ flag, over }) => {
+      const answer = next(flag, over);
       return answer === '<' ? back : answer;
     },
-    parsed: async ({ flag, parse, default: suggested }) => {
+    parsed: async ({ flag, parse, default: suggested, over }) => {
       for (;;) {
-        const answer = next(flag);
+        const answer = next(flag, over);
         if (answer === '<') return back;
         try {
           return parse(answer === '' ? (suggested ?? '') : answer);
@@ -41,5 +46,5 @@ export function actor(script: Script) {
       }
     },
   };
-  return { ask, complaints, left: () => left };
+  return { ask, complaints, shown, left: () => left };
 }

@@ -82,6 +82,12 @@ describe('on a terminal', () => {
     await shows('ANSWER "970415"');
   });
 
+  test('a search takes the first find for an Enter that comes with the words', async () => {
+    const { type, shows } = await asked('search', 'Bank');
+    type(`techcom${enter}`);
+    await shows('ANSWER "970407"');
+  });
+
   test('a search that finds nothing does not take the way back for a find', async () => {
     const { type, shows } = await asked('searchBack', '← Back');
     type('zzz');
@@ -126,7 +132,7 @@ describe('on a terminal', () => {
   });
 
   test('a question left behind is wiped from the screen', async () => {
-    const { type, exit, screen } = await asked('textBack', 'Account number (esc or < goes back)');
+    const { type, exit, screen } = await asked('textBack', 'Account number (esc back)');
     type('0123');
     type(escape);
     await exit;
@@ -206,6 +212,11 @@ describe('on a terminal', () => {
   test('a terminal without unicode is asked in ASCII', async () => {
     const { screen } = await asked('selectBack', '< Back', { env: { LANG: 'C' } });
     expect(screen().join('\n')).toMatch(/^[\n -~]*$/);
+  });
+
+  test('a long question breaks between its words', async () => {
+    const { screen } = await asked('long', 'list', { columns: 40 });
+    expect(screen().slice(0, 2)).toEqual(['? Relationship to the recipient, a', '  number: ask the service for its list']);
   });
 
   test('a window of 40 columns wraps no choice', async () => {

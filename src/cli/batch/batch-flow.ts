@@ -126,7 +126,7 @@ type Plan = (row: BatchRow) => Promise<PlannedRow>;
 
 function planner(
   { name, from }: BatchFlags,
-  context: Needs<'client' | 'config' | 'live' | 'now' | 'out' | 'settings' | 'terminal'>,
+  context: Needs<'client' | 'config' | 'home' | 'live' | 'now' | 'out' | 'settings' | 'terminal'>,
 ): Plan {
   let opened: ReturnType<typeof openLookUp> | undefined;
   const { config, settings } = context;

@@ -6,6 +6,7 @@ import { isAlive } from '../owner.js';
 import { findDatabase, parts } from './db-flow.js';
 
 export const dbMove = defineCommand({
+  fields: ['payments', 'events'],
   arguments: {},
   options: {},
   examples: [['svcpay db move', 'from the files of this home; open payments go on from the database']],

@@ -3,6 +3,7 @@ import { defineCommand } from '../define.js';
 import { findDatabase, parts } from './db-flow.js';
 
 export const dbUpgrade = defineCommand({
+  fields: [],
   arguments: {},
   options: {},
   examples: [['svcpay db upgrade', 'once, when no older svcpay uses the database any more']],

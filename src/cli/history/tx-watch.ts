@@ -1,4 +1,5 @@
 // Follows transactions until each is final. Exit code 6 when one of them ended without completing.
+import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
@@ -11,6 +12,7 @@ import { lookUp, noteEnd } from './look.js';
 import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({
+  fields: paymentFields,
   arguments: { ids: transaction().repeated().describe('transaction ids, their first eight characters, or references') },
   options: { waitTimeout: duration().optional().describe('longest wait') },
   examples: [

@@ -21,7 +21,7 @@ export async function runPayment(
   context: Context,
 ): Promise<void> {
   const { globals } = context;
-  if (!flags.quoteOnly && !globals.yes) context.ask.demand(['--yes']);
+  demandAnswers([], flags, context);
   const noted = flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
   const request = {
     order: noted,
@@ -31,6 +31,17 @@ export async function runPayment(
   };
   const asked = { ...presentation, isAsked: !flags.quoteOnly };
   await showPayment(asked, (deps) => pay(request, optionsOf(flags), deps), context);
+}
+
+/** Throws Failure `declined` that names all that is missing, the yes too, where nobody can be asked for it. */
+export function demandAnswers(
+  missing: readonly string[],
+  { quoteOnly }: Pick<PaymentFlags, 'quoteOnly'>,
+  { ask, globals }: Needs<'ask' | 'globals'>,
+  hint?: string,
+): void {
+  const all = [...missing, ...(quoteOnly || globals.yes ? [] : ['--yes'])];
+  if (all.length > 0) ask.demand(all, hint);
 }
 
 /** Draws a payment while it is driven, and prints its transaction. */

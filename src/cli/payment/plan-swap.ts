@@ -58,21 +58,23 @@ function wallet(name: string | undefined): string | undefined {
   return parseCurrency(name);
 }
 
-/** Throws Failure `usage` for what is missing, for two sides that are one, and for an amount that cannot be. */
+/** Throws Failure `usage` for two sides that are one, and for an amount that cannot be. */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean): Swap {
-  if (amount === undefined) throw usage('Not sent: what to swap is missing. Write it as in: svcpay swap 25usdt BTC');
-  if (from === undefined || to === undefined) throw oneWallet(amount, from ?? to ?? 'BTC', receive);
+  if (amount === undefined || from === undefined || to === undefined) throw new Error('A swap was to be made of words of which one is missing.');
   if (from === to) throw usage(`Not sent: a swap needs two different wallets, and both are ${from}.`);
   return { from, to, amount: parseAmount(amount, receive ? to : from), receive };
 }
 
-/** `swap 25 USDT`: the other wallet is missing, not the unit. */
-function oneWallet(amount: string, ccy: string, receive: boolean): Failure {
-  const bare = isUnitless(amount);
-  const other = ccy === 'BTC' ? 'USDT' : 'BTC';
-  const [missing, pair] = receive ? ['out of', `${other} ${ccy} --receive`] : ['into', `${ccy} ${other}`];
-  const hint = `svcpay swap ${amount}${bare && ccy === 'BTC' ? 'btc' : ''} ${pair}`;
-  return new Failure('usage', `Not sent: ${amount}${bare ? ` ${ccy}` : ''} ${missing} which wallet? Name both.`, { hint });
+/** What is still to be said, as the help writes it. */
+export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
+  Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) => (word === undefined ? [name] : []));
+
+/** A whole swap, with what is known of this one. */
+export function swapExample({ amount = '25', from, to }: SwapWords, receive: boolean): string {
+  const known = (receive ? to : from) ?? from ?? to ?? 'USDT';
+  const other = known === 'BTC' ? 'USDT' : 'BTC';
+  const unit = isUnitless(amount) && known === 'BTC' ? 'btc' : '';
+  return `svcpay swap ${amount}${unit} ${receive ? `${other} ${known} --receive` : `${known} ${other}`}`;
 }
 
 /** An amount of the other wallet was meant for the other side. */

@@ -7,7 +7,7 @@ import type { Context, Needs } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
 import { runGuided } from './guided.js';
-import { runPayment } from './payment-flow.js';
+import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 
 /** What a command line says of a send. */
@@ -25,10 +25,12 @@ export async function runSend(
   const { spend, from, via, deductFees } = flags;
   const words = { kind, to, amount, spend, from, via, deductFees };
   const around = { network: context.settings.network, now: context.now() };
-  const { missing } = planSend(words, around);
-  if (missing === undefined || !context.terminal.canPrompt) return paySend(planSendNow(words, around), flags, context);
+  const { missing, ccy } = { ccy: undefined, ...planSend(words, around) };
+  const isAsked = missing !== undefined && (missing !== 'way' || context.terminal.canPrompt);
+  if (!isAsked) return paySend(planSendNow(words, around), flags, context);
+  demandAnswers(missingWords(words, missing, ccy), flags, context);
   const flow = {
-    ask: (answers: SendWords) => askSend(answers, around, context),
+    ask: (answers: SendWords, before?: SendWords) => askSend(answers, around, context, before),
     run: (answers: SendWords) => paySend(planSendNow(answers, around), flags, context),
     changesAfterNo: false,
     pays: true,
@@ -39,6 +41,17 @@ export async function runSend(
   };
   await runGuided(words, flow, flags.ref, context);
 }
+
+/** As the help of the command writes them. */
+function missingWords({ kind, amount, spend }: SendWords, missing: Missing, ccy: string | undefined): string[] {
+  const needsAmount = missing === 'amount' || (amount === undefined && spend === undefined && kind !== undefined && kind !== 'lightning');
+  return [
+    ...(missing === 'destination' ? [destinationWords[kind ?? 'any']] : []),
+    ...(needsAmount ? [`AMOUNT (as in ${ccy === 'USDT' || kind === 'usdt' ? '25usdt' : '50000sat'})`] : []),
+  ];
+}
+
+const destinationWords = { any: 'DESTINATION', lightning: 'INVOICE', lnurl: 'ADDRESS', onchain: 'ADDRESS', usdt: 'ADDRESS' } as const;
 
 const withoutAmount = (words: SendWords): SendWords => ({ ...words, amount: undefined, spend: undefined });
 const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(words), to: undefined, via: undefined });
@@ -51,25 +64,31 @@ async function paySend(plan: SendPlan, flags: PaymentFlags, context: Context): P
 }
 
 /** An answer that makes no payment is refused where it is typed. */
-function askSend(start: SendWords, around: Surroundings, { ask }: Needs<'ask'>): Promise<SendWords | Back> {
+function askSend(
+  start: SendWords,
+  around: Surroundings,
+  { ask }: Needs<'ask'>,
+  before: SendWords | undefined,
+): Promise<SendWords | Back> {
   const parse = (soFar: SendWords, name: 'to' | 'amount') => (text: string): SendWords => {
     const next = { ...soFar, [name]: text };
     const planned = planSend(next, around);
     if (planned.missing === undefined) checkNotExpired({ expiresAt: planned.plan.expiresAt ?? Infinity }, around.now);
     return next;
   };
-  const asking = (missing: Missing, question: (soFar: SendWords, ccy: string | undefined) => Promise<SendWords | Back>) =>
-    (soFar: SendWords): ReturnType<Step<SendWords>> => {
-      const planned = planSend(soFar, around);
-      return planned.missing === missing ? question(soFar, planned.ccy) : undefined;
-    };
+  type Question = (soFar: SendWords, before: SendWords | undefined, ccy: string | undefined) => Promise<SendWords | Back>;
+  const asking = (missing: Missing, question: Question): Step<SendWords> => (soFar, before) => {
+    const planned = planSend(soFar, around);
+    return planned.missing === missing ? question(soFar, before, planned.ccy) : undefined;
+  };
   return walk<SendWords>(start, [
-    asking('destination', (soFar) =>
-      ask.steps.parsed({ message: destinationQuestion(soFar.kind), flag: 'DESTINATION', parse: parse(soFar, 'to') })),
-    asking('way', (soFar) => taking(ask.steps.select(wayQuestion), (via) => ({ ...soFar, via }))),
-    asking('amount', (soFar, ccy) =>
-      ask.steps.parsed({ message: amountQuestion(ccy), flag: 'AMOUNT', parse: parse(soFar, 'amount') })),
-  ]);
+    asking('destination', (soFar, before) =>
+      ask.steps.parsed({ message: destinationQuestion(soFar.kind), flag: 'DESTINATION', default: before?.to, parse: parse(soFar, 'to') })),
+    asking('way', (soFar, before) =>
+      taking(ask.steps.select({ ...wayQuestion, default: before?.via }), (via) => ({ ...soFar, via }))),
+    asking('amount', (soFar, before, ccy) =>
+      ask.steps.parsed({ message: amountQuestion(ccy), flag: 'AMOUNT', default: before?.amount, parse: parse(soFar, 'amount') })),
+  ], before);
 }
 
 const destinationNames: Readonly<Record<SendKind, string>> = {

@@ -8,9 +8,9 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
 import { runGuided } from './guided.js';
-import { runPayment } from './payment-flow.js';
+import { demandAnswers, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
-import { planSwap, readSwapWords, swapOrderOf, type SwapWords } from './plan-swap.js';
+import { missingOf, planSwap, readSwapWords, swapExample, swapOrderOf, type SwapWords } from './plan-swap.js';
 import { walletChoices, type WalletChoice } from './wallet-choices.js';
 
 export const swap = defineCommand({
@@ -32,12 +32,13 @@ export const swap = defineCommand({
   ],
   async run({ words: given = '', receive, ...flags }, context) {
     const words = readSwapWords(given, receive);
-    const isWhole = words.amount !== undefined && words.from !== undefined && words.to !== undefined;
+    const missing = missingOf(words);
     const run = (answers: SwapWords): Promise<void> => paySwap(answers, receive, flags, context);
-    if (isWhole || !context.terminal.canPrompt) return run(words);
+    if (missing.length === 0) return run(words);
+    demandAnswers(missing, flags, context, `Write it as in: ${swapExample(words, receive)}`);
     const wallets = await walletChoices(context);
     const flow = {
-      ask: (answers: SwapWords) => askSwap(answers, receive, wallets, context.ask.steps),
+      ask: (answers: SwapWords, before?: SwapWords) => askSwap(answers, receive, wallets, context.ask.steps, before),
       run,
       changesAfterNo: false,
       pays: true,
@@ -61,22 +62,23 @@ function askSwap(
   receive: boolean,
   wallets: readonly WalletChoice[],
   ask: Ask['steps'],
+  before: SwapWords | undefined,
 ): Promise<SwapWords | Back> {
   const full = wallets.filter(({ isEmpty }) => !isEmpty);
   return walk<SwapWords>(start, [
-    (soFar) => {
+    (soFar, before) => {
       const choices = full.filter(({ value }) => value !== soFar.to);
       return soFar.from === undefined
-        ? taking(ask.select({ message: 'From', flag: 'FROM', choices }), (from) => ({ ...soFar, from }))
+        ? taking(ask.select({ message: 'From', flag: 'FROM', choices, default: before?.from }), (from) => ({ ...soFar, from }))
         : undefined;
     },
-    (soFar) => {
+    (soFar, before) => {
       const choices = wallets.filter(({ value }) => value !== soFar.from);
       return soFar.to === undefined
-        ? taking(ask.select({ message: 'To', flag: 'TO', choices }), (to) => ({ ...soFar, to }))
+        ? taking(ask.select({ message: 'To', flag: 'TO', choices, default: before?.to }), (to) => ({ ...soFar, to }))
         : undefined;
     },
-    (soFar) => {
+    (soFar, before) => {
       if (soFar.amount !== undefined) return undefined;
       const ccy = receive ? soFar.to : soFar.from;
       const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? ', as in 50000sat' : `, in ${ccy}`}`;
@@ -84,7 +86,7 @@ function askSwap(
         parseAmount(amount, ccy);
         return { ...soFar, amount };
       };
-      return ask.parsed({ message, flag: 'AMOUNT', parse });
+      return ask.parsed({ message, flag: 'AMOUNT', default: before?.amount, parse });
     },
-  ]);
+  ], before);
 }

@@ -2,6 +2,7 @@
 import type { CreateTransaction, Institution } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifTold } from '../../formats/failure.js';
+import { keepSeenInstitutions } from '../../store/files/seen-words.js';
 import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
 import type { Fact } from '../../terminal/cards/card.js';
 import { shellWord } from '../../terminal/next-step.js';
@@ -18,14 +19,23 @@ import type { Destination as KnownDestination } from './payout-options.js';
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
+/** Those of a country, kept for completion. */
+export async function institutionsOf(countryCode: string, { client, home }: Needs<'client' | 'home'>): Promise<readonly Institution[]> {
+  const found = await institutionsIn(countryCode, await client());
+  const names = found.map(({ institutionCode, institutionName }): [string, string] => [institutionCode, institutionName ?? '']);
+  await keepSeenInstitutions(home, countryCode, Object.fromEntries(names));
+  return found;
+}
+
 /** The service's look-up of institutions, asked once per country; where it fails, codes are taken as they are. */
-export async function openLookUp({ client, live, out, terminal }: Needs<'client' | 'live' | 'out' | 'terminal'>): Promise<LookUp> {
-  const service = await client();
+export async function openLookUp(context: Needs<'client' | 'home' | 'live' | 'out' | 'terminal'>): Promise<LookUp> {
+  const { live, out, terminal } = context;
+  await context.client();
   const known = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
     if (terminal.canAnimate) live.start(() => 'Looking up institutions');
     const untold = (why: string): void => out.say(`The institution is not checked. ${why}`);
-    return (await ifTold(institutionsIn(countryCode, service).finally(() => live.stop()), untold)) ?? [];
+    return (await ifTold(institutionsOf(countryCode, context).finally(() => live.stop()), untold)) ?? [];
   };
   return (countryCode) => {
     const answer = known.get(countryCode) ?? ask(countryCode);

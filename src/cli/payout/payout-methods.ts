@@ -1,11 +1,11 @@
 // Lists where fiat can be paid out to and how. Specification: Supported fiat payout destinations.
 import { methodList } from '../../terminal/views/payout-lists.js';
-import { findCountry, methodsIn } from '../../wallet/payout/methods.js';
+import { findCountry, methodsIn, payoutCountries } from '../../wallet/payout/methods.js';
 import { defineCommand } from '../define.js';
 import { word } from '../values.js';
 
 export const payoutMethods = defineCommand({
-  arguments: { country: word('COUNTRY', findCountry).optional().describe('only this country, as in VN') },
+  arguments: { country: word('COUNTRY', findCountry, payoutCountries.map(({ code }) => code)).optional().describe('only this country, as in VN') },
   options: {},
   examples: [
     ['svcpay payout methods', 'all countries'],

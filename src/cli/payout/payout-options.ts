@@ -1,5 +1,5 @@
 // The flags of a payout: one for every answer that it needs.
-import { parseCountryCode } from '../../formats/country.js';
+import { countryCodes, parseCountryCode } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import { highestCode, parseLine } from '../../wallet/payout/order.js';
 import { findCountry, findMethod, methodOfKind, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../../wallet/payout/methods.js';
@@ -29,7 +29,7 @@ function readMethod(text: string): MethodOf {
 const partyOptions = (whose: string) => ({
   type: choice(partyTypes).optional().describe(`${whose}: ${partyTypes.join(' or ')}`),
   name: word('NAME', parseLine).optional().describe(`${whose}: full legal or registered name`),
-  country: word('CC', parseCountryCode).optional().describe(`${whose}: country, two letters`),
+  country: word('CC', parseCountryCode, countryCodes).optional().describe(`${whose}: country, two letters`),
   phone: word('NUMBER', parsePhone).optional().describe(`${whose}: phone number with country code`),
   address: line().optional().describe(`${whose}: street address`),
 });
@@ -43,7 +43,7 @@ export const destinationOptions = {
   method: word('CODE', readMethod, [...kinds, ...methodsIn().map(({ code }) => code)])
     .optional()
     .describe('payout method, or just mobile or bank: svcpay payout methods'),
-  institution: text('CODE').optional().describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
+  institution: text('CODE').suggesting('institution').optional().describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
   institutionName: word('NAME', parseLine).optional().describe('its name, where the service lists none'),
   acctNum: text('NUMBER').optional().describe('account number; for a mobile wallet the phone number'),
   acctName: word('NAME', parseLine).optional().describe('name on the account'),

@@ -4,11 +4,13 @@ import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { countryCodes, countryName } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import type { Recipient } from '../../store/profile/profiles.js';
-import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
+import { back, type Ask, type Back, type Choice, type Over } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
+import { formLines } from '../../terminal/cards/form.js';
 import { institutionsFor } from '../../wallet/payout/institutions.js';
 import { highestCode, parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
 import { methodsIn, payoutCountries, type PayoutMethod } from '../../wallet/payout/methods.js';
+import { payoutForm, recipientForm, type FormOf, type Part } from './payout-form.js';
 import { answersOf, recipientOf, senderOf, withCountry, withMethod, type Draft } from './payout-draft.js';
 import { destinationOptions, givenFlags } from './payout-options.js';
 import { whole } from '../values.js';
@@ -22,61 +24,60 @@ export interface WizardDeps {
   readonly parseName: (text: string) => string;
   /** Whether to offer to keep what was typed. */
   readonly mayKeep: boolean;
-  /** Shows where in the wizard one is: `Payout · step 4 of 6 · Codes`. */
-  readonly heading: (text: string) => void;
 }
 
 type DraftStep = Step<Draft>;
 type Asking = Pick<WizardDeps, 'ask' | 'institutions'>;
 
-/** The parts of a payout, in the order in which they are asked for. */
-const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'] as const;
-
 /** Asks for everything a payout still needs; `back` when the person went back from the first question. */
 export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
-  const asking = askingUnder(deps);
+  const { asking, standing } = underForm(payoutForm(start), deps);
   const steps = [
     bookStep(asking('Where to')),
     ...destinationSteps(start, asking),
     ...partySteps('sender', senderOf(start) === undefined, asking('Sender').ask),
     ...fundsSteps(asking('Codes')),
     amountStep(asking('Amount')),
-    ...keepSteps(start, deps),
+    ...keepSteps(start, asking()),
   ];
-  return walk(start, steps, before);
+  return walk(start, steps.map(standing), before);
 }
 
 /** Asks for a recipient alone, for the address book. */
-export const askRecipient = (start: Draft, deps: Asking): Promise<Draft | Back> => walk(start, destinationSteps(start, () => deps));
-
-type PartOf<D> = (part: (typeof parts)[number]) => D;
-
-/** The questions of a part say first which part it is, once. */
-function askingUnder(deps: WizardDeps): PartOf<WizardDeps> {
-  let shown = '';
-  return (part) => {
-    const heading = `Payout · step ${parts.indexOf(part) + 1} of ${parts.length} · ${part}`;
-    const show = (): void => {
-      if (shown !== heading) deps.heading(heading);
-      shown = heading;
-    };
-    return { ...deps, ask: preceded(deps.ask, show) };
-  };
+export function askRecipient(start: Draft, deps: Asking): Promise<Draft | Back> {
+  const { asking, standing } = underForm(recipientForm, deps);
+  return walk(start, destinationSteps(start, asking).map(standing));
 }
 
-/** The same questions, each shown after something else. */
-function preceded(ask: Ask['steps'], show: () => void): Ask['steps'] {
-  const shown = <R>(pose: () => R): R => {
-    show();
-    return pose();
-  };
+type AskingOf<D> = (part?: Part) => D;
+
+interface UnderForm<D> {
+  readonly asking: AskingOf<D>;
+  /** The same step; while it asks, the form shows what is known before it. */
+  readonly standing: (step: DraftStep) => DraftStep;
+}
+
+/** Questions under a form that folds what is answered. */
+function underForm<D extends Asking>(form: FormOf, deps: D): UnderForm<D> {
+  let draft: Draft | undefined;
   return {
-    text: (question) => shown(() => ask.text(question)),
-    parsed: (question) => shown(() => ask.parsed(question)),
-    select: (question) => shown(() => ask.select(question)),
-    search: (question) => shown(() => ask.search(question)),
+    asking: (part) => {
+      const over: Over = (canvas) => (draft === undefined ? [] : formLines(form(draft, part), canvas));
+      return { ...deps, ask: askingUnder(over, deps.ask) };
+    },
+    standing: (step) => (soFar, before) => {
+      draft = soFar;
+      return step(soFar, before);
+    },
   };
 }
+
+const askingUnder = (over: Over, ask: Ask['steps']): Ask['steps'] => ({
+  text: (question) => ask.text({ ...question, over }),
+  parsed: (question) => ask.parsed({ ...question, over }),
+  select: (question) => ask.select({ ...question, over }),
+  search: (question) => ask.search({ ...question, over }),
+});
 
 /** Asks for one answer unless it is known, or not wanted. */
 function step<K extends keyof Draft>(
@@ -113,7 +114,7 @@ function bookStep({ ask, recipients }: WizardDeps): DraftStep {
   };
 }
 
-function destinationSteps(start: Draft, asking: PartOf<Asking>): DraftStep[] {
+function destinationSteps(start: Draft, asking: AskingOf<Asking>): DraftStep[] {
   const where = asking('Where to');
   const account = asking('Account');
   return [
@@ -175,12 +176,12 @@ async function askInstitution(soFar: Draft, before: Draft | undefined, { ask, in
     const name = await ask.parsed({ message: 'Its name, if known', flag: '--institution-name NAME', default: before?.institutionName, parse });
     return name === back ? askInstitution(soFar, { ...soFar, institution }, { ask, institutions }) : { ...soFar, institution, institutionName: name };
   }
-  const choices = known.map(({ institutionCode, institutionName }) => ({
-    value: institutionCode,
-    name: `${institutionName} (${institutionCode})`,
-  }));
-  const question = { message: `${message}`, flag, choices, default: earlier };
-  return taking(ask.search(question), (institution) => ({ ...soFar, institution }));
+  const choices = known
+    .map(({ institutionCode, institutionName }) => ({ value: institutionCode, name: `${institutionName} (${institutionCode})` }))
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+  const nameOf = (code: string) => known.find(({ institutionCode }) => institutionCode === code)?.institutionName ?? undefined;
+  const question = { message, flag, choices, default: earlier };
+  return taking(ask.search(question), (institution) => ({ ...soFar, institution, institutionName: nameOf(institution) }));
 }
 
 /** A field that may be left empty. */

@@ -10,6 +10,7 @@ import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided } from '../payment/guided.js';
+import { demandAnswers } from '../payment/payment-flow.js';
 import { payoutChanges } from './payout-change.js';
 import { readDraft, type Draft } from './payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
@@ -29,11 +30,10 @@ export const payout = defineCommand({
   ],
   async run(flags, context) {
     if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
-    const { config, settings, ask, globals } = context;
+    const { config, settings } = context;
     const start = readDraft(flags, config.read().recipients, settings.profile.sender);
     const missing = missingFlags(start);
-    const needsYes = !globals.yes && !flags.quoteOnly;
-    if (missing.length > 0 || needsYes) ask.demand([...missing, ...(needsYes ? ['--yes'] : [])]);
+    demandAnswers(missing, flags, context);
     const lookUp = await openLookUp(context);
     if (missing.length === 0) return payNow(start, flags, lookUp, context);
     const wizard = openWizard(lookUp, context);
@@ -48,13 +48,12 @@ export const payout = defineCommand({
   },
 });
 
-const openWizard = (institutions: LookUp, { config, ask, globals, out }: Needs<'config' | 'ask' | 'globals' | 'out'>): WizardDeps => ({
+const openWizard = (institutions: LookUp, { config, ask, globals }: Needs<'config' | 'ask' | 'globals'>): WizardDeps => ({
   ask: ask.steps,
   institutions,
   recipients: config.read().recipients,
   parseName: parseRecipientName,
   mayKeep: !globals.yes,
-  heading: (text) => out.card(({ style }) => ['', `  ${style.bold(text)}`]),
 });
 
 async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: Context): Promise<void> {
@@ -68,7 +67,7 @@ async function payFromFile(file: string, flags: PayoutFlags, context: Context): 
   const { order, method, ref, note } = readPayoutFile(await readText(file, context), context.settings.maker);
   const { institutionCode } = payeeOf(order.body);
   const merged = { ...flags, ref: chooseRef(flags.ref, ref), note: flags.note ?? note };
-  if (!context.globals.yes && !flags.quoteOnly) context.ask.demand(['--yes']);
+  demandAnswers([], flags, context);
   const lookUp = await openLookUp(context);
   findInstitution(institutionCode, method, await lookUp(method.country.code));
   await runPayoutOrder(order, method, merged, context);

@@ -2,7 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import { changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
-import { recipientList } from '../../terminal/views/payout-lists.js';
+import { recipientList, recipientFields } from '../../terminal/views/payout-lists.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { answersOf, destinationOnly, readDestination, withMethod } from './payout-draft.js';
@@ -12,6 +12,7 @@ import { askRecipient } from './payout-wizard.js';
 import { word } from '../values.js';
 
 export const recipientsAdd = defineCommand({
+  fields: recipientFields,
   arguments: { name: word('NAME', parseRecipientName).describe('what you call them') },
   options: destinationOptions,
   examples: [['svcpay recipients add "Le Van A"', 'asks for the account and the person']],

@@ -5,6 +5,7 @@ import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 export const recipientsRemove = defineCommand({
+  fields: [],
   arguments: { name: text('NAME').suggesting('recipient').describe('as svcpay recipients list shows it') },
   options: {},
   examples: [['svcpay recipients remove "Le Van A"', 'forgets the account and the person; asks first']],

@@ -2,7 +2,7 @@
 import { formatBip21 } from '../../formats/bip21.js';
 import { Failure } from '../../formats/failure.js';
 import { encodeLnurl } from '../../formats/lnurl.js';
-import { depositView, type Deposit } from '../../terminal/cards/deposit-view.js';
+import { depositView, type Deposit, depositFields } from '../../terminal/cards/deposit-view.js';
 import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
 import type { Context, Needs } from '../context.js';
@@ -22,6 +22,7 @@ export interface Permanent {
 }
 
 export const receiveAddress = defineCommand({
+  fields: depositFields,
   arguments: { ccy: choice(kinds).describe('btc, usdt or lightning (the Lightning Address, where the account has one)') },
   options: {
     chain: choice(['tron', 'eth'], 'CHAIN').optional().describe('for usdt: tron or eth'),

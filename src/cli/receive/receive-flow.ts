@@ -76,7 +76,7 @@ export async function runReceive(
 ): Promise<void> {
   const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
   if (amount !== undefined) return run(amount);
-  if (!context.terminal.canPrompt) throw new Failure('usage', 'The amount is missing. Add it, such as 50000sat.');
+  context.ask.demand(['AMOUNT (as in 50000sat)']);
   const parse = (text: string): string => {
     parseAmount(text, method === 'lightning' ? currencyOf(text) : 'BTC');
     return text;
@@ -84,7 +84,8 @@ export async function runReceive(
   const examples = method === 'lightning' ? '50000sat or 10usd' : '0.01btc';
   const question = { message: `Amount to ask for, as in ${examples}`, flag: 'AMOUNT', parse };
   const flow = {
-    ask: async (text: string): Promise<string | Back> => (text === '' ? context.ask.steps.parsed(question) : text),
+    ask: async (text: string, before?: string): Promise<string | Back> =>
+      text === '' ? context.ask.steps.parsed({ ...question, default: before }) : text,
     run,
     changes: [{ name: 'Change the amount', forget: () => '' }],
     changesAfterNo: false,

@@ -22,9 +22,7 @@ export const receive = defineCommand({
   options: receiveOptions,
   examples: [['svcpay receive', 'asks how and how much; Esc goes back']],
   async run(flags, context) {
-    if (!context.terminal.canPrompt) {
-      throw new Failure('usage', '"receive" needs one of: lightning, onchain, address.', { hint: 'svcpay receive --help' });
-    }
+    context.ask.demand(['lightning, onchain or address'], 'svcpay receive --help');
     const way = await context.ask.steps.select({ message: 'How', flag: 'METHOD', choices: ways });
     if (way === back) throw new Failure('declined', 'You went back from the first question.');
     if ('method' in way) return runReceive(way.method, undefined, flags, context);

@@ -13,6 +13,7 @@ import { controlAt } from './control.js';
 const invoiceSchema = v.object({ invoice: v.string() });
 
 export const demo = defineCommand({
+  fields: [],
   arguments: {},
   options: {},
   examples: [['svcpay demo', 'takes some ten seconds, needs no account and leaves nothing behind']],

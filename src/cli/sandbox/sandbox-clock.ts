@@ -1,5 +1,5 @@
 // The sandbox's clock: looking at it, moving it, letting it stand still and run on.
-import { sandboxClockView } from '../../terminal/views/sandbox-view.js';
+import { sandboxClockView, clockFields } from '../../terminal/views/sandbox-view.js';
 import type { Needs } from '../context.js';
 import { clockSchema } from './control-answers.js';
 import { controlSandbox } from './control.js';
@@ -16,6 +16,7 @@ async function controlClock(
 
 /** Shows the time of the sandbox. */
 export const sandboxClockShow = defineCommand({
+  fields: clockFields,
   arguments: {},
   options: {},
   examples: [['svcpay sandbox clock show', 'its time, by which quotes and invoices expire']],
@@ -24,6 +25,7 @@ export const sandboxClockShow = defineCommand({
 
 /** Moves the sandbox's clock forward; everything that becomes due on the way is done. */
 export const sandboxClockAdvance = defineCommand({
+  fields: clockFields,
   arguments: { by: duration().describe('as in 90s, 2h or 1d') },
   options: {},
   examples: [
@@ -34,6 +36,7 @@ export const sandboxClockAdvance = defineCommand({
 
 /** Lets the sandbox's clock stand still. */
 export const sandboxClockFreeze = defineCommand({
+  fields: clockFields,
   arguments: {},
   options: {},
   examples: [['svcpay sandbox clock freeze', 'nothing settles or expires until it is moved']],
@@ -42,6 +45,7 @@ export const sandboxClockFreeze = defineCommand({
 
 /** Lets the sandbox's clock run on. */
 export const sandboxClockThaw = defineCommand({
+  fields: clockFields,
   arguments: {},
   options: {},
   examples: [['svcpay sandbox clock thaw', 'it goes on from where it stands']],

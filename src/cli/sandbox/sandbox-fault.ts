@@ -1,6 +1,6 @@
 // Lets the sandbox go wrong on demand: with requests, reading, payments and webhooks.
 import { Failure } from '../../formats/failure.js';
-import { faultList, faultView } from '../../terminal/views/sandbox-traffic-view.js';
+import { faultList, faultView, faultFields } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand, type ValuesOf } from '../define.js';
 import { faultSchema, listOf } from './control-answers.js';
 import { controlSandbox } from './control.js';
@@ -48,6 +48,7 @@ const options = {
 };
 
 export const sandboxFaultAdd = defineCommand({
+  fields: faultFields,
   arguments: { kind: choice(kinds, 'KIND').describe(kinds.join(', ')) },
   options,
   examples: [
@@ -71,6 +72,7 @@ function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
 
 /** Lists the faults of the sandbox and how often each has struck. */
 export const sandboxFaultList = defineCommand({
+  fields: faultFields,
   arguments: {},
   options: {},
   examples: [['svcpay sandbox fault list', 'what is set to go wrong, and how often it has']],
@@ -82,6 +84,7 @@ export const sandboxFaultList = defineCommand({
 
 /** Takes faults of the sandbox back: one, or all. */
 export const sandboxFaultClear = defineCommand({
+  fields: faultFields,
   arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one of them; all unless given') },
   options: {},
   examples: [['svcpay sandbox fault clear', 'everything goes well again']],

@@ -8,6 +8,7 @@ import { amount } from '../values.js';
 const walletSchema = v.object({ ccy: v.string(), amount: v.number(), availableBalance: v.number() });
 
 export const sandboxFund = defineCommand({
+  fields: ['ccy', 'amount', 'availableBalance'],
   arguments: { amount: amount().describe('what to add, as in 0.5btc or 1000usdt') },
   options: {},
   examples: [['svcpay sandbox fund 0.5btc', 'half a bitcoin more']],

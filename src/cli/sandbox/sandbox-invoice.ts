@@ -13,6 +13,7 @@ const invoiceSchema = v.object({
 });
 
 export const sandboxInvoice = defineCommand({
+  fields: ['invoice', 'paymentHash', 'amount', 'expiresAt'],
   arguments: { amount: text('AMOUNT').describe('as in 1000sat') },
   options: {
     description: text().optional().describe('what the invoice says it is for'),

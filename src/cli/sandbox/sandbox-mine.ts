@@ -14,6 +14,7 @@ const transferSchema = v.looseObject({
 });
 
 export const sandboxMine = defineCommand({
+  fields: ['id', 'chain', 'confirmations', 'needed'],
   arguments: { blocks: whole(1, 1000).otherwise(1).describe('how many blocks (default 1)') },
   options: {},
   examples: [['svcpay sandbox mine 6', 'enough for any on-chain payment to be final']],

@@ -12,6 +12,7 @@ const paidSchema = v.union([transactionSchema, depositSchema]);
 type Paid = v.InferOutput<typeof paidSchema>;
 
 export const sandboxPay = defineCommand({
+  fields: ['id', 'state', 'txnId', 'txnState', 'depositId', 'ccy', 'amount', 'needed'],
   arguments: {
     target: text('INVOICE|ADDRESS|TXN').describe('what to pay'),
     amount: amount().optional().describe('for an address: a permanent one takes any amount'),

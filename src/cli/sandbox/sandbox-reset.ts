@@ -6,6 +6,7 @@ import { seeds } from './server.js';
 import { choice } from '../values.js';
 
 export const sandboxReset = defineCommand({
+  fields: [],
   arguments: {},
   options: {
     seed: choice(seeds, 'SEED').optional().describe(`begin with ${seeds.join(', ')} (default: as before)`),

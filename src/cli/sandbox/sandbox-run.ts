@@ -8,6 +8,7 @@ import { readServerOptions, serverOptions } from './server.js';
 import { file, text } from '../values.js';
 
 export const sandboxRun = defineCommand({
+  fields: [],
   arguments: { command: text('COMMAND').repeated().describe('with its arguments, options too') },
   ownsRest: true,
   options: {

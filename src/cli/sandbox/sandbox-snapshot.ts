@@ -1,5 +1,5 @@
 // Whole states of the sandbox under names: kept, put back, listed and forgotten.
-import { snapshotList, snapshotView } from '../../terminal/views/sandbox-view.js';
+import { snapshotList, snapshotView, snapshotFields } from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
 import { listOf, snapshotSchema } from './control-answers.js';
 import { controlSandbox } from './control.js';
@@ -7,7 +7,8 @@ import { text } from '../values.js';
 
 /** Keeps the whole state of the sandbox under a name. */
 export const sandboxSnapshotSave = defineCommand({
-  arguments: { name: text('NAME').describe('letters, digits, ".", "_" and "-"; one of this name is replaced') },
+  fields: snapshotFields,
+  arguments: { name: text('NAME').suggesting('snapshot').describe('letters, digits, ".", "_" and "-"; one of this name is replaced') },
   options: {},
   examples: [['svcpay sandbox snapshot save funded', 'to come back to, as often as is needed']],
   async run({ name }, context) {
@@ -18,7 +19,8 @@ export const sandboxSnapshotSave = defineCommand({
 
 /** Puts a kept state of the sandbox back: money, transactions, webhooks and time. */
 export const sandboxSnapshotLoad = defineCommand({
-  arguments: { name: text('NAME').describe('one of svcpay sandbox snapshot list') },
+  fields: snapshotFields,
+  arguments: { name: text('NAME').suggesting('snapshot').describe('one of svcpay sandbox snapshot list') },
   options: {},
   examples: [['svcpay sandbox snapshot load funded', 'everything since then is forgotten']],
   async run({ name }, context) {
@@ -30,6 +32,7 @@ export const sandboxSnapshotLoad = defineCommand({
 
 /** Lists the kept states of the sandbox. */
 export const sandboxSnapshotList = defineCommand({
+  fields: snapshotFields,
   arguments: {},
   options: {},
   examples: [['svcpay sandbox snapshot list', 'by name, with the time of each']],
@@ -41,7 +44,8 @@ export const sandboxSnapshotList = defineCommand({
 
 /** Forgets a kept state of the sandbox; the present one is not touched. */
 export const sandboxSnapshotRemove = defineCommand({
-  arguments: { name: text('NAME').describe('one of svcpay sandbox snapshot list') },
+  fields: snapshotFields,
+  arguments: { name: text('NAME').suggesting('snapshot').describe('one of svcpay sandbox snapshot list') },
   options: {},
   examples: [['svcpay sandbox snapshot remove funded', 'the file gets no smaller, but has room']],
   async run({ name }, context) {

@@ -10,6 +10,7 @@ import { readServerOptions, serverOptions, untilInterrupted } from './server.js'
 import { file, text, whole } from '../values.js';
 
 export const sandboxStart = defineCommand({
+  fields: ['url', 'apiKey', 'apiSecret', 'accountId', 'pid'],
   arguments: {},
   options: {
     port: whole(0, 65_535, 'PORT').otherwise(4711).describe('port on the loopback interface, 0 for any free one'),

@@ -7,6 +7,7 @@ import { defineCommand } from '../define.js';
 import { flag, text, word } from '../values.js';
 
 export const configSet = defineCommand({
+  fields: [],
   arguments: {
     key: word('KEY', findKey, configNames).describe(configNames.join(', ')),
     value: text('VALUE').optional().describe('its new value'),
@@ -24,6 +25,7 @@ export const configSet = defineCommand({
 });
 
 export const configUnset = defineCommand({
+  fields: [],
   arguments: { key: word('KEY', findKey, configNames).describe(configNames.join(', ')) },
   options: {},
   examples: [['svcpay config unset account', 'back to the account of the API key']],

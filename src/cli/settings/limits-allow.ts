@@ -1,10 +1,12 @@
 // Allows a destination. From the first one on, payments to all others are stopped.
+import { limitFields } from '../../terminal/views/limits-view.js';
 import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
 import { defineCommand } from '../define.js';
 import { changeLimits, showLimits } from './limits-flow.js';
 import { text } from '../values.js';
 
 export const limitsAllow = defineCommand({
+  fields: limitFields,
   arguments: {
     destination: text('DESTINATION').describe(
       'an address, Lightning Address, LNURL, node key, an invoice (for its node), or INSTITUTION:ACCOUNT',

@@ -1,4 +1,5 @@
 // Removes the spending policy, or its limits in one currency.
+import { limitFields } from '../../terminal/views/limits-view.js';
 import { Failure } from '../../formats/failure.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import { defineCommand } from '../define.js';
@@ -6,6 +7,7 @@ import { changeLimits, showLimits } from './limits-flow.js';
 import { currency } from '../values.js';
 
 export const limitsClear = defineCommand({
+  fields: limitFields,
   arguments: { ccy: currency().optional().describe('only the limits in this currency') },
   options: {},
   examples: [

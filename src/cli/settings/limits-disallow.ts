@@ -1,4 +1,5 @@
 // Takes a destination from those that are allowed. Without the last one every destination is allowed again.
+import { limitFields } from '../../terminal/views/limits-view.js';
 import { Failure } from '../../formats/failure.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
@@ -7,6 +8,7 @@ import { changeLimits, showLimits } from './limits-flow.js';
 import { text } from '../values.js';
 
 export const limitsDisallow = defineCommand({
+  fields: limitFields,
   arguments: { destination: text('DESTINATION').describe('as svcpay limits list shows it') },
   options: {},
   examples: [['svcpay limits disallow satoshi@example.com', 'payments to it are stopped, while others are allowed']],

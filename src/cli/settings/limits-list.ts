@@ -1,8 +1,10 @@
 // Shows the local spending policy of the profile.
+import { limitFields } from '../../terminal/views/limits-view.js';
 import { defineCommand } from '../define.js';
 import { showLimits } from './limits-flow.js';
 
 export const limitsList = defineCommand({
+  fields: limitFields,
   arguments: {},
   options: {},
   examples: [

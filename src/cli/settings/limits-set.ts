@@ -1,4 +1,5 @@
 // Sets limits on amounts: a limit in the same currency is replaced, all others stay.
+import { limitFields } from '../../terminal/views/limits-view.js';
 import { fixed, formatAmount, money, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { noLimits } from '../../wallet/limits/limits.js';
@@ -8,6 +9,7 @@ import { changeLimits, showLimits } from './limits-flow.js';
 import { amount } from '../values.js';
 
 export const limitsSet = defineCommand({
+  fields: limitFields,
   arguments: {},
   options: {
     perPayment: amount().repeated().describe('the most that one payment may take, fees included; one for each currency'),

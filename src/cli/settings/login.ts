@@ -5,13 +5,14 @@ import { Failure } from '../../formats/failure.js';
 import { changeProfile, networks, type Profile } from '../../store/profile/profiles.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
-import { loginView, type Login } from '../../terminal/views/login-view.js';
+import { loginView, type Login, loginFields } from '../../terminal/views/login-view.js';
 import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readStdin } from '../stdin.js';
 import { choice, flag, text } from '../values.js';
 
 export const login = defineCommand({
+  fields: loginFields,
   createsProfile: true,
   arguments: {},
   options: {

@@ -5,6 +5,7 @@ import { credentialName } from '../../store/profile/tokens.js';
 import { defineCommand } from '../define.js';
 
 export const logout = defineCommand({
+  fields: [],
   arguments: {},
   options: {},
   examples: [

@@ -6,6 +6,7 @@ import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 export const profilesRemove = defineCommand({
+  fields: [],
   arguments: { name: text('NAME').suggesting('profile').describe('as svcpay profiles list shows it') },
   options: {},
   examples: [['svcpay profiles remove trial', 'asks first']],

@@ -4,6 +4,7 @@ import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 export const profilesUse = defineCommand({
+  fields: [],
   arguments: { name: text('NAME').suggesting('profile').describe('as svcpay profiles list shows it') },
   options: {},
   examples: [['svcpay profiles use acme', 'from now on']],

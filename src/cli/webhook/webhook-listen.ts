@@ -2,7 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore } from '../../store/events/event-store.js';
-import { eventStream, totalLines, type EventRow } from '../../terminal/views/event-view.js';
+import { eventStream, totalLines, type EventRow, eventFields } from '../../terminal/views/event-view.js';
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
 import { parseTarget } from '../../webhooks/forward.js';
 import { startListener, type Listener } from '../../webhooks/listen.js';
@@ -31,6 +31,7 @@ const options = {
 type Flags = ValuesOf<typeof options>;
 
 export const listenWebhook = defineCommand({
+  fields: eventFields,
   arguments: {},
   options,
   examples: [

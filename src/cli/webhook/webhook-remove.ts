@@ -6,6 +6,7 @@ import { text } from '../values.js';
 import { forgetWebhookSecret } from './webhook-secret.js';
 
 export const removeWebhook = defineCommand({
+  fields: ['id', 'removed'],
   arguments: { id: text('ID').describe('id of the webhook, as listed') },
   options: {},
   examples: [['svcpay webhook remove ID', 'no state change is pushed any more; asks first']],

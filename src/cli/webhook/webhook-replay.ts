@@ -1,7 +1,7 @@
 // Sends stored events once more, to the byte, to an address or to the listener on this machine.
 import { Failure } from '../../formats/failure.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
-import { eventStream, type EventRow } from '../../terminal/views/event-view.js';
+import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
 import { openForwarder, parseTarget } from '../../webhooks/forward.js';
 import { replay, type Replayed } from '../../webhooks/replay.js';
 import { defineCommand } from '../define.js';
@@ -11,6 +11,7 @@ import { headerOf } from './signature-header.js';
 import { duration, text, word } from '../values.js';
 
 export const replayWebhook = defineCommand({
+  fields: eventFields,
   arguments: { ids: text('ID').repeated().optional().describe('number of an event, or id of a transaction for all of its events') },
   options: {
     since: duration().optional().describe('all events that came within this time'),

@@ -2,13 +2,14 @@
 import type { WalletClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { webhookCard } from '../../terminal/views/webhook-view.js';
+import { webhookCard, webhookFields } from '../../terminal/views/webhook-view.js';
 import { callbackUrl, checkCallback } from './callback.js';
 import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { chooseSecret, keepWebhookSecret, newSecret } from './webhook-secret.js';
 
 export const setWebhook = defineCommand({
+  fields: webhookFields,
   arguments: { url: callbackUrl().describe('https address that the service is to call') },
   options: newSecret,
   examples: [

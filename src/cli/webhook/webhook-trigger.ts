@@ -18,6 +18,7 @@ const triggeredSchema = v.looseObject({ txnId: v.string(), txnState: v.string() 
 type Triggered = v.InferOutput<typeof triggeredSchema>;
 
 export const triggerWebhook = defineCommand({
+  fields: ['txnId', 'extRefId', 'txnState', 'msg', 'updatedAt'],
   arguments: { state: choice(states, 'STATE').describe('the txnState that the event reports') },
   options: {
     to: word('URL', parseTarget).optional().describe('send an event made here to this address, such as that of webhook listen'),

@@ -1,12 +1,13 @@
 // Changes the callback or the secret of a webhook. Specification: endpoint 13.
 import { Failure } from '../../formats/failure.js';
-import { webhookCard } from '../../terminal/views/webhook-view.js';
+import { webhookCard, webhookFields } from '../../terminal/views/webhook-view.js';
 import { callbackUrl, checkCallback } from './callback.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 import { chooseSecret, keepWebhookSecret, newSecret } from './webhook-secret.js';
 
 export const updateWebhook = defineCommand({
+  fields: webhookFields,
   arguments: { id: text('ID').describe('id of the webhook, as listed') },
   options: { callback: callbackUrl().optional().describe('new https address'), ...newSecret },
   examples: [

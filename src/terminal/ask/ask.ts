@@ -1,16 +1,18 @@
 // Questions to a person: asked on stderr, and only where they can be answered; elsewhere refused at once, naming the flag.
 import { Failure } from '../../formats/failure.js';
 import { back, type Back } from './back.js';
-import { createPlainAsk } from './plain.js';
+import { createPlainAsk, type Over } from './plain.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import type { Deadline } from './timed-confirm.js';
 import { oneLine, truncate } from '../text.js';
 
 export { back, type Back } from './back.js';
+export type { Over } from './plain.js';
 
 interface Question {
   readonly message: string;
+  readonly over?: Over | undefined;
   /** The flag that answers it, as a person would type it: `--institution CODE`. */
   readonly flag: string;
 }
@@ -69,7 +71,7 @@ interface Questions<Other> {
 /** Each throws Failure: `declined` where no question can be asked or the input has ended, `interrupted` for Ctrl-C. */
 export interface Ask extends Questions<never> {
   /** Throws Failure `declined`, naming all these flags, where they cannot be asked for. */
-  demand(flags: readonly string[]): void;
+  demand(flags: readonly string[], hint?: string): void;
   /** No by default; true at once under `--yes`. */
   confirm(message: string, options?: ConfirmOptions): Promise<boolean>;
   /** The same for what holds for so long only; `lapsed` when its time ran out before the answer. */
@@ -90,7 +92,7 @@ export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask 
   if (terminal.isDumb) return createDumbAsk(terminal, yes, signal);
   const plain = createQuestions(terminal, false);
   return {
-    demand: (flags) => demand(terminal, flags),
+    demand: (flags, hint) => demand(terminal, flags, hint),
     confirm: async (message, options = {}) => yes || confirm(terminal, message, options),
     confirmWithin: async (message, deadline) => yes || confirmWithin(terminal, message, deadline),
     secret: (question) => secret(terminal, question),
@@ -114,12 +116,14 @@ function createDumbAsk(terminal: Terminal, yes: boolean, signal: AbortSignal | u
     const isBack = (answer: string): boolean => canGoBack && answer === '<';
     const text = async (question: TextQuestion): Promise<string | Back> => {
       demand(terminal, [question.flag]);
+      lines.over(question.over);
       const validate = question.validate ?? anything;
       const answer = await lines.text(question.message, question.default ?? '', async (typed) => isBack(typed) || validate(typed));
       return isBack(answer) ? back : answer;
     };
     const choose = <T>(question: Question & { readonly choices: readonly Choice<T>[] }): Promise<T | Back> => {
       demand(terminal, [question.flag]);
+      lines.over(question.over);
       return lines.choose(question.message, question.choices, canGoBack);
     };
     return {
@@ -134,7 +138,7 @@ function createDumbAsk(terminal: Terminal, yes: boolean, signal: AbortSignal | u
   };
   const plain = questions(false);
   return {
-    demand: (flags) => demand(terminal, flags),
+    demand: (flags, hint) => demand(terminal, flags, hint),
     confirm: (message, { missing } = {}) => confirmed(message, missing ?? ['--yes']),
     confirmWithin: async (message, { left }) => {
       const answer = await confirmed(message, ['--yes']);
@@ -156,10 +160,10 @@ function stayed<T>(answer: T | Back): T {
   return answer;
 }
 
-function demand(terminal: Terminal, flags: readonly string[]): void {
+function demand(terminal: Terminal, flags: readonly string[], hint?: string): void {
   if (terminal.canPrompt) return;
   const missing = flags.length < 2 ? flags.join('') : `${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}`;
-  throw new Failure('declined', `Missing ${missing}: no question can be asked, ${terminal.whyNoPrompt}.`);
+  throw new Failure('declined', `Missing ${missing}: no question can be asked, ${terminal.whyNoPrompt}.`, { hint });
 }
 
 async function confirm(terminal: Terminal, message: string, { missing, note }: ConfirmOptions): Promise<boolean> {
@@ -197,13 +201,15 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
     const prompts = await import('./prompts.js');
     const isBack = (answer: string): boolean => canGoBack && answer.trim() === '<';
     const validate = question.validate ?? anything;
+    const over = question.over?.(terminal.stderrCanvas);
     const config = {
       message: sanitize(question.message),
       default: question.default ?? '',
       validate: (answer: string) => isBack(answer) || validate(answer.trim()),
-      theme: prompts.promptTheme(terminal, { hint: canGoBack ? 'esc or < goes back' : undefined }),
+      theme: prompts.promptTheme(terminal, { hint: canGoBack ? 'esc back' : undefined, over }),
     };
-    const answer = await prompts.pose(terminal, (context) => prompts.input(config, context), { canGoBack, takesPaste: true });
+    const pose = { canGoBack, takesPaste: true, isWiped: over !== undefined };
+    const answer = await prompts.pose(terminal, (context) => prompts.input(config, context), pose);
     return answer === back || isBack(answer) ? back : answer.trim();
   }
 
@@ -215,19 +221,22 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
   async function select<T>(question: SelectQuestion<T>): Promise<T | Back> {
     demand(terminal, [question.flag]);
     const prompts = await import('./prompts.js');
+    const over = question.over?.(terminal.stderrCanvas);
     const config = {
       message: sanitize(question.message),
       choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal, question.backName)] : [])],
       ...(question.default === undefined ? {} : { default: question.default }),
-      pageSize: question.pageSize ?? pageSize(terminal),
-      theme: prompts.promptTheme(terminal, { canGoBack }),
+      pageSize: question.pageSize ?? pageSize(terminal, over),
+      theme: prompts.promptTheme(terminal, { canGoBack, over }),
     };
-    return prompts.pose(terminal, (context) => prompts.select<T | Back>(config, context), { canGoBack });
+    const pose = { canGoBack, isWiped: over !== undefined };
+    return prompts.pose(terminal, (context) => prompts.select<T | Back>(config, context), pose);
   }
 
   async function search<T>(question: SearchQuestion<T>): Promise<T | Back> {
     demand(terminal, [question.flag]);
     const prompts = await import('./prompts.js');
+    const over = question.over?.(terminal.stderrCanvas);
     const choices = listed(terminal, question.choices);
     const config = {
       message: sanitize(question.message),
@@ -235,17 +244,19 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       source: (typed = '') =>
         typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed),
       ...(question.default === undefined ? {} : { default: question.default }),
-      pageSize: pageSize(terminal),
-      theme: prompts.promptTheme(terminal, { canGoBack, hint: 'type to search' }),
+      pageSize: pageSize(terminal, over),
+      theme: prompts.promptTheme(terminal, { canGoBack, hint: 'type to search', over }),
     };
-    return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), { canGoBack });
+    const pose = { canGoBack, isWiped: over !== undefined, narrows: true };
+    return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), pose);
   }
 
   return { text, parsed, select, search };
 }
 
-/** Room is left for what the question is about. */
-const pageSize = ({ stderrCanvas }: Terminal): number => Math.min(Math.max(stderrCanvas.rows - 10, 5), 12);
+/** Room is left for what the question is about: what stands over it, or what was shown before it. */
+const pageSize = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>
+  Math.min(Math.max(rows - (over === undefined ? 10 : over.length + 7), 4), 12);
 
 const backChoice = ({ unicode }: Terminal, name = 'Back'): ListedChoice<Back> => ({
   value: back,

@@ -3,7 +3,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { Failure } from '../../formats/failure.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
-import type { Terminal } from '../terminal.js';
+import type { Canvas, Terminal } from '../terminal.js';
 import { wrap } from '../text.js';
 import { back, type Back } from './back.js';
 
@@ -12,7 +12,12 @@ export interface PlainChoice<T> {
   readonly name: string;
 }
 
+/** Lines over a question, wiped with it where something can be wiped. */
+export type Over = (canvas: Canvas) => readonly string[];
+
 export interface PlainAsk {
+  /** Shows the lines over a question, when their first is not that of the question before. */
+  over(lines: Over | undefined): void;
   confirm(message: string): Promise<boolean>;
   /** `validate` says what is wrong with an answer, and the question stays. */
   text(message: string, fallback: string, validate: (answer: string) => Promise<true | string>): Promise<string>;
@@ -32,7 +37,13 @@ export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefin
     return read();
   };
 
+  let title = '';
   return {
+    over(lines) {
+      const [first = '', ...rest] = lines?.(stderrCanvas) ?? [];
+      if (first !== title) ['', first, ...rest].forEach(say);
+      title = first;
+    },
     async confirm(message) {
       for (;;) {
         const answer = (await line(`${message} (y/N)`)).trim();

@@ -22,22 +22,28 @@ interface Pose {
   readonly canGoBack: boolean;
   /** A line of text, into which something can be pasted. */
   readonly takesPaste?: boolean;
+  /** Nothing of it stays on the screen once it is answered: the answer is shown elsewhere. */
+  readonly isWiped?: boolean;
+  /** A list that is narrowed as one types. */
+  readonly narrows?: boolean;
 }
 
 /** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input; with `canGoBack` Esc answers `back`. */
 export async function pose<T>(
   terminal: Terminal,
   prompt: (context: Context) => Promise<T>,
-  { canGoBack, takesPaste = false }: Pose,
+  { canGoBack, takesPaste = false, isWiped = false, narrows = false }: Pose,
 ): Promise<T | Back> {
   const stdin = terminal.stdin.open();
   const aborter = new AbortController();
-  const context = { input: stdin, output: terminal.stderr, signal: aborter.signal, clearPromptOnDone: false };
+  const context = { input: stdin, output: terminal.stderr, signal: aborter.signal, clearPromptOnDone: isWiped };
   let lastKey: Key = {};
   let isPosed = true;
 
   const onKey = (_: unknown, key: Key): void => {
     lastKey = key;
+    // Whoever interrupts sees what was there.
+    if (key.ctrl === true && key.name === 'c') context.clearPromptOnDone = false;
     if (key.name !== 'escape' || !canGoBack) return;
     // The question left behind is no record: it is wiped from the screen.
     context.clearPromptOnDone = true;
@@ -53,7 +59,7 @@ export async function pose<T>(
 
   hastenEscape(stdin);
   stdin.on('keypress', onKey).on('pause', onPause).on('end', onEnd).on('close', onEnd);
-  const stopReading = takesPaste ? readPastes(stdin, terminal.stderr) : () => undefined;
+  const stopReading = takesPaste ? readPastes(stdin, terminal.stderr) : narrows ? holdEnter(stdin) : () => undefined;
   const release = (): void => {
     isPosed = false;
     stopReading();
@@ -82,6 +88,20 @@ function readPastes(stdin: InputStream, output: OutputStream): () => void {
     output.write(markNoPastes);
     stdin.emit = emit;
   };
+}
+
+/** What was typed has to narrow the list before an Enter that comes with it can choose from it. */
+function holdEnter(stdin: InputStream): () => void {
+  const emit = stdin.emit.bind(stdin);
+  stdin.emit = (event: string | symbol, ...given: unknown[]): boolean => {
+    const [piece] = given;
+    const typed = event === 'data' && piece instanceof Uint8Array ? Buffer.from(piece) : undefined;
+    const at = typed?.indexOf('\r') ?? -1;
+    if (typed === undefined || at < 1) return emit(event, ...given);
+    setImmediate(() => emit('data', typed.subarray(at)));
+    return emit('data', typed.subarray(0, at));
+  };
+  return () => void (stdin.emit = emit);
 }
 
 /** Readline keeps the time that it was given when it first listened to the keys of a stream. */

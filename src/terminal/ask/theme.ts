@@ -16,19 +16,23 @@ interface PromptLook {
   readonly hint?: string | undefined;
   /** A dim remark after the (y/N). */
   readonly note?: string | undefined;
+  /** Lines over the question. */
+  readonly over?: readonly string[] | undefined;
 }
 
-export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { canGoBack, hint, note }: PromptLook) {
+export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { canGoBack, hint, note, over = [] }: PromptLook) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
   const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
   return {
-    prefix: { idle: style.cyan('?'), done: style.green(sign('✓')) },
+    prefix: { idle: (over.length === 0 ? '' : ['', ...over.map(sign), '', ''].join('\n')) + style.cyan('?'), done: style.green(sign('✓')) },
     spinner: { interval: 80, frames: spinnerFrames(unicode).map((frame) => style.cyan(frame)) },
     icon: { cursor: sign('❯') },
     style: {
       answer: (text: string) => style.cyan(text),
-      message: (text: string, status: string) =>
-        hint === undefined || status === 'done' ? style.bold(text) : `${style.bold(text)} ${style.dim(`(${hint})`)}`,
+      message: (text: string, status: string) => {
+        const hinted = hint === undefined || status === 'done' ? style.bold(text) : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
+        return wrap(hinted, columns - 3).join('\n  ');
+      },
       error: (text: string) =>
         wrap(text, columns - 3)
           .map((line, i) => `${i === 0 ? style.red(sign('✗')) : ' '} ${line}`)

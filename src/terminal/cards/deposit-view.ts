@@ -13,6 +13,11 @@ export interface Deposit {
   readonly qrFile?: string | undefined;
 }
 
+/** Of the account's own addresses, whichever is asked for. */
+export const depositFields: readonly string[] = [
+  'ccy', 'chain', 'address', 'staticOnchainAddress', 'walletCcy', 'chainId', 'accountId', 'lightningAddress',
+];
+
 /** How long a deposit takes (specification: endpoints 4 and 5, and Confirm transaction). */
 const arrivals: Readonly<Record<string, string>> = {
   Lightning: 'in seconds',

@@ -32,9 +32,9 @@ export interface EventRow {
   readonly error?: string;
 }
 
-const eventFields = [
+export const eventFields: readonly string[] = [
   'txnId', 'extRefId', 'txnState', 'msg', 'updatedAt', 'eventId', 'receivedAt', 'duplicateOf', 'outOfOrder', 'missing',
-  'body', 'transaction', ...transactionFields.map((name) => `transaction.${name}`), 'status', 'error',
+  'body', 'transaction', ...transactionFields.map((name) => `transaction.${name}`), 'status', 'error', 'remarks',
 ];
 
 export const eventStream: StreamView<EventRow> = {

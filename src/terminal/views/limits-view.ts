@@ -14,6 +14,8 @@ export interface LimitRow {
   readonly destination: string | null;
 }
 
+export const limitFields: readonly string[] = ['rule', 'ccy', 'amount', 'limit', 'used', 'left', 'destination'];
+
 const shown = (ccy: string | null, value: Big | null): string =>
   ccy === null || value === null ? '' : formatAmount(money(ccy, value));
 

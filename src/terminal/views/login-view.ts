@@ -14,6 +14,10 @@ export interface Login {
   readonly tokenIn: string;
 }
 
+export const loginFields: readonly string[] = [
+  'profile', 'baseUrl', 'accountId', 'tokenExpires', 'tokenExpiresAt', 'secretIn', 'tokenIn',
+];
+
 function facts(login: Login): Fact[] {
   return [
     { label: 'Profile', value: login.profile },

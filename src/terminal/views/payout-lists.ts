@@ -45,6 +45,14 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
 /** A recipient with the name that the address book has for it. */
 export type ListedRecipient = Recipient & { readonly name: string };
 
+const party = ['type', 'legalFullName', 'countryCode', 'contactNumber', 'address1'];
+
+export const recipientFields: readonly string[] = [
+  'name', 'method', 'country', 'institutionCode', 'institutionName', 'acctNum', 'acctName',
+  'party', ...party.map((name) => `party.${name}`),
+  'codes', ...['purpose', 'source', 'relationship'].map((name) => `codes.${name}`),
+];
+
 /** Identity beyond the name on the account is for the service, not for the screen. */
 export const recipientList: ListView<ListedRecipient> = {
   columns: [

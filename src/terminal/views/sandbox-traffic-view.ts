@@ -122,6 +122,12 @@ const faultColumns: readonly Column<SandboxFault>[] = [
   },
 ];
 
+export const faultFields: readonly string[] = [
+  ...faultColumns.map(({ name }) => name),
+  'nth', 'times', 'spent', 'method', 'path', 'destination', 'state', 'status', 'outcome', 'delay', 'retryAfter', 'commit',
+  'commitAfter', 'ago', 'steps', 'error', 'message', 'body', 'seen',
+];
+
 export const faultList: ListView<SandboxFault> = {
   columns: faultColumns,
   quiet: ({ id }) => String(id),

@@ -91,6 +91,8 @@ const clockColumns: readonly Column<SandboxClock>[] = [
   { name: 'frozen', title: 'Frozen', value: ({ frozen }) => frozen },
 ];
 
+export const clockFields: readonly string[] = clockColumns.map(({ name }) => name);
+
 export const sandboxClockView = (clock: SandboxClock): RecordView<SandboxClock> => ({
   screen: (canvas) => factLines([{ label: 'Clock', value: clockText(clock) }], canvas),
   columns: clockColumns,
@@ -110,6 +112,11 @@ const snapshotColumns: readonly Column<SandboxSnapshot>[] = [
   { name: 'savedAt', title: 'Saved', value: ({ savedAt }) => savedAt, text: ({ savedAt }) => dateTime(savedAt), priority: 1 },
   { name: 'clock', title: 'Clock', value: ({ clock }) => clock.now, text: ({ clock }) => clockText(clock) },
   { name: 'transactions', title: 'Transactions', value: ({ transactions }) => transactions, align: 'right', priority: 2 },
+];
+
+export const snapshotFields: readonly string[] = [
+  ...snapshotColumns.map(({ name }) => name),
+  ...clockFields.map((name) => `clock.${name}`),
 ];
 
 export const snapshotList: ListView<SandboxSnapshot> = {

@@ -23,6 +23,9 @@ export function webhookList(now: number): ListView<Webhook> {
 
 const createdText = (at: Webhook['createdAt'], now: number): string => (at == null ? '–' : relativeTime(at, now));
 
+/** Of a change of it: the names that can be asked for before it is made. */
+export const webhookFields: readonly string[] = ['id', 'callback', 'createdAt', 'secret', 'secretIn'];
+
 export interface WebhookChange extends Webhook {
   /** The new secret, when it was made here: shown this once. */
   readonly secret?: string;

@@ -1,0 +1,52 @@
+// What is known of a payout, a line for each part of it, as it stands over the questions that are left.
+import { formatAmount } from '../../formats/amount.js';
+import { countryName } from '../../formats/country.js';
+import type { Form } from '../../terminal/cards/form.js';
+import { senderOf, type Draft } from './payout-draft.js';
+
+export type Part = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
+
+/** A part, and what is known of it in a few words. */
+type Told = readonly [part: Part, tell: (draft: Draft) => string];
+
+/** What a form shows while a part is asked for; without one, when all is answered. */
+export type FormOf = (draft: Draft, part?: Part) => Form;
+
+const destination: readonly Told[] = [
+  ['Where to', ({ country, method }) => listed(country?.name, method?.code, method?.arrives)],
+  ['Account', ({ institution, institutionName, acctNum, acctName }) =>
+    listed(institutionName === undefined ? institution : `${institutionName} (${institution})`, acctNum, acctName)],
+  ['Recipient', ({ recipientType, recipientName, recipientCountry, recipientPhone, recipientAddress }) =>
+    listed(kindOf(recipientType), recipientName, nameOf(recipientCountry), recipientPhone, recipientAddress)],
+];
+
+/** @param start what was known before anything was asked */
+export function payoutForm(start: Draft): FormOf {
+  const note = senderOf(start) === undefined ? '' : ' (kept)';
+  return form('Payout', [
+    ...destination,
+    ['Sender', ({ senderType, senderName, senderCountry, senderPhone, senderAddress }) =>
+      labelled('sender: ', listed(kindOf(senderType), senderName, nameOf(senderCountry), senderPhone, senderAddress), note)],
+    ['Codes', ({ purpose, source, relationship }) =>
+      listed(coded('purpose', purpose), coded('source', source), coded('relationship', relationship))],
+    ['Amount', ({ amount }) => (amount === undefined ? '' : formatAmount(amount))],
+  ]);
+}
+
+export const recipientForm: FormOf = form('Recipient', destination);
+
+function form(name: string, parts: readonly Told[]): FormOf {
+  return (draft, asked) => {
+    const index = parts.findIndex(([part]) => part === asked);
+    const known = parts
+      .map(([part, tell]) => ({ text: tell(draft), isDone: part !== asked }))
+      .filter(({ text }) => text !== '');
+    return { title: asked === undefined ? name : `${name} · step ${index + 1} of ${parts.length} · ${asked}`, known };
+  };
+}
+
+const listed = (...words: readonly (string | undefined)[]): string => words.filter((word) => word).join(' · ');
+const labelled = (before: string, text: string, after: string): string => (text === '' ? '' : before + text + after);
+const kindOf = (type: Draft['senderType']): string | undefined => (type === 'business' ? 'business' : undefined);
+const nameOf = (code: string | undefined): string | undefined => (code === undefined ? undefined : countryName(code));
+const coded = (name: string, code: number | undefined): string | undefined => (code === undefined ? undefined : `${name} ${code}`);

@@ -75,7 +75,7 @@ async function serve(
     if (!isMeant(request)) return await send(response, misdirected, stopping);
     await send(response, await service.handle({
       method: request.method ?? 'GET',
-      target: request.url ?? '/',
+      target: pathOf(request.url ?? '/'),
       headers: singleHeaders(request),
       body,
     }), stopping);
@@ -93,6 +93,9 @@ function isMeant({ headers, socket }: IncomingMessage): boolean {
   const [, name = '', port = '80'] = /^(.+?)(?::(\d+))?$/.exec(headers.host?.toLowerCase() ?? '') ?? [];
   return isLoopback(name) && Number(port) === socket.localPort;
 }
+
+/** A client that believes in a proxy asks for the whole address. */
+const pathOf = (target: string): string => target.replace(/^http:\/\/[^/?]+\/?/i, '/');
 
 const misdirected = jsonAnswer(421, { error: 'misdirected request', message: 'the Host is not this machine and this port' });
 

@@ -69,8 +69,9 @@ export const timeWindows: ReadonlyMap<string, number> = new Map([
 /** "Maximum page size: not shown." A larger limit is answered with this many, and `pagination.limit` says so. */
 export const maxPageSize = 100;
 
-/** Separator of several values in a list filter: commas, and the parameter may be repeated. */
-export function listValues(values: readonly string[]): string[] {
+/** "Separator for several values: not shown." Commas, and the parameter may be repeated, with brackets behind its name too. */
+export function listValues(query: URLSearchParams, name: string): string[] {
+  const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
   return values.flatMap((value) => value.split(',')).map((value) => value.trim()).filter((value) => value !== '');
 }
 

@@ -18,7 +18,9 @@ describe('svcpay sandbox run', () => {
     const script = `
       const { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: key, SVCPAY_API_SECRET: secret } = process.env;
       const { accountId } = await (await fetch(url + '/_sandbox/status')).json();
-      console.log(JSON.stringify({ url, key, secret, accountId, args: process.argv.slice(1) }));
+      const unread = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"n":"two"}' };
+      const { message } = await (await fetch(url + '/_sandbox/mine', unread)).json();
+      console.log(JSON.stringify({ url, key, secret, accountId, message, args: process.argv.slice(1) }));
       process.exit(7);`;
     const run = await svcpay(
       ['sandbox', 'run', '--seed', 'empty', '--', node, '--input-type=module', '-e', script, '--', '--json', 'x y'],
@@ -26,7 +28,8 @@ describe('svcpay sandbox run', () => {
     );
     expect([run.exitCode, run.stderr]).toEqual([7, '']);
     const told = JSON.parse(run.stdout);
-    expect(told).toMatchObject({ key: expect.stringMatching(/^sandbox_/), args: ['--json', 'x y'] });
+    // In words, whatever the classes of the built program are called.
+    expect(told).toMatchObject({ key: expect.stringMatching(/^sandbox_/), message: 'n: a number is needed', args: ['--json', 'x y'] });
     await expect(fetch(told.url)).rejects.toThrow('fetch failed');
   });
 

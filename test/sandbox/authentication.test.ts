@@ -20,10 +20,11 @@ describe('the token endpoint', () => {
     const { status, body } = await authenticate(sandbox.send, sandbox.url, sandbox);
     const { now } = (await sandbox.control('GET', 'clock')).body;
     expect(status).toBe(200);
-    expect(body).toEqual({ accessToken: expect.any(String), expiredAt: now + 3_600_000, accountId: sandbox.accountId });
+    const expiredAt = Math.floor(now / 1000) * 1000 + 3_600_000;
+    expect(body).toEqual({ accessToken: expect.any(String), expiredAt, accountId: sandbox.accountId });
     const [header, payload] = body.accessToken.split('.').slice(0, 2).map(decodePart);
     expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
-    expect(payload).toMatchObject({ sub: sandbox.accountId, exp: body.expiredAt / 1000 });
+    expect(payload).toMatchObject({ sub: sandbox.accountId, iat: expiredAt / 1000 - 3_600, exp: expiredAt / 1000 });
   });
 
   test.for([

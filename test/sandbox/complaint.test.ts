@@ -10,6 +10,8 @@ test.for([
   { body: { ...bodies.swap(), extRefId: 'x'.repeat(5000) }, message: /^extRefId: at most \d+ characters are taken$/ },
   { body: { ...bodies.swap(), sourceReq: { ...side, amtRequested: '25' } }, message: 'sourceReq.amtRequested: a number is needed' },
   { body: { ...bodies.swap(), sourceReq: { ...side, amtRequested: null } }, message: 'sourceReq.amtRequested: a number is needed' },
+  { body: { ...bodies.swap(), sourceReq: { ...side, ccy: 'XYZ' } }, message: 'sourceReq.ccy: a currency of the service is needed' },
+  { body: { ...bodies.swap(), sourceReq: { ...side, ccy: undefined } }, message: 'sourceReq.ccy: it is required' },
   { body: { ...bodies.swap(), destReq: undefined }, message: 'destReq: it is required' },
   { body: { ...bodies.swap(), destReq: 'BTC' }, message: 'destReq: an object is needed' },
   { body: { ...bodies.swap(), deductNetworkFeesFromDest: 'yes' }, message: 'deductNetworkFeesFromDest: true or false is needed' },

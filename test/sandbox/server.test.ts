@@ -44,6 +44,16 @@ describe('the server', () => {
     expect(answered).toBe(status);
   });
 
+  test('answers a client that asks for the whole address, as through a proxy', async () => {
+    const { sandbox } = await start();
+    const { port } = new URL(sandbox.url);
+    const answered = await new Promise((resolve, reject) => {
+      request({ port, path: `${sandbox.url}/_sandbox/status?x=1` }, (answer) => resolve(answer.resume().statusCode))
+        .on('error', reject).end();
+    });
+    expect(answered).toBe(200);
+  });
+
   test('says so when its port is taken', async () => {
     const { sandbox } = await start();
     await expect(serve({ port: Number(new URL(sandbox.url).port) })).rejects.toThrow('EADDRINUSE');

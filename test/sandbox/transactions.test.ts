@@ -222,6 +222,7 @@ describe('the list', () => {
     await sandbox.create(lightningSend(await sandbox.invoice('1000sat'), { extRefId: 'sent' }));
     expect(await refs('?txnStatuses=completed,srccreated')).toEqual(['received', 'swapped']);
     expect(await refs('?txnStatuses=completed&txnStatuses=srccreated')).toEqual(['received', 'swapped']);
+    expect(await refs('?txnStatuses[]=completed&txnStatuses%5B%5D=srccreated')).toEqual(['received', 'swapped']);
     expect(await refs('?srcMethods=lightning')).toEqual(['received']);
     expect(await refs('?destMethods=lightning')).toEqual(['sent']);
     expect(await refs('?excludedSrcMethods=lightning&txnStatuses=quoted')).toEqual(['sent', 'quoted']);

@@ -18,7 +18,7 @@ import { fund, issueCredentials, reset, seeds } from './seed.js';
 import { countByState } from '../service/transactions.js';
 import { readAutoPay, requireSetting, writeAutoPay } from '../storage/settings.js';
 import { durations } from '../unspecified.js';
-import { currency, duration, readAmount } from '../wire/values.js';
+import { currency, duration, number, readAmount } from '../wire/values.js';
 
 const endOfTime = Date.UTC(2200, 0);
 
@@ -28,7 +28,7 @@ export interface ControlOptions {
   readonly dueActions: ReadonlyMap<string, DueAction>;
 }
 
-const blocks = v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(1), v.maxValue(1000));
+const blocks = v.pipe(number, v.transform(Number), v.integer(), v.minValue(1), v.maxValue(1000));
 
 const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
 const accountBody = v.object({

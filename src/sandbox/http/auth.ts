@@ -51,8 +51,10 @@ export function authenticate(ctx: Context, authorization: string | undefined): A
 }
 
 function newToken(ctx: Context, accountId: string): AccessToken {
-  const expiredAt = ctx.now + durations.token;
-  const payload = { sub: accountId, iat: ctx.now / 1000, exp: expiredAt / 1000, jti: randomHex(ctx.random, 16) };
+  // Many a reader of tokens takes whole seconds alone, and the answer says the same moment as the token.
+  const issuedAt = Math.floor(ctx.now / 1000);
+  const expiredAt = issuedAt * 1000 + durations.token;
+  const payload = { sub: accountId, iat: issuedAt, exp: expiredAt / 1000, jti: randomHex(ctx.random, 16) };
   const signed = `${jwtHeader}.${encodePart(payload)}`;
   const signature = tokenSignature(requireSetting(ctx.store, 'tokenKey'), signed);
   return { accessToken: `${signed}.${signature}`, expiredAt, accountId };

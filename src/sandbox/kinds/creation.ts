@@ -1,5 +1,4 @@
 // The body of a creation request: its shape, its rules for every kind, and the transaction it becomes.
-import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
@@ -13,13 +12,13 @@ import { openQuote } from './quotes.js';
 import { badRequest, extRefIdUsed, notEnoughFunds } from '../wire/refusal.js';
 import { extRefIdExists, type Quote, type Transaction } from '../service/transactions.js';
 import { maxTextLength, networkFeeDeduction } from '../unspecified.js';
-import { currency, fields, isMovable } from '../wire/values.js';
+import { currency, fields, isMovable, number } from '../wire/values.js';
 
 const side = v.pipe(
   v.object({
     ccy: currency,
     method: v.string(),
-    amtRequested: v.optional(v.instance(Big)),
+    amtRequested: v.optional(number),
     reqDetails: v.optional(fields, {}),
     kyc: v.optional(fields),
   }),

@@ -54,15 +54,15 @@ interface Filter {
 }
 
 function readFilters(query: URLSearchParams): Filter[] {
-  const statuses = listValues(query.getAll('txnStatuses'));
+  const statuses = listValues(query, 'txnStatuses');
   const unknown = statuses.find((status) => !(states as readonly string[]).includes(status));
   if (unknown !== undefined) throw badRequest('txnStatuses: unknown state');
   return [
     ...oneOf('state', 'IN', statuses),
-    ...oneOf('source_method', 'IN', listValues(query.getAll('srcMethods'))),
-    ...oneOf('dest_method', 'IN', listValues(query.getAll('destMethods'))),
-    ...oneOf('source_method', 'NOT IN', listValues(query.getAll('excludedSrcMethods'))),
-    ...oneOf('dest_method', 'NOT IN', listValues(query.getAll('excludedDestMethods'))),
+    ...oneOf('source_method', 'IN', listValues(query, 'srcMethods')),
+    ...oneOf('dest_method', 'IN', listValues(query, 'destMethods')),
+    ...oneOf('source_method', 'NOT IN', listValues(query, 'excludedSrcMethods')),
+    ...oneOf('dest_method', 'NOT IN', listValues(query, 'excludedDestMethods')),
   ];
 }
 

@@ -9,7 +9,6 @@ export function complaint(issue: v.BaseIssue<unknown>, root = ''): string {
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  Big: 'a number is needed',
   string: 'a text is needed',
   boolean: 'true or false is needed',
   Object: 'an object is needed',

@@ -7,15 +7,18 @@ import { parseDuration } from '../../formats/duration.js';
 import { badRequest, orRefuse } from './refusal.js';
 import { maxAmountUnits, unitsPerDollar } from '../unspecified.js';
 
+/** A number of JSON, read as an exact decimal. */
+export const number = v.instance(Big, 'a number is needed');
+
 /** A decimal kept as text. */
 export const decimal = v.pipe(v.string(), v.regex(/^-?\d+(\.\d+)?$/), v.transform((text) => new Big(text)));
 
 /** A currency of the service. */
-export const currency = v.picklist(Object.keys(unitsPerDollar));
+export const currency = v.picklist(Object.keys(unitsPerDollar), 'a currency of the service is needed');
 
 /** Milliseconds as a number, or a duration such as `2h`. */
 export const duration = v.union([
-  v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(0), v.maxValue(3.2e12)),
+  v.pipe(number, v.transform(Number), v.integer(), v.minValue(0), v.maxValue(3.2e12)),
   v.pipe(v.string(), v.transform((text) => orRefuse(() => parseDuration(text)))),
 ]);
 

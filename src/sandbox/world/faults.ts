@@ -6,10 +6,10 @@ import { readJson, writeJson } from '../wire/json.js';
 import { notFound } from '../wire/refusal.js';
 import { states, type State } from '../wire/states.js';
 import { deliveries } from '../unspecified.js';
-import { duration } from '../wire/values.js';
+import { duration, number } from '../wire/values.js';
 
 const whole = (min: number, max: number) =>
-  v.pipe(v.instance(Big), v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
+  v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
 
 const count = whole(1, 1_000_000);
 

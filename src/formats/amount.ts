@@ -125,9 +125,11 @@ export const moneyFromWire = (ccy: string | null | undefined, n: WireNumber | nu
 export function plainNumber(n: WireNumber): string {
   if (typeof n === 'string') return fixed(new Big(n));
   const text = String(n);
-  if (!text.includes('e')) return text;
-  const [, digits, zeros] = /^(\d(?:\.\d+)?)e-(\d+)$/.exec(text) ?? [];
-  return digits === undefined ? fixed(fromWire(n)) : `0.${'0'.repeat(Number(zeros) - 1)}${digits.replace('.', '')}`;
+  const at = text.indexOf('e');
+  if (at < 0) return text;
+  if (n < 0 || n > 1) return fixed(fromWire(n));
+  // Such as 1.2e-7: a digit, perhaps more of them after a point.
+  return `0.${'0'.repeat(Number(text.slice(at + 2)) - 1)}${text.charAt(0)}${text.slice(2, at)}`;
 }
 
 /** The amount for a screen, with its currency: `1 250.50000000 BTC`, `10 000.00 USDT`, `500 000 VND`. */

@@ -24,16 +24,11 @@ export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | un
   return isInverse(given, sourceReq, destReq) ? new Big(1).div(given) : given;
 }
 
+/** Where both amounts are told: whether the rate is on the other side of 1 than they are. */
 function isInverse(given: Big, source: Side, dest: Side): boolean {
   const [sent, gets] = [amountOf(source), amountOf(dest)];
-  if (sent.gt(0) && gets.gt(0)) {
-    const real = gets.div(sent);
-    return distance(new Big(1).div(given), real).lt(distance(given, real));
-  }
+  if (sent.gt(0) && gets.gt(0)) return (given.gt(1) && gets.lt(sent)) || (given.lt(1) && gets.gt(sent));
   return (source.ccy === 'BTC' && given.lt(1)) || (dest.ccy === 'BTC' && given.gt(1));
 }
 
 const amountOf = ({ amtRequested, amtSettled }: Side): Big => fromWire(amtRequested ?? amtSettled ?? 0);
-
-/** How many times one is the other: 1 when they are equal. */
-const distance = (a: Big, b: Big): Big => (a.gt(b) ? a.div(b) : b.div(a));

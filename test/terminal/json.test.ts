@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fromMaker } from '../../src/api/maker.js';
 import { fieldAt, pickFields } from '../../src/terminal/rows/fields.js';
-import { toJson } from '../../src/terminal/rows/json.js';
+import { parsedToJson, toJson } from '../../src/terminal/rows/json.js';
 
 test.each([
   { value: 0.00000007, json: '0.00000007' },
@@ -33,6 +33,7 @@ test('the layout with an indent is that of JSON.stringify', () => {
 test('what is nested deeper than functions can call each other is written all the same', () => {
   const json = '{"a":['.repeat(50_000) + ']}'.repeat(50_000);
   expect(toJson(fromMaker(JSON.parse(json), 'acme'))).toBe(json);
+  expect(parsedToJson(JSON.parse(json))).toBe(json);
 });
 
 test('a document reads back as the same data, whatever the indent', () => {
@@ -45,6 +46,23 @@ test('a document reads back as the same data, whatever the indent', () => {
 
 test('no number has an exponent', () => {
   fc.assert(fc.property(fc.double(), (value) => !toJson(value).includes('e')));
+});
+
+test('what came as JSON is written the same on the short way, whatever its texts and names look like', () => {
+  const lookalikes = fc.constantFrom(':1e-7,', '":1e-7,', 'a":1e-7}', '[2e-8]', '\\', '\\":3e+21,', 'e-7}', 'é');
+  const small = fc.double({ min: -1e-5, max: 1e-5, noNaN: true });
+  const scalar = fc.oneof(fc.string(), lookalikes, fc.double(), small, fc.integer(), fc.constant(null), fc.constant(-1.5e22));
+  const { tree } = fc.letrec<{ tree: unknown; value: unknown }>((tie) => ({
+    value: fc.oneof({ depthSize: 'small' }, scalar, tie('tree')),
+    tree: fc.oneof(fc.array(tie('value')), fc.dictionary(fc.oneof(fc.string(), lookalikes, fc.constant('fee')), tie('value'))),
+  }));
+  fc.assert(
+    fc.property(tree, (value) => {
+      const parsed = JSON.parse(JSON.stringify(value)) as object;
+      expect(parsedToJson(parsed)).toBe(toJson(parsed));
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('no character reaches a terminal that steers it, and the data stays the same', () => {

@@ -25,9 +25,10 @@ export async function runSend(
   const { spend, from, via, deductFees } = flags;
   const words = { kind, to, amount, spend, from, via, deductFees };
   const around = { network: context.settings.network, now: context.now() };
-  const { missing, ccy } = { ccy: undefined, ...planSend(words, around) };
-  const isAsked = missing !== undefined && (missing !== 'way' || context.terminal.canPrompt);
-  if (!isAsked) return paySend(planSendNow(words, around), flags, context);
+  const planned = planSend(words, around);
+  if (planned.missing === undefined) return paySend(planned.plan, flags, context);
+  const { missing, ccy } = planned;
+  if (missing === 'way' && !context.terminal.canPrompt) return paySend(planSendNow(words, around), flags, context);
   demandAnswers(missingWords(words, missing, ccy), flags, context);
   const flow = {
     ask: (answers: SendWords, before?: SendWords) => askSend(answers, around, context, before),

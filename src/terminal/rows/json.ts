@@ -13,6 +13,27 @@ export function toJson(value: unknown, { indent = 0 }: JsonOptions = {}): string
   return sanitizeJson(write(value, indent) ?? 'null');
 }
 
+/**
+ * The same of what came as JSON, which holds no decimals of ours: JSON.stringify writes it in a fifth of the time, and
+ * what it writes in another notation are numbers with an exponent.
+ */
+export function parsedToJson(value: object): string {
+  try {
+    const json = JSON.stringify(value);
+    if (!mayEndInExponent.test(json)) return sanitizeJson(json);
+    // A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a number.
+    const plain = json.replace(exponent, (_, before: string, number: string) => before + plainNumber(Number(number)));
+    return mayEndInExponent.test(plain) ? toJson(value) : sanitizeJson(plain);
+  } catch {
+    // Nested deeper than it can follow.
+    return toJson(value);
+  }
+}
+
+/** As a number does; within a text it may look the same. */
+const mayEndInExponent = /e[-+]\d+[,}\]]/;
+const exponent = /(\w":)(-?\d[\d.]*e[-+]\d+)/g;
+
 /** An object or an array, of which a part is written. */
 interface Open {
   readonly isArray: boolean;

@@ -2,6 +2,7 @@
 import type { ListedTransaction } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { asPlainCell } from '../../formats/formula.js';
+import { utcWriter } from '../../formats/utc.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
 import { entryOf, type Entry } from './ledger-entry.js';
@@ -52,67 +53,50 @@ export async function* exportLines(
 const pieceLength = 65_536;
 
 function writerOf({ format, json, clean, rawCells }: ExportManner): Writer {
-  const harmless = (text: string): string =>
-    isHarmless.test(text) ? text : quoted(rawCells ? clean(text) : asPlainCell(clean(text)));
-  const line = (txn: ListedTransaction): string => {
-    let cells = '';
-    let between = '';
-    for (const [, cell, isText] of csvColumns) {
-      cells += between + (isText === true ? harmless(cell(txn)) : cell(txn));
-      between = ',';
-    }
-    return `${cells}\n`;
-  };
+  const utc = utcWriter();
   switch (format) {
     case 'csv':
-      return {
-        head: `${csvColumns.map(([title]) => title).join(',')}\n`,
-        write: line,
-      };
+      return { head: csvHead, write: csvWriter(utc, rawCells ? clean : (text) => asPlainCell(clean(text))) };
     case 'jsonl':
       return { head: '', write: (txn) => `${json(txn)}\n` };
     case 'hledger':
-      return journal(hledgerWriter(), clean);
+      return journal(hledgerWriter(), utc, clean);
     case 'beancount':
-      return journal(beancountWriter(), clean);
+      return journal(beancountWriter(), utc, clean);
   }
 }
 
 function journal(
   { head, write }: { readonly head: string; readonly write: (entry: Entry) => string },
+  utc: (at: number) => string,
   clean: (text: string) => string,
 ): Writer {
   return {
     head,
     write: (txn) => {
-      const entry = entryOf(txn, clean);
+      const entry = entryOf(txn, clean, utc);
       return entry === undefined ? '' : write(entry);
     },
   };
 }
 
-type CsvColumn = readonly [title: string, cell: (txn: ListedTransaction) => string, isText?: true];
+const csvHead =
+  'time,txnId,extRefId,txnState,sourceMethod,sourceCcy,sourceAmount,destMethod,destCcy,destAmount,servicepayFees,networkFees,fxRate,note\n';
 
-const number = (value: WireNumber | null | undefined): string =>
-  value === null || value === undefined ? '' : plainNumber(value);
+/** Both fees are in the source currency. One text for a row, not a cell at a time: an export writes a million. */
+function csvWriter(utc: (at: number) => string, harmless: (text: string) => string): Writer['write'] {
+  const text = (value: string | null | undefined): string =>
+    value == null ? '' : isHarmless.test(value) ? value : quoted(harmless(value));
+  return ({ createdAt, txnId, extRefId, txnState, sourceReq, destReq, fxRate, note }) => {
+    const time = typeof createdAt === 'number' ? utc(createdAt) : '';
+    const source = `${text(sourceReq.method)},${text(sourceReq.ccy)},${number(sourceReq.amtSettled ?? sourceReq.amtRequested)}`;
+    const dest = `${text(destReq.method)},${text(destReq.ccy)},${number(destReq.amtSettled ?? destReq.amtRequested)}`;
+    const fees = `${number(sourceReq.servicepayFees)},${number(sourceReq.networkFees)}`;
+    return `${time},${text(txnId)},${text(extRefId)},${text(txnState)},${source},${dest},${fees},${number(fxRate)},${text(note)}\n`;
+  };
+}
 
-/** Both fees are in the source currency. */
-const csvColumns: readonly CsvColumn[] = [
-  ['time', ({ createdAt }) => (typeof createdAt === 'number' ? new Date(createdAt).toISOString() : '')],
-  ['txnId', ({ txnId }) => txnId, true],
-  ['extRefId', ({ extRefId }) => extRefId ?? '', true],
-  ['txnState', ({ txnState }) => txnState, true],
-  ['sourceMethod', ({ sourceReq }) => sourceReq.method ?? '', true],
-  ['sourceCcy', ({ sourceReq }) => sourceReq.ccy ?? '', true],
-  ['sourceAmount', ({ sourceReq }) => number(sourceReq.amtSettled ?? sourceReq.amtRequested)],
-  ['destMethod', ({ destReq }) => destReq.method ?? '', true],
-  ['destCcy', ({ destReq }) => destReq.ccy ?? '', true],
-  ['destAmount', ({ destReq }) => number(destReq.amtSettled ?? destReq.amtRequested)],
-  ['servicepayFees', ({ sourceReq }) => number(sourceReq.servicepayFees)],
-  ['networkFees', ({ sourceReq }) => number(sourceReq.networkFees)],
-  ['fxRate', ({ fxRate }) => number(fxRate)],
-  ['note', ({ note }) => note ?? '', true],
-];
+const number = (value: WireNumber | null | undefined): string => (value == null ? '' : plainNumber(value));
 
 /** Nothing in it steers, computes or has to be quoted: most texts are told from the others by one look. */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;

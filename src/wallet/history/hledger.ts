@@ -1,5 +1,4 @@
 // Entries in the journal format of hledger, which Ledger reads as well.
-import { fixed } from '../../formats/amount.js';
 import { costText, dayOf, type Entry } from './ledger-entry.js';
 
 export function hledgerWriter(): { readonly head: string; readonly write: (entry: Entry) => string } {
@@ -7,15 +6,13 @@ export function hledgerWriter(): { readonly head: string; readonly write: (entry
 }
 
 function write({ time, title, note, txnId, reference, rate, postings }: Entry): string {
-  const described = [title, ...(note === undefined ? [] : [note])].map(withoutComment).join(' | ');
-  const tags = [
-    `time: ${time}`,
-    `txn-id: ${tagValue(txnId)}`,
-    ...(reference === undefined ? [] : [`ref: ${tagValue(reference)}`]),
-    ...(rate === undefined ? [] : [`rate: ${fixed(rate)}`]),
-  ];
-  const lines = postings.map((posting) => `${posting.account}  ${costText(posting)}`);
-  return `\n${[`${dayOf(time)} * ${described}`, ...tags.map((tag) => `; ${tag}`), ...lines].join('\n    ')}\n`;
+  let text = `\n${dayOf(time)} * ${withoutComment(title)}`;
+  if (note !== undefined) text += ` | ${withoutComment(note)}`;
+  text += `\n    ; time: ${time}\n    ; txn-id: ${tagValue(txnId)}`;
+  if (reference !== undefined) text += `\n    ; ref: ${tagValue(reference)}`;
+  if (rate !== undefined) text += `\n    ; rate: ${rate}`;
+  for (const posting of postings) text += `\n    ${posting.account}  ${costText(posting)}`;
+  return `${text}\n`;
 }
 
 /** A semicolon would begin a comment. */

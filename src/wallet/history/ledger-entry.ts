@@ -1,16 +1,17 @@
 // A transaction as double-entry book-keeping sees it: postings that sum to zero, fees apart, what was exchanged at its
 // price.
-import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fixed, fromWire, money, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
+import { fixed, money, type Money } from '../../formats/amount.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
+import { utcWriter } from '../../formats/utc.js';
+import { figuresOf, type Figures, type Sum } from './figures.js';
 
 export interface Posting {
   /** From the root down, in the form that both hledger and beancount take: `Assets:Svcpay:BTC`. */
   readonly account: string;
-  readonly amount: Money;
+  readonly amount: Sum;
   /** What the whole amount cost, where it was exchanged for another currency. */
-  readonly cost?: Money;
+  readonly cost?: Sum;
 }
 
 export interface Entry {
@@ -21,7 +22,7 @@ export interface Entry {
   readonly txnId: string;
   readonly reference: string | undefined;
   /** Units of the destination currency for one of the source; undefined within one currency. */
-  readonly rate: Big | undefined;
+  readonly rate: string | undefined;
   readonly postings: readonly Posting[];
 }
 
@@ -31,71 +32,46 @@ type Side = ListedTransaction['sourceReq'];
  * Undefined for what moved nothing, or not yet, and where the service does not tell the amounts, or tells them in a
  * currency that is none. Its texts are on one line and steer nothing.
  */
-export function entryOf(txn: ListedTransaction, clean: (text: string) => string): Entry | undefined {
-  const { sourceReq, destReq, createdAt } = txn;
+export function entryOf(
+  txn: ListedTransaction,
+  clean: (text: string) => string,
+  utc: (at: number) => string = utcWriter(),
+): Entry | undefined {
+  const { txnState, sourceReq, destReq, createdAt } = txn;
+  if (txnState !== 'completed' || createdAt == null) return undefined;
   const figures = figuresOf(txn);
-  if (txn.txnState !== 'completed' || createdAt == null || figures === undefined) return undefined;
-  const line = (text: string): string => clean(plainLine(text));
+  if (figures === undefined) return undefined;
+  // Most texts are told by one look from those that need more.
+  const line = (text: string): string => (isPlain.test(text) ? text : clean(plainLine(text)));
+  const rate = exchangeRate(txn);
   return {
-    time: new Date(createdAt).toISOString(),
+    time: utc(createdAt),
     title: line(titleOf(sourceReq.method ?? '', destReq.method ?? '')),
     note: txn.note == null ? undefined : line(txn.note),
     txnId: line(txn.txnId),
     reference: txn.extRefId == null ? undefined : line(txn.extRefId),
-    rate: exchangeRate(txn),
+    rate: rate === undefined ? undefined : fixed(rate),
     postings: postingsOf(txn, figures),
   };
 }
 
-interface Figures {
-  /** What left the source, all fees included. */
-  readonly left: Money;
-  /** The part of it that was turned into what arrived. */
-  readonly exchanged: Money;
-  readonly arrived: Money;
-  readonly fees: readonly Posting[];
-}
-
-/** Fees are in the source currency, and beside the amount unless they were taken out of what arrived. */
-function figuresOf({ sourceReq, destReq }: ListedTransaction): Figures | undefined {
-  const [from, arrived] = [amountOf(sourceReq, destReq), amountOf(destReq, sourceReq)];
-  if (from === undefined || arrived === undefined) return undefined;
-  const fees = [fee(sourceReq.servicepayFees, from.ccy, 'Service'), fee(sourceReq.networkFees, from.ccy, 'Network')];
-  const sum = fees.reduce((total, { amount }) => total.plus(amount.value), new Big(0));
-  const apart = arrivesLess(destReq) ? from.value.minus(sum) : from.value;
-  const exchanged = from.ccy === arrived.ccy ? arrived.value : apart;
-  return { left: money(from.ccy, exchanged.plus(sum)), exchanged: money(from.ccy, exchanged), arrived, fees };
-}
-
 /** What a completed payment took out of the wallet, fees included; undefined where the service does not tell. */
-export const spentBy = (txn: ListedTransaction): Money | undefined =>
-  txn.txnState === 'completed' ? figuresOf(txn)?.left : undefined;
+export function spentBy(txn: ListedTransaction): Money | undefined {
+  const left = txn.txnState === 'completed' ? figuresOf(txn)?.left : undefined;
+  return left === undefined ? undefined : money(left.ccy, left.value);
+}
 
-function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged, arrived, fees }: Figures): Posting[] {
-  const source: Posting = { account: accountOf(sourceReq, 'Income'), amount: money(left.ccy, left.value.neg()) };
+function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged, arrived, ...fees }: Figures): Posting[] {
+  const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: { ccy: left.ccy, value: negated(left.value) } }];
+  if (fees.serviceFee.value !== '0') postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: fees.serviceFee });
+  if (fees.networkFee.value !== '0') postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: fees.networkFee });
   const dest: Posting = { account: accountOf(destReq, 'Expenses'), amount: arrived };
-  const last = exchanged.ccy === arrived.ccy ? dest : { ...dest, cost: exchanged };
-  return [source, ...fees.filter(({ amount }) => !amount.value.eq(0)), last];
+  postings.push(exchanged.ccy === arrived.ccy ? dest : { ...dest, cost: exchanged });
+  return postings;
 }
 
-/** Fees that were taken out of what arrived: less settled than was asked for. */
-const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
-  amtRequested != null && amtSettled != null && fromWire(amtSettled).lt(fromWire(amtRequested));
-
-function fee(amount: WireNumber | null | undefined, ccy: string, whose: string): Posting {
-  return { account: `Expenses:Svcpay:Fees:${whose}`, amount: money(ccy, fromWire(amount ?? 0)) };
-}
-
-/** Within one currency either side tells what the other does not. */
-function amountOf(side: Side, other: Side): Money | undefined {
-  const own = side.amtSettled ?? side.amtRequested;
-  const amount = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
-  const found = moneyFromWire(side.ccy, amount);
-  return found !== undefined && isCurrency.test(found.ccy) ? found : undefined;
-}
-
-/** Codes that both programs take without quotes. */
-const isCurrency = /^[A-Z]{3,5}$/;
+const negated = (digits: string): string =>
+  digits === '0' ? digits : digits.startsWith('-') ? digits.slice(1) : `-${digits}`;
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */
 function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {
@@ -105,14 +81,19 @@ function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): strin
 
 /** A part of an account's name: letters, digits and dashes, a capital or a digit first. */
 function named(name: string): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9-]/g, '-').replace(/^-+/, '');
+  const plain = isPartOfName.test(name) ? name : name.replaceAll(/[^A-Za-z0-9-]/g, '-').replace(/^-+/, '');
   return plain === '' ? 'Unknown' : plain.charAt(0).toUpperCase() + plain.slice(1);
 }
+
+const isPartOfName = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
 
 function titleOf(source: string, dest: string): string {
   if (source !== 'servicepay') return `Receive ${source}`;
   return dest === 'servicepay' ? 'Swap' : `Send ${dest}`;
 }
+
+/** Printable ASCII. */
+const isPlain = /^[ -~]*$/;
 
 /** One line without control characters, which have a meaning to the programs that read it. */
 const plainLine = (text: string): string =>
@@ -125,7 +106,7 @@ const steering = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 export const dayOf = (time: string): string => time.slice(0, 10);
 
 /** As both programs write an amount: `-0.00002507 BTC`. */
-const amountText = ({ ccy, value }: Money): string => `${fixed(value)} ${ccy}`;
+const amountText = ({ ccy, value }: Sum): string => `${value} ${ccy}`;
 
 /** The amount, and what it cost where it was exchanged: `0.00025 BTC @@ 25 USDT`. */
 export const costText = ({ amount, cost }: Posting): string =>

@@ -70,6 +70,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['db status', 'place and version of each', () => import('./database/db-status.js').then((it) => it.dbStatus)],
     ['db upgrade', 'bring the tables of the database up to date', () => import('./database/db-upgrade.js').then((it) => it.dbUpgrade)],
     ['db move', 'move journal and inbox of this home into the database', () => import('./database/db-move.js').then((it) => it.dbMove)],
+    ['db reconcile', 'after a restore, enter what was paid since the back-up', () => import('./database/db-reconcile.js').then((it) => it.dbReconcile)],
     ['doctor', 'check the installation, its files, the service and the clock', () => import('./settings/doctor.js').then((it) => it.doctor)],
     ['completion', 'print the completion script of a shell', () => import('./help/completion.js').then((it) => it.completion)],
     ['help', 'help on a command or a topic', () => import('./help/help.js').then((it) => it.help(tree))],

@@ -140,6 +140,7 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     write: late(journal.write, true),
     spend: late(journal.spend, true),
     release: late(journal.release, true, () => false),
+    enter: late(journal.enter, true),
     spent: late(journal.spent, false),
     read: late(journal.read, false),
     find: late(journal.find, false),

@@ -10,7 +10,7 @@ import {
   type Journal,
   type Spend,
 } from '../../src/store/journal/journal.js';
-import { mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal/rules.js';
+import { isAccounted, mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal/rules.js';
 import { joined } from '../../src/store/journal/references.js';
 import { changed } from '../../src/store/journal/steps.js';
 import type { Coverage, ReferenceIndex, SeenTransaction, Window } from '../../src/store/journal/journal.js';
@@ -92,6 +92,14 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     async release(claim) {
       const row = rows.get(claim.intent.id);
       if (row?.fence === claim.fence) Object.assign(row, { owner: null, leaseUntil: 0 });
+    },
+    async enter(draft, { ago, ...letGo }, window) {
+      const same = all().find(({ intent }) => intent.scope === draft.scope && intent.ref === draft.ref);
+      if (same !== undefined && isAccounted(same.intent)) return false;
+      const row = same ?? { intent: opened(draft, now()), owner: null, leaseUntil: 0, fence: 0 };
+      const intent = { ...row.intent, ...letGo, approvedAt: window.latest - ago, closed: false, updatedAt: now() };
+      rows.set(intent.id, { ...row, intent, owner: null, fence: row.fence + 1 });
+      return true;
     },
     spent: async (account, window) => spentSince(account, window, undefined),
     read: async (id) => rows.get(id)?.intent,

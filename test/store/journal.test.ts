@@ -260,6 +260,24 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(spent.intent).toMatchObject({ step: 'confirming', approvedAt: window.latest });
   });
 
+  const letGo = { txnId: 't', attempt: 2, txnState: 'completed', step: 'final', approvedTotal: '0.5', approvedReceives: '0.4', spendCcy: 'BTC', ago: 0 } as const;
+  test.each<[string, IntentChange[]]>([
+    ['it does not know', []],
+    ['it knows as a quote', [quoted]],
+    ['it gave up', [{ ...quoted, closed: true }]],
+    ['it knows to have failed', [quoted, agreed, over('failed')]],
+  ])('enters once what was let go and %s', async (_why, changes) => {
+    const journal = open();
+    const given = draft({ ref: 'R', onceKey: 'hash' });
+    if (changes.length > 0) await written(journal, draft({ ref: 'R', onceKey: 'hash' }), ...changes);
+    const working = await journal.claim((await journal.find(given.scope, 'R'))?.id ?? '', 'one');
+    expect([await journal.enter(given, letGo, window), await journal.enter(given, letGo, window)]).toEqual([true, false]);
+    expect(await journal.find(given.scope, 't')).toMatchObject({ ref: 'R', attempt: 2, step: 'final', txnState: 'completed', approvedAt: now, closed: false });
+    expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 0.5 });
+    expect(await journal.begin(draft({ ref: 'other', onceKey: 'hash' }))).toMatchObject({ found: 'once', intent: { ref: 'R' } });
+    if (working !== undefined) await expect(journal.write(working, {})).rejects.toBeInstanceOf(LostClaim);
+  });
+
   test('counts also what arrived outside in another currency, but not what stayed in an own wallet', async () => {
     const journal = open();
     const request = '{"receives":{"ccy":"VND","value":"500000"}}';

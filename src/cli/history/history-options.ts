@@ -9,7 +9,7 @@ import { choice, word } from '../values.js';
 
 const times = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
-const instant = () => word('TIME', parseInstant).optional();
+export const instant = () => word('TIME', parseInstant).optional();
 
 /** Methods of the specification (Payment methods). Payout methods are open: services add countries. */
 const knownMethods = ['servicepay', 'lightning', 'lnurl', 'on-chain', 'tron', 'eth', 'mobile'] as const;
@@ -67,13 +67,24 @@ const joined = (words: readonly string[]): string | undefined => (words.length =
 
 async function period(since: Instant | undefined, until: Instant | undefined, service: WalletClient) {
   const isRelative = [since, until].some((each) => each !== undefined && 'ago' in each);
-  // "Two hours ago" is by the service's clock, which its first answer tells.
-  if (isRelative) await service.transactions({ limit: 1 });
-  const now = service.serviceNow();
-  const start = since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
+  const now = isRelative ? await timeOf(service) : service.serviceNow();
+  const start = startOf(since, now);
   const end = until === undefined ? now + dayMs : 'ago' in until ? now - until.ago : until.last;
   if (start > end) throw new Failure('usage', 'Nothing lies between these times: --since is later than --until.');
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
+}
+
+/** Epoch ms; the beginning of time where none is given. */
+export const beginningOf = async (since: Instant | undefined, service: WalletClient): Promise<number> =>
+  startOf(since, since !== undefined && 'ago' in since ? await timeOf(service) : 0);
+
+const startOf = (since: Instant | undefined, now: number): number =>
+  since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
+
+/** "Two hours ago" is by the service's clock, which its first answer tells. */
+async function timeOf(service: WalletClient): Promise<number> {
+  await service.transactions({ limit: 1 });
+  return service.serviceNow();
 }
 
 /** The period in words, for the head of a list. */

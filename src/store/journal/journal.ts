@@ -81,6 +81,14 @@ export interface Spend {
   readonly total: string;
 }
 
+/** A payment that was let go, as the service tells of it. */
+export interface LetGo extends Pick<Intent, 'attempt' | 'txnState' | 'approvedTotal' | 'approvedReceives' | 'spendCcy'> {
+  readonly txnId: string;
+  readonly step: 'confirmed' | 'final';
+  /** How long ago that was, in ms. */
+  readonly ago: number;
+}
+
 export interface SpentBefore {
   /** All that was let go in the window and has not come back, see `Journal.spent`. */
   readonly spent: readonly Spend[];
@@ -152,6 +160,11 @@ export interface Journal {
    */
   spend(claim: Claim, change: IntentChange, window: Window, allow: (before: SpentBefore) => void): Promise<Claim>;
   release(claim: Claim): Promise<void>;
+  /**
+   * Enters what a journal that was restored from a back-up does not know: under the draft's reference, or as what became
+   * of the payment that waits there. A process that is at work on it loses its claim. False where it is known already.
+   */
+  enter(draft: IntentDraft, letGo: LetGo, window: Window): Promise<boolean>;
   /**
    * All that the account let go in the window and has not come back: what left the wallet and, where it arrived elsewhere
    * in another currency, also that.

@@ -23,6 +23,9 @@ export const mayHavePaid = (intent: Intent): boolean => !isBack(intent) && !inte
 export const wasLetGo = (intent: Intent): boolean =>
   !isBack(intent) && ['confirming', 'confirmed', 'final'].includes(intent.step);
 
+/** What it let go, and when, is in the sums. */
+export const isAccounted = (intent: Intent): boolean => wasLetGo(intent) && intent.approvedAt !== null;
+
 /** Over before anything was created under its reference, so that the reference is still free. */
 export const neverCreated = ({ closed, step, attempt }: Intent): boolean =>
   closed && step === 'intent' && attempt === 1;

@@ -11,12 +11,13 @@ import {
   type IntentChange,
   type IntentDraft,
   type Journal,
+  type LetGo,
   type Spend,
   type SpentBefore,
   type Window,
 } from './journal.js';
 import { referenceIndex } from './references.js';
-import { mayHavePaid, neverCreated, wasLetGo } from './rules.js';
+import { isAccounted, mayHavePaid, neverCreated, wasLetGo } from './rules.js';
 import { columns, letGo, rowSchema, spendSchema, type Row } from './schema.js';
 import { changed, checkIntent } from './steps.js';
 
@@ -97,6 +98,7 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
         const set = 'UPDATE intents SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
         await sql.run(set, claim.intent.id, claim.fence);
       }),
+    enter: (draft, letGo, window) => database.transaction((sql) => enter(sql, database, draft, letGo, window), { lasts: true }),
     spent: (account, window) => database.read((sql) => spentIn(sql, database, account, window, '')),
     read: (id) => database.read(async (sql) => (await one(sql, 'id = ?', [id]))?.intent),
     find: (scope, name) =>
@@ -192,6 +194,20 @@ async function update(sql: Sql, row: Row | undefined, claim: Claim, change: Inte
   if (row.lastChange === token) return claimOf(row);
   changed(row.intent, change);
   return claimOf(writtenRow(await setColumns(sql, claim, change, token, '')));
+}
+
+async function enter(sql: Sql, { kind, forUpdate }: SqlDatabase, draft: IntentDraft, { ago, ...letGo }: LetGo, window: Window): Promise<boolean> {
+  await sql.lock(`ref ${draft.scope} ${draft.ref}`, ...onceLock(draft));
+  const same = (await one(sql, 'scope = ? AND ref = ?', [draft.scope, draft.ref], forUpdate))?.intent;
+  if (same !== undefined && isAccounted(same)) return false;
+  const at = await sql.now();
+  const intent = same ?? (await insert(sql, draft, at));
+  const approvedAt = (kind === 'postgres' ? at : window.latest) - ago;
+  const change: IntentChange = { ...letGo, approvedAt, closed: false };
+  checkIntent({ ...intent, ...change });
+  await sql.run('UPDATE intents SET owner = NULL, fence = fence + 1 WHERE id = ?', intent.id);
+  await setColumns(sql, { intent, fence: 0 }, change, randomUUID(), '');
+  return true;
 }
 
 async function setColumns(

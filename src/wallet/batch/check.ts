@@ -6,7 +6,7 @@ import type { Intent, Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkNotExpired } from '../plan/destinations.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
-import { fingerprint } from '../payment/order-record.js';
+import { fingerprint, isTold } from '../payment/order-record.js';
 import { differentPayment } from '../payment/references.js';
 import { isLetGo } from '../payment/run.js';
 import { CostSample } from './cost.js';
@@ -120,7 +120,7 @@ async function stateOf(row: PlannedRow, intent: Intent | undefined, deps: CheckD
 /** Throws Failure `usage` for a reference that belongs to a different payment. */
 function isSettled({ ref, order }: PlannedRow, intent: Intent): boolean {
   if (paysSameInvoice(order, intent)) return true;
-  const mayChange = intent.closed && intent.step === 'intent';
+  const mayChange = (intent.closed && intent.step === 'intent') || isTold(intent);
   if (intent.fingerprint !== fingerprint(order) && !mayChange) throw differentPayment(ref, intent.txnId);
   return isPaid(intent) || isLetGo(intent);
 }

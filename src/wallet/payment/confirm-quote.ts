@@ -57,7 +57,7 @@ async function adopt(txn: Transaction, order: Order, given: QuoteConsent, deps: 
 }
 
 /** The order that a quote answers. Answers name both amounts: only the one that its method asks for is taken over. */
-function orderOf(txn: Transaction): Order {
+export function orderOf(txn: Transaction): Order {
   const { note } = txn;
   const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
   const invoice = invoiceOf(destReq.reqDetails);

@@ -150,7 +150,8 @@ const seen = ({ txnId, extRefId, createdAt }: ListedTransaction, since: number):
 /** Until a day that no clock has reached: the one here may be slow. */
 const endTime = '2100-01-01T00:00:00.000Z';
 
-const spanFilter = (since: number): TransactionFilter => ({
+/** What was created since, all of it. */
+export const spanFilter = (since: number): TransactionFilter => ({
   time: 'other',
   startTime: new Date(Math.max(since, 0)).toISOString(),
   endTime,

@@ -3,6 +3,7 @@ import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import type { Intent } from '../../store/journal/journal.js';
 import type { Order } from './orders.js';
 
 const decimal = v.pipe(
@@ -44,6 +45,7 @@ const orderSchema = v.strictObject({
   notBefore: v.exactOptional(v.number()),
   destination: v.string(),
   receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
+  told: v.exactOptional(v.boolean()),
 });
 
 /** Throws when the text would not be read back as the same order: a crash must not change a payment. */
@@ -65,6 +67,9 @@ export function decodeOrder(text: string): Order {
     });
   }
 }
+
+/** Entered as the service told of it: what was asked is known in part. */
+export const isTold = ({ request }: Pick<Intent, 'request'>): boolean => decodeOrder(request).told === true;
 
 /** Equal for orders that ask for the same; a note does not make a payment another one. */
 export const fingerprint = ({ body }: Order): string =>

@@ -17,6 +17,8 @@ export interface Order {
   readonly notBefore?: number | undefined;
   /** The exact amount that the recipient must get, where the order fixes it. */
   readonly receives: Money | undefined;
+  /** It is what the service told of a payment, which can leave out part of what was asked: nothing is created from it. */
+  readonly told?: boolean | undefined;
 }
 
 const servicepay = 'servicepay';

@@ -6,10 +6,12 @@ import { isFinal } from '../../formats/states.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { openHistory } from './history.js';
 import { advance } from './machine.js';
-import { encodeOrder, fingerprint } from './order-record.js';
+import { encodeOrder, fingerprint, isTold } from './order-record.js';
 import type { Order } from './orders.js';
 import { alreadyPaid, differentPayment, onceRef } from './references.js';
-import { givenUp, type RunOptions } from './run.js';
+import { echoes } from '../quote/echo.js';
+import { readTransaction } from './read-transaction.js';
+import { givenUp, notTold, type RunOptions } from './run.js';
 import { takeOver } from './take-over.js';
 
 /**
@@ -33,7 +35,7 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
     consent,
   };
   const { intent, found } = await deps.journal.begin(draft);
-  const isSame = intent.fingerprint === draft.fingerprint;
+  const isSame = intent.fingerprint === draft.fingerprint || (found === 'ref' && (await isToldAlike(intent, order, deps)));
   const isPaid = intent.txnState === 'completed' || intent.txnState === 'error';
   if (found === 'ref' && !isSame) throw differentPayment(intent.ref, intent.txnId);
   // The same invoice without a reference is the same payment run again, until it is over.
@@ -50,6 +52,15 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
     },
     deps,
   );
+}
+
+/** What is known of a payment from the service alone is compared with what the service says of it. */
+async function isToldAlike(intent: Intent, order: Order, { service }: PaymentDeps): Promise<boolean> {
+  if (!isTold(intent)) return false;
+  const txn = await readTransaction(service, intent.txnId ?? '').catch((error: unknown) => {
+    throw notTold(intent, error);
+  });
+  return echoes(order, txn);
 }
 
 /** An invoice is paid under the same reference wherever it is paid; another way to pay the same has one of its own. */

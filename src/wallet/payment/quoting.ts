@@ -8,7 +8,7 @@ import { availableIn, notEnough } from './balance.js';
 import { createOnce, explainRefusal } from './create.js';
 import { attemptRef, type Attempt } from './history.js';
 import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/limits.js';
-import { checkEcho, notObeyed } from '../quote/echo.js';
+import { checkEcho, echoes, notObeyed } from '../quote/echo.js';
 import { readTransaction } from './read-transaction.js';
 import { differentPayment, onceRef, paidElsewhere, usedButNotSeen } from './references.js';
 import { write, type Run } from './run.js';
@@ -158,11 +158,7 @@ async function adopt(run: Run, txn: Transaction, number: number): Promise<void> 
 const isOpenEnded = ({ txnState }: Transaction): boolean => hasLapsed(txnState) || isRetriable(txnState);
 
 function checkSamePayment(run: Run, known: Transaction): void {
-  try {
-    checkEcho(run.order, known);
-  } catch {
-    throw differentPayment(run.claim.intent.ref, known.txnId);
-  }
+  if (!echoes(run.order, known)) throw differentPayment(run.claim.intent.ref, known.txnId);
 }
 
 /** The same invoice under the reference that it has by itself: another machine is paying it, or has. */

@@ -176,6 +176,13 @@ export function notTold({ ref, txnId, txnState }: Intent, cause: unknown): unkno
 
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
 
+/** Entered after the journal was restored: another try could ask for something else than the first. */
+const toldInPart = ({ ref, txnId }: Intent): Failure =>
+  new Failure('usage', `Not sent: of the payment ${ref} only what the service told is known, which is not enough for another try.`, {
+    hint: 'Pay it under a new reference.',
+    txnId: txnId ?? undefined,
+  });
+
 export async function reread(run: Run): Promise<Transaction> {
   run.txn = await readTransaction(run.deps.service, run.claim.intent.txnId ?? '');
   return run.txn;
@@ -193,6 +200,7 @@ export async function afterLapse(run: Run, { txnState }: Transaction): Promise<v
  * nothing; once a confirmation was sent for that one, only when a person asks for it (`despiteDoubt`).
  */
 export async function nextAttempt(run: Run, despiteDoubt = false): Promise<void> {
+  if (run.order.told === true) throw toldInPart(run.claim.intent);
   const attempt = run.claim.intent.attempt + 1;
   const asked: IntentChange = run.start.mode === 'look' ? { closed: true, consent: 'none' } : run.renew;
   const before = run.claim.intent;

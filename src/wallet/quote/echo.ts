@@ -21,6 +21,17 @@ export function checkEcho(order: Order, txn: Transaction): void {
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
 }
 
+/** Whether the transaction is one for this order. */
+export function echoes(order: Order, txn: Transaction): boolean {
+  try {
+    checkEcho(order, txn);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
 /** What was not understood of an answer stops nothing, but for the fields that the money rests on. */
 const decides = /^(?:\w+\.)?(?:ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq) is /;
 

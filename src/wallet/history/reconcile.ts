@@ -1,0 +1,142 @@
+// Brings a journal that was restored from a back-up up to what the service knows: payments that were let go since are
+// entered with their references, with what they pay once only, and with what they spent, so that all of it counts again.
+import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
+import type { Intent, IntentDraft, Journal, LetGo } from '../../store/journal/journal.js';
+import { isAccounted, wasLetGo } from '../../store/journal/rules.js';
+import { lastDay } from '../limits/limits.js';
+import { orderOf } from '../payment/confirm-quote.js';
+import { spanFilter } from '../payment/history.js';
+import { decodeOrder, encodeOrder, fingerprint } from '../payment/order-record.js';
+import { lightningOrder, type Order } from '../payment/orders.js';
+import { readTransaction, type ReadService } from '../payment/read-transaction.js';
+import { echoes } from '../quote/echo.js';
+import { figuresOf } from './figures.js';
+
+export interface ReconcileDeps {
+  readonly service: ReadService & {
+    eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;
+    serviceNow(): number;
+  };
+  readonly journal: Journal;
+  readonly scope: string;
+  readonly account: string;
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** Called for each transaction of the list: how many so far. */
+  readonly onRead: (count: number) => void;
+}
+
+export interface Reconciled {
+  /** Transactions of the list that were looked at. */
+  readonly read: number;
+  /** Payments that the journal did not know, or not as let go. */
+  readonly entered: number;
+  /** Transaction ids of those whose cost the service does not tell: no sum counts them. */
+  readonly uncounted: readonly string[];
+}
+
+/** A quote holds for minutes: what was quoted before the back-up can have been let go after it. */
+const overlapMs = 3_600_000;
+
+/**
+ * May be interrupted anywhere and run again, also while others pay.
+ *
+ * @param since epoch ms by the service's clock: the moment of the back-up
+ */
+export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {
+  let [read, entered] = [0, 0];
+  const uncounted: string[] = [];
+  const look = async (txnId: string): Promise<void> => {
+    const outcome = await account(txnId, deps);
+    if (outcome !== 'known') entered += 1;
+    if (outcome === 'uncounted') uncounted.push(txnId);
+  };
+  for await (const row of deps.service.eachTransaction(spanFilter(since - overlapMs))) {
+    deps.onRead((read += 1));
+    if (mayBeOurs(row)) await look(row.txnId);
+  }
+  for (const { txnId, step } of await deps.journal.open(deps.scope)) if (step === 'created' && txnId !== null) await look(txnId);
+  return { read, entered, uncounted };
+}
+
+/** A payment of this program always has a reference. A list may lag behind what is let go, so that quotes are read too. */
+const mayBeOurs = ({ txnId, txnState, extRefId, sourceReq }: ListedTransaction): boolean =>
+  txnId !== '' && extRefId != null && !movedNothing(txnState) && (sourceReq.method ?? 'servicepay') === 'servicepay';
+
+const movedNothing = (txnState: string): boolean => hasLapsed(txnState) || isRetriable(txnState);
+
+async function account(txnId: string, deps: ReconcileDeps): Promise<'known' | 'entered' | 'uncounted'> {
+  const { journal, scope } = deps;
+  const known = await journal.find(scope, txnId);
+  if (known?.txnId === txnId && isAccounted(known)) return 'known';
+  const txn = await readTransaction(deps.service, txnId);
+  if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || txn.sourceReq.method !== 'servicepay') return 'known';
+  const [ref, attempt] = attemptOf(txn);
+  const there = known?.txnId === txnId ? known : await journal.find(scope, ref);
+  const letGo = letGoOf(txn, attempt, deps);
+  const draft = draftOf(txn, there === undefined || isPlaceOf(there, txn) ? (there?.ref ?? ref) : txnId, deps);
+  const isNew = await journal.enter(draft, letGo, lastDay(deps.now(), deps.service.serviceNow()));
+  if (!isNew) return 'known';
+  return letGo.approvedTotal === null ? 'uncounted' : 'entered';
+}
+
+/** Whether the journal's payment is the one that the service tells of; another one keeps its reference. */
+function isPlaceOf(there: Intent, txn: Transaction): boolean {
+  if (there.txnId === txn.txnId) return true;
+  return !wasLetGo(there) && echoes(decodeOrder(there.request), txn);
+}
+
+/** `R~2` is the second attempt of `R`. */
+function attemptOf({ extRefId, txnId }: Transaction): readonly [ref: string, attempt: number] {
+  const [, ref = extRefId ?? txnId, number = '1'] = /^(.+)~([1-9]\d{0,5})$/.exec(extRefId ?? '') ?? [];
+  return [ref, Number(number)];
+}
+
+function draftOf(txn: Transaction, ref: string, { newId, scope, account }: ReconcileDeps): IntentDraft {
+  const order = orderTold(txn);
+  return {
+    id: newId(),
+    scope,
+    account,
+    ref,
+    kind: order.kind,
+    request: encodeOrder(order),
+    fingerprint: fingerprint(order),
+    onceKey: order.onceKey,
+    terms: {},
+    consent: 'none',
+  };
+}
+
+/** An invoice says all that was asked. */
+function orderTold(txn: Transaction): Order {
+  const order = orderOf(txn);
+  const { paymentRequest } = txn.destReq.reqDetails ?? {};
+  const isInvoice = txn.destReq.method === 'lightning' && typeof paymentRequest === 'string';
+  return isInvoice ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy) : { ...order, told: true };
+}
+
+function letGoOf(txn: Transaction, attempt: number, { service }: ReconcileDeps): LetGo {
+  const { txnId, txnState } = txn;
+  const told = figuresOf(txn);
+  // What is below zero would make room under a limit.
+  const figures = told?.left.value.startsWith('-') === true || told?.arrived.value.startsWith('-') === true ? undefined : told;
+  return {
+    txnId,
+    attempt,
+    txnState,
+    step: isFinal(txnState) ? 'final' : 'confirmed',
+    approvedTotal: figures?.left.value ?? null,
+    approvedReceives: figures?.arrived.value ?? null,
+    spendCcy: figures?.left.ccy ?? null,
+    ago: Math.max(service.serviceNow() - letGoAt(txn, service.serviceNow()), 0),
+  };
+}
+
+/** The latest that it can have been confirmed: when its quote was over, which a service holds for an hour at most. */
+function letGoAt({ createdAt, sourceReq: { expiresAt } }: Transaction, now: number): number {
+  if (createdAt == null) return now;
+  return Math.min(Math.max(expiresAt ?? createdAt, createdAt), createdAt + overlapMs);
+}

@@ -1,0 +1,74 @@
+// A journal that came back from yesterday's back-up: what was paid since counts again once it was compared with the service.
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { test, type Payment } from '../support/faults.js';
+import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { svcpay, type Surroundings } from '../support/svcpay.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (hasPostgres) server = await startPostgres();
+}, 60_000);
+afterAll(() => server?.stop());
+
+interface Keeping {
+  readonly around: Surroundings;
+  backUp(): void;
+  /** What it is after the back-up was restored. */
+  restored(): Surroundings;
+}
+
+function inFile({ around }: Payment): Keeping {
+  const [journal, copy] = ['journal.db', 'copy.db'].map((name) => join(around.home, name));
+  const restored = (): Surroundings => (copyFileSync(copy ?? '', journal ?? ''), around);
+  return { around, backUp: () => copyFileSync(journal ?? '', copy ?? ''), restored };
+}
+
+function inDatabase({ around }: Payment): Keeping {
+  const url = server.database();
+  const name = new URL(url).pathname.slice(1);
+  const at = (address: string): Surroundings => ({ ...around, env: { SVCPAY_DATABASE_URL: address } });
+  return {
+    around: at(url),
+    backUp: () => void server.sql(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`),
+    restored: () => at(`${url}_copy`),
+  };
+}
+
+const kept: [string, (payment: Payment) => Keeping][] = [
+  ['a file', inFile],
+  ...(hasPostgres ? [['PostgreSQL', inDatabase] satisfies [string, (payment: Payment) => Keeping]] : []),
+];
+const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+
+describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
+  test('knows all that was paid since after db reconcile', async ({ payment }) => {
+    const { around, backUp, restored } = keep(payment);
+    const pay = (args: readonly string[], where: Surroundings) => svcpay([...args, '--yes', '--json', '--no-wait'], where);
+    const toInvoice = (ref: string): string[] => ['send', 'lightning', payment.invoice, '--ref', ref];
+    const toAddress = (amount: string): string[] => ['send', 'onchain', address, amount, '--deduct-fees', '--ref', 'chain'];
+    await svcpay(['limits', 'set', '--per-day', '9000sat', '-q'], around);
+    const early = await payment.sandbox.invoice('2000sat', { expiry: '2d' });
+    expect(await pay(['send', 'lightning', early, '--ref', 'early'], around)).toMatchObject({ exitCode: 0 });
+    backUp();
+    expect(await pay(toInvoice('since'), around)).toMatchObject({ exitCode: 0 });
+    const first = await pay(toAddress('3000sat'), around);
+    expect(first).toMatchObject({ exitCode: 0 });
+
+    const after = restored();
+    const reconciled = () => svcpay(['db', 'reconcile', '--since', '1h', '--json'], after);
+    expect((await reconciled()).json()).toMatchObject({ read: 3, entered: 2 });
+    expect((await reconciled()).json()).toMatchObject({ read: 3, entered: 0 });
+
+    const quoted = payment.sandbox.requests('POST', '/api/v2/transaction').length;
+    const elsewhere = await pay(toInvoice('another'), after);
+    expect([elsewhere.exitCode, elsewhere.error().message]).toEqual([2, expect.stringContaining('under the reference since')]);
+    expect((await pay(toAddress('4000sat'), after)).error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('different payment') });
+    expect((await pay(toAddress('3000sat'), after)).json()).toMatchObject({ extRefId: 'chain' });
+    expect((await pay(toInvoice('since'), after)).json()).toMatchObject({ extRefId: 'since' });
+    const more = await payment.sandbox.invoice('4000sat', { expiry: '2d' });
+    expect((await pay(['send', 'lightning', more, '--ref', 'more'], after)).error()).toMatchObject({ exitCode: 7 });
+    expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(quoted);
+  });
+});

@@ -15,7 +15,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   wallet: ['api', 'store', 'formats'],
   webhooks: ['api', 'store', 'formats'],
   cli: ['wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
-  main: ['cli', 'wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
+  library: ['wallet', 'webhooks', 'api', 'store', 'formats'],
+  main: ['library', 'cli', 'wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
 };
 
 /** The doors to the sandbox: its own commands, the embedded transport and the fixture of the library. */

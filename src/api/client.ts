@@ -24,7 +24,7 @@ export type { ClientOptions };
  * something is sent once. Every method rejects with a `ServiceError` when the service refuses, with a `NoAnswer` when
  * nothing tells what became of the request, and with another `Failure` when the answer to a read makes no sense.
  */
-export class WalletClient {
+export class ServiceClient {
   readonly #options: ClientOptions;
   readonly #service: Service;
 

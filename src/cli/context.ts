@@ -1,5 +1,5 @@
 // What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
-import { WalletClient } from '../api/client.js';
+import { ServiceClient } from '../api/client.js';
 import { networkTransport } from '../api/network/network.js';
 import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
@@ -17,7 +17,7 @@ import { openTerminal, type Input, type OutputStream, type Terminal } from '../t
 import { clientReports } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
-import { ownerOf } from './owner.js';
+import { ownerOf } from '../store/journal/owner.js';
 import { lazily, openStores, type Stores } from './stores.js';
 
 /** stdout, for a text that is written as a whole: what needs no more than that starts sooner. */
@@ -76,14 +76,14 @@ export interface Context extends Process, Line, Stores {
   /** Names this process in the journal. */
   readonly owner: string;
   /** The client of the chosen service and account. Throws Failure `authentication` where nothing says which. */
-  client(): Promise<WalletClient>;
+  client(): Promise<ServiceClient>;
   /**
    * The client, for what the service does in the account of the API key alone: transactions and deposit addresses.
    * Throws Failure `usage` when another account was asked for.
    */
-  ownClient(): Promise<WalletClient>;
+  ownClient(): Promise<ServiceClient>;
   /** A client of any service, with credentials that are not kept yet. */
-  clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<WalletClient>;
+  clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
   /** The token kept for the chosen service and key. */
   tokens(): KeptTokens | undefined;
   /** Carries requests to the chosen service. */
@@ -138,8 +138,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const transportTo = async (baseUrl: string | undefined): Promise<Transport> =>
     baseUrl === embeddedUrl ? (await embedded()).transport : network();
 
-  const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<WalletClient> =>
-    new WalletClient({
+  const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient> =>
+    new ServiceClient({
       baseUrl,
       credentials,
       tokens,

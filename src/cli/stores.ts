@@ -9,7 +9,7 @@ import type { Journal } from '../store/journal/journal.js';
 import { databaseVariable, findDatabase, type FoundDatabase } from '../store/profile/database.js';
 import type { Config, Profile } from '../store/profile/profiles.js';
 import type { SecretStore } from '../store/profile/secrets.js';
-import { isAlive } from './owner.js';
+import { isAlive } from '../store/journal/owner.js';
 
 export interface StoreOptions {
   readonly home: Home;

@@ -1,17 +1,17 @@
 // The client against the sandbox over HTTP: two readings of one specification, written apart.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { WalletClient } from '../../src/api/client.js';
+import { ServiceClient } from '../../src/api/client.js';
 import type { ClientOptions } from '../../src/api/client.js';
 import type { Token } from '../../src/api/types.js';
 import { undiciTransport } from '../../src/api/network/undici.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from '../support/openapi.js';
 
-function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): WalletClient {
+function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): ServiceClient {
   const transport = undiciTransport({ env: {}, timeoutMs: 10_000 });
   onTestFinished(() => transport.close());
   let kept: Token | undefined;
-  return new WalletClient({
+  return new ServiceClient({
     baseUrl: sandbox.url,
     credentials: { apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret },
     transport,

@@ -1,7 +1,7 @@
 // One request per method, as the specification has it, and what comes back.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
-import type { WalletClient } from '../../src/api/client.js';
+import type { ServiceClient } from '../../src/api/client.js';
 import type { ListedTransaction, TransactionFilter } from '../../src/api/types.js';
 import { answer } from '../support/fake-transport.js';
 import { baseUrl, credentials, lost, start, tokenAnswer, tokenPath, transaction, world } from './support/client.js';
@@ -18,7 +18,7 @@ const page = { data: [transaction()], pagination: { page: 1, limit: 20, total: 1
 
 type Case = [
   request: string,
-  call: (client: WalletClient) => Promise<unknown>,
+  call: (client: ServiceClient) => Promise<unknown>,
   answered: unknown,
   returned: unknown,
 ];

@@ -1,7 +1,7 @@
 // What is repeated, after which pauses, and what is never repeated.
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
-import type { WalletClient } from '../../src/api/client.js';
+import type { ServiceClient } from '../../src/api/client.js';
 import type { HttpResponse } from '../../src/api/transport.js';
 import { answer } from '../support/fake-transport.js';
 import { lost, refused, start, transaction, world } from './support/client.js';
@@ -115,7 +115,7 @@ describe('a read', () => {
 
 describe('what changes something is sent once', () => {
   const sides = { sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'USDT', method: 'servicepay' } };
-  const changes: [string, string, (client: WalletClient) => Promise<unknown>][] = [
+  const changes: [string, string, (client: ServiceClient) => Promise<unknown>][] = [
     ['POST', '/api/v2/transaction', (client) => client.createTransaction(sides)],
     ['PUT', '/api/v2/transaction/t1/confirm', (client) => client.confirmTransaction('t1')],
     ['PUT', '/api/v2/transaction/t1/cancel', (client) => client.cancelTransaction('t1')],

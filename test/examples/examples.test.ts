@@ -43,9 +43,17 @@ const payments = (around: Surroundings & { sandbox: { requests(method: string): 
   around.sandbox.requests('PUT').length;
 
 describe('the examples', () => {
-  test('the shop passes its own tests', async ({ home }) => {
-    const { exitCode, stdout } = await run(process.execPath, ['--test', example('shop')], { home });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('# pass 3') });
+  test.for([['shop', 3], ['withdrawals', 4]] as const)('%s passes its own %i tests', async ([name, count], { home }) => {
+    const { exitCode, stdout } = await run(process.execPath, ['--test', example(name)], { home });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining(`# pass ${count}`) });
+  });
+
+  test('a withdrawal is paid once by a program that is run twice', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const first = await run(process.execPath, [example('withdrawals/withdrawals.mjs'), 'w-1', invoice], around);
+    expect(first).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^\{"id":"w-1","txnId":".*","state":"completed"\}\n$/), stderr: '' });
+    expect(await run(process.execPath, [example('withdrawals/withdrawals.mjs'), 'w-1', invoice], around)).toEqual(first);
+    expect(payments(around)).toBe(1);
   });
 
   test('the script pays an invoice once, however often it is run', async ({ around }) => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { openPayments, openPostgresJournal, WalletClient } from '../../src/index.js';
 import { batchFile, lightningRows, paidReferences } from '../support/batch.js';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.js';
 import { test, type Payment } from '../support/faults.js';
@@ -69,6 +70,25 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(runs.filter(({ exitCode }) => exitCode === 0)).toHaveLength(1);
     for (const run of runs) if (run.exitCode !== 0) expect(run.error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('already') });
     expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('two programs of an integrator and the command line pay a reference once', async ({ sandbox }) => {
+    const url = server.database();
+    const to = await sandbox.invoice('1000sat');
+    const { apiKey, apiSecret, url: baseUrl } = sandbox;
+    const pay = async (): Promise<{ txnId: string; txnState: string }> => {
+      const [journal, client] = [await openPostgresJournal(url), new WalletClient({ baseUrl, apiKey, apiSecret })];
+      const payments = openPayments({ client, baseUrl, journal });
+      const paid = await payments.pay({ to, ref: 'order-1' });
+      expect(await payments.resume()).toEqual([]);
+      await Promise.all([journal.close(), client.close()]);
+      return paid;
+    };
+    const [one, other] = await Promise.all([pay(), pay()]);
+    expect(one).toMatchObject({ txnId: other.txnId, txnState: 'completed' });
+    const told = await svcpay(['send', 'lightning', to, '--ref', 'order-1', '--yes', '--json'], machine({ home: '', sandbox }, url));
+    expect(told.json()).toMatchObject({ txnId: one.txnId });
+    expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
   test('six keep one limit per day, whatever their clocks say', async ({ payment }) => {

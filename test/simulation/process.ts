@@ -1,5 +1,5 @@
 // A wallet as a process: the real client and the real payment machine, in a world that may end it at any await.
-import { WalletClient } from '../../src/api/client.js';
+import { ServiceClient } from '../../src/api/client.js';
 import type { Transport } from '../../src/api/transport.js';
 import type { Transaction } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
@@ -110,7 +110,7 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     );
   const send = network(name, requestTimeoutMs, interruption);
   const transport: Transport = (request) => gate(() => send(request));
-  const client = new WalletClient({
+  const client = new ServiceClient({
     baseUrl: origin,
     credentials: { apiKey: 'key', apiSecret: 'secret' },
     tokens: {

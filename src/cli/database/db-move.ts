@@ -2,7 +2,7 @@
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { movedView } from '../../terminal/views/database-view.js';
 import { defineCommand } from '../define.js';
-import { isAlive } from '../owner.js';
+import { isAlive } from '../../store/journal/owner.js';
 import { findDatabase, parts } from './db-flow.js';
 
 export const dbMove = defineCommand({

@@ -1,5 +1,5 @@
 // The filters of the history, shared by `tx list` and `tx export`. Specification: endpoint 10.
-import type { WalletClient } from '../../api/client.js';
+import type { ServiceClient } from '../../api/client.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/instant.js';
@@ -48,7 +48,7 @@ const dayMs = 86_400_000;
  * The filter as the service takes it: everything there is where no period is given, which the service by itself would
  * cut to a week. Throws Failure `usage` for periods that contradict each other.
  */
-export async function historyFilter(flags: HistoryFlags, service: WalletClient): Promise<TransactionFilter> {
+export async function historyFilter(flags: HistoryFlags, service: ServiceClient): Promise<TransactionFilter> {
   const { time, since, until, state, srcMethod, destMethod, excludeSrcMethod, excludeDestMethod } = flags;
   if (time !== undefined && (since !== undefined || until !== undefined)) {
     throw new Failure('usage', 'Give either --time or --since and --until, not both.');
@@ -65,7 +65,7 @@ export async function historyFilter(flags: HistoryFlags, service: WalletClient):
 
 const joined = (words: readonly string[]): string | undefined => (words.length === 0 ? undefined : words.join(','));
 
-async function period(since: Instant | undefined, until: Instant | undefined, service: WalletClient) {
+async function period(since: Instant | undefined, until: Instant | undefined, service: ServiceClient) {
   const isRelative = [since, until].some((each) => each !== undefined && 'ago' in each);
   const now = isRelative ? await timeOf(service) : service.serviceNow();
   const start = startOf(since, now);

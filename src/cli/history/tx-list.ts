@@ -1,5 +1,5 @@
 // Lists transactions, a page at a time or all of them. Specification: endpoint 10.
-import type { WalletClient } from '../../api/client.js';
+import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
@@ -78,7 +78,7 @@ const mostPages = 10;
 
 /** One page as the service has it; the first is filled up from the next ones where rows of it are hidden. */
 async function collect(
-  service: WalletClient,
+  service: ServiceClient,
   filter: TransactionFilter,
   { page, limit }: { readonly page: number | undefined; readonly limit: number },
   isWanted: (txn: ListedTransaction) => boolean,

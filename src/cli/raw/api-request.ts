@@ -1,6 +1,6 @@
 // A raw request as it is typed: the path, the body, and what has to be agreed to before it may be sent.
 import { readFile } from 'node:fs/promises';
-import type { WalletClient } from '../../api/client.js';
+import type { ServiceClient } from '../../api/client.js';
 import { Failure } from '../../formats/failure.js';
 import type { Needs } from '../context.js';
 import { readStdin } from '../stdin.js';
@@ -26,7 +26,7 @@ export function parseMethod(text: string): string {
 }
 
 /** The account that is acted on, where the path has `{accountId}`. */
-export async function fillIn(path: string, client: WalletClient): Promise<string> {
+export async function fillIn(path: string, client: ServiceClient): Promise<string> {
   if (!path.includes(accountPlaceholder)) return path;
   return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));
 }

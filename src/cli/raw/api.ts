@@ -1,6 +1,6 @@
 // Sends any request, signed in like all others, and prints the answer as it came.
 import { failureOf, isSuccess, readAnswer } from '../../api/answer.js';
-import type { WalletClient } from '../../api/client.js';
+import type { ServiceClient } from '../../api/client.js';
 import { effectOf } from '../../api/effect.js';
 import { NoAnswer } from '../../api/errors.js';
 import type { HttpResponse } from '../../api/transport.js';
@@ -79,7 +79,7 @@ async function request(
   method: string,
   path: string,
   body: string | undefined,
-  client: WalletClient,
+  client: ServiceClient,
   { terminal, globals }: Needs<'terminal' | 'globals'>,
 ): Promise<HttpResponse> {
   const response = await client.request(method, path, body).catch((error: unknown) => {

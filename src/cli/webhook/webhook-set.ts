@@ -1,5 +1,5 @@
 // Sets the webhook of the account, in place of the one before. Specification: endpoint 11.
-import type { WalletClient } from '../../api/client.js';
+import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { webhookCard, webhookFields } from '../../terminal/views/webhook-view.js';
@@ -38,7 +38,7 @@ const isTaken = (error: unknown): error is Failure => error instanceof Failure &
 
 /** @param agreed the webhook that the person has already agreed to replace */
 async function updateExisting(
-  client: WalletClient,
+  client: ServiceClient,
   wanted: { readonly callback: string; readonly secret: string },
   agreed: Webhook | undefined,
   refusal: Failure,

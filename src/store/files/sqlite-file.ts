@@ -25,6 +25,9 @@ export interface SqliteFile {
   readonly isKnown?: boolean;
 }
 
+/** The path of a database that is gone with the process. */
+const inMemory = ':memory:';
+
 /** How long a process waits for another one's write, in ms. */
 const patienceMs = 10_000;
 
@@ -33,6 +36,7 @@ const newestOf = ({ firstVersion = 1, steps }: SqliteFile): number => firstVersi
 /** Throws Failure when the file is damaged, from a newer version, or cannot be written; nothing is changed then. */
 export function openSqlite(file: SqliteFile): Database.Database {
   const { path, checkpointPages } = file;
+  if (path === inMemory) return upgraded(new Database(path), file);
   openFolder(dirname(path));
   let db: Database.Database | undefined;
   try {
@@ -43,8 +47,7 @@ export function openSqlite(file: SqliteFile): Database.Database {
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
     if (checkpointPages !== undefined) db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
-    upgrade(db, file);
-    return db;
+    return upgraded(db, file);
   } catch (cause) {
     closeQuietly(db);
     throw sqliteFailure(file, cause);
@@ -124,12 +127,13 @@ const tooOld = ({ name, path, mend }: SqliteFile): Failure =>
   new Failure('usage', `The ${name} ${path} is of a version that is not read any more, and is left as it is.`, mend);
 
 /** Each step is one transaction, with a copy of the file before it: whenever a process dies, the next one goes on. */
-function upgrade(db: Database.Database, file: SqliteFile): void {
-  if (versionOf(db) === newestOf(file)) return;
+function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
+  if (versionOf(db) === newestOf(file)) return db;
   // A table that is made anew is for a moment not there for those that refer to it.
   db.pragma('foreign_keys = OFF');
   while (versionOf(db) !== newestOf(file)) inTransaction(db, () => takeStep(db, file));
   db.pragma('foreign_keys = ON');
+  return db;
 }
 
 function takeStep(db: Database.Database, file: SqliteFile): void {

@@ -1,5 +1,5 @@
 // A client in a world where time passes only while it sleeps, talking to a service made of stubs.
-import { WalletClient } from '../../../src/api/client.js';
+import { ServiceClient } from '../../../src/api/client.js';
 import type { ClientOptions } from '../../../src/api/client.js';
 import { NetworkError } from '../../../src/api/transport.js';
 import type { Token } from '../../../src/api/types.js';
@@ -22,7 +22,7 @@ export const lost = (): NetworkError =>
   new NetworkError('the connection broke off', { requestSent: true, code: 'ECONNRESET' });
 
 export interface World {
-  client: WalletClient;
+  client: ServiceClient;
   service: FakeService;
   /** Every pause, in ms. */
   pauses: number[];
@@ -40,7 +40,7 @@ export function world(options: Partial<ClientOptions> & { token?: Token | null }
   const pauses: number[] = [];
   const log: string[] = [];
   const tokens: World['tokens'] = { token: token === null ? undefined : (token ?? kept) };
-  const client = new WalletClient({
+  const client = new ServiceClient({
     baseUrl,
     credentials,
     transport: service.transport,

@@ -1,36 +1,39 @@
 // Payments for an integrator: the same machine as the command line's, with a journal of their choice.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WalletClient } from './api/client.js';
-import type { Transaction } from './api/types.js';
-import { parseBaseUrl } from './api/base-url.js';
-import { isAlive, ownerOf } from './cli/owner.js';
-import type { Journal } from './store/journal/journal.js';
-import type { Limits, Network } from './store/profile/profiles.js';
-import { noLimits } from './wallet/limits/limits.js';
-import type { Answer, Approval, PaymentDeps, PaymentEvent } from './wallet/payment/contract.js';
-import { pay } from './wallet/payment/payment.js';
-import { resumeAll, type Resumed } from './wallet/payment/resume-all.js';
-import { checkNotExpired, ownAddressGuard } from './wallet/plan/destinations.js';
-import { planSendNow } from './wallet/plan/send.js';
+import type { WalletClient } from './client.js';
+import type { Transaction } from '../api/types.js';
+import { parseBaseUrl } from '../api/base-url.js';
+import { isAlive, ownerOf } from '../store/journal/owner.js';
+import type { Journal } from '../store/journal/journal.js';
+import type { Limits, Network } from '../store/profile/profiles.js';
+import { noLimits } from '../wallet/limits/limits.js';
+import type { Answer, Approval, PaymentDeps, PaymentEvent } from '../wallet/payment/contract.js';
+import { pay } from '../wallet/payment/payment.js';
+import { resumeAll, type Resumed } from '../wallet/payment/resume-all.js';
+import { checkNotExpired, ownAddressGuard } from '../wallet/plan/destinations.js';
+import { planSendNow } from '../wallet/plan/send.js';
 
 let named: string | undefined;
 /** Names this process in journals. */
 const ownName = (): string => (named ??= ownerOf(process.pid, randomUUID()));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
+/** A journal that is gone with the process, for tests: after that the service alone knows what was paid. */
+export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
+
 /** A journal in a SQLite file, which processes of one machine may share; the file of the command line can be one of them. */
 export async function openSqliteJournal(path: string): Promise<Journal> {
-  const { openJournal } = await import('./store/journal/sqlite-journal.js');
+  const { openJournal } = await import('../store/journal/sqlite-journal.js');
   return openJournal({ path, isAlive: isOwnerAlive, now: () => Date.now() });
 }
 
 /** A journal in PostgreSQL, `postgres://…`, which many machines may share, with the command line too. */
 export async function openPostgresJournal(url: string): Promise<Journal> {
   const [database, schema, journals] = await Promise.all([
-    import('./store/database/postgres.js'),
-    import('./store/database/postgres-schema.js'),
-    import('./store/journal/postgres-journal.js'),
+    import('../store/database/postgres.js'),
+    import('../store/database/postgres-schema.js'),
+    import('../store/journal/postgres-journal.js'),
   ]);
   const source = 'The address of the journal';
   const postgres = database.postgresDatabase({ url, source, clock: () => performance.now() });

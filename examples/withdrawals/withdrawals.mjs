@@ -1,0 +1,44 @@
+// Customers withdraw what they have: each withdrawal is paid once, also when the program dies in the middle and starts again.
+//
+//   SVCPAY_BASE_URL=… SVCPAY_API_KEY=… SVCPAY_API_SECRET=… node withdrawals.mjs w-1 anna@wallet.example 5000sat
+import { argv, env } from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { Failure, openPayments, openPostgresJournal, openSqliteJournal, WalletClient } from 'svcpay';
+
+/** No more than this in 24 hours, whatever is asked for. */
+const limits = { perPayment: {}, perDay: { BTC: '0.01' }, destinations: [] };
+
+/** @param {{ client: WalletClient, baseUrl: string, journal: import('svcpay').Journal }} options */
+export function openWithdrawals({ client, baseUrl, journal }) {
+  const payments = openPayments({ client, baseUrl, journal, limits });
+  return {
+    /** What was begun before the program ended is finished or reported, before anything new is paid. */
+    resume: () => payments.resume(),
+
+    /** The id of the withdrawal is the reference: asked for again, it is the same payment. */
+    async pay({ id, to, amount }) {
+      try {
+        const { txnId, txnState } = await payments.pay({ to, amount, ref: id, maxFee: { percent: '2' } });
+        return { id, txnId, state: txnState };
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        // `pending`: the money was let go and its end is not known. The same call again tells, and never pays a second time.
+        return { id, txnId: error.txnId, state: error.kind, why: error.message, request: error.requestId };
+      }
+    },
+  };
+}
+
+if (import.meta.url === pathToFileURL(argv[1] ?? '').href) {
+  const baseUrl = env.SVCPAY_BASE_URL ?? '';
+  const client = new WalletClient({ baseUrl, apiKey: env.SVCPAY_API_KEY ?? '', apiSecret: env.SVCPAY_API_SECRET ?? '' });
+  const journal = env.DATABASE_URL === undefined
+    ? await openSqliteJournal('withdrawals.db')
+    : await openPostgresJournal(env.DATABASE_URL);
+  const withdrawals = openWithdrawals({ client, baseUrl, journal });
+  await withdrawals.resume();
+  const [id, to, amount] = argv.slice(2);
+  console.log(JSON.stringify(await withdrawals.pay({ id, to, amount })));
+  await journal.close();
+  await client.close();
+}

@@ -1,0 +1,55 @@
+// The withdrawals against the sandbox: paid once, across answers that are lost and a program that starts again.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openMemoryJournal, WalletClient } from 'svcpay';
+import { startSandbox } from 'svcpay/sandbox';
+import { openWithdrawals } from './withdrawals.mjs';
+
+let sandbox, client, journal, withdrawals;
+
+before(async () => {
+  sandbox = await startSandbox({ autoPay: 'off' });
+  client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+  journal = await openMemoryJournal();
+  withdrawals = openWithdrawals({ client, baseUrl: sandbox.url, journal });
+});
+
+after(async () => {
+  await journal.close();
+  await client.close();
+  await sandbox.stop();
+});
+
+const confirmations = () => sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm')).length;
+
+test('a withdrawal is paid once, however often it is asked for', async () => {
+  const to = await sandbox.invoice('1000sat');
+  const first = await withdrawals.pay({ id: 'w-1', to });
+  assert.equal(first.state, 'completed');
+  assert.deepEqual(await withdrawals.pay({ id: 'w-1', to }), first);
+  assert.equal(confirmations(), 1);
+});
+
+test('a confirmation whose answer is lost was one all the same', async () => {
+  const before = confirmations();
+  await sandbox.faults.add({ kind: 'drop-after-commit', method: 'PUT' });
+  const { state } = await withdrawals.pay({ id: 'w-2', to: await sandbox.invoice('1000sat') });
+  assert.equal(state, 'completed');
+  assert.equal(confirmations(), before + 1);
+});
+
+test('what has no route is told as failed, and nothing is deducted', async () => {
+  const balance = async () => (await client.wallets()).find(({ ccy }) => ccy === 'BTC').amount;
+  const had = await balance();
+  const { state, why } = await withdrawals.pay({ id: 'w-3', to: 'no-route@shop.example', amount: '1000sat' });
+  assert.equal(state, 'payment-failed');
+  assert.match(why, /no route|failed/);
+  assert.deepEqual(await balance(), had);
+});
+
+test('what is beyond the limit of a day is not begun', async () => {
+  const before = confirmations();
+  const { state } = await withdrawals.pay({ id: 'w-4', to: await sandbox.invoice('2000000sat') });
+  assert.equal(state, 'limit');
+  assert.equal(confirmations(), before);
+});

@@ -1,0 +1,126 @@
+// The client of the library: that of the service, with a network, a clock and a memory for its token.
+import { setTimeout as delay } from 'node:timers/promises';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ServiceClient } from '../api/client.js';
+import { undiciTransport } from '../api/network/undici.js';
+import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../api/transport.js';
+import type { Token, TokenStore } from '../api/types.js';
+
+/** What a {@link WalletClient} needs to know; the rest has a default. */
+export interface WalletClientOptions {
+  /** `https://…`, or `http://` to this machine. A path such as `/api/v2` behind it is taken away. */
+  baseUrl: string;
+  /** Issued at onboarding. */
+  apiKey: string;
+  /** Signs the request for a token, and is never sent itself. */
+  apiSecret: string;
+  /** The maker's name on the wire: `acme` for `acmepay` and `acmepayFees`. As in the specification, `service`. */
+  maker?: string | undefined;
+  /** The (sub)account whose wallets and record are read; every other endpoint acts for the account of the key. */
+  accountId?: string | undefined;
+  /** For one request with its retries, in ms; 30 000 unless told. */
+  timeoutMs?: number | undefined;
+  /** How often a read is repeated when the network or the service fails for a moment; 3 times unless told. */
+  retries?: number | undefined;
+  /** Called before each request goes out, repeated ones too. What it throws keeps the request from being sent. */
+  onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
+  /** Called with each answer before it is read. */
+  onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
+  /** Carries the requests; over the network unless told, through the proxy that the environment names. */
+  transport?: Transport | undefined;
+  /** Keeps the access token between clients; in the memory of this one unless told. */
+  tokens?: TokenStore | undefined;
+  /** Put before svcpay's own, as in `shop/1.0 svcpay/0.1.0`. */
+  userAgent?: string | undefined;
+  /** Ends requests and pauses at once: they reject with a `NoAnswer`, or a `Failure` of kind `interrupted`. */
+  signal?: AbortSignal | undefined;
+  /** Receives a line per exchange: method, path, status and time; never a header, a query or a body. */
+  log?: ((line: string) => void) | undefined;
+}
+
+/**
+ * The service, one method per endpoint of the specification. Signs in by itself and again when its token expires, and
+ * repeats reads when the network or the service fails for a moment. What changes something is sent once.
+ *
+ * Every method rejects with a {@link ServiceError} when the service refuses, with a {@link NoAnswer} when nothing
+ * tells what became of the request, and with another {@link Failure} when an answer makes no sense. Amounts are in whole
+ * units of the currency, times in epoch ms.
+ *
+ * ```ts
+ * const client = new WalletClient({ baseUrl: 'https://api.example.com', apiKey, apiSecret });
+ * const quote = await client.createTransaction({
+ *   sourceReq: { ccy: 'BTC', method: 'lightning' },
+ *   destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0005 },
+ *   extRefId: 'order-118',
+ * });
+ * const { sourceReq } = await client.confirmTransaction(quote.txnId);
+ * console.log(sourceReq.reqDetails?.paymentRequest);
+ * ```
+ */
+export class WalletClient extends ServiceClient {
+  readonly #close: () => Promise<void>;
+
+  /** Throws `Failure` usage for a base URL that must not be used, such as plain http to another machine. */
+  constructor(options: WalletClientOptions) {
+    const { baseUrl, apiKey, apiSecret, accountId, signal, log, timeoutMs = defaultTimeoutMs } = options;
+    const { transport, close } = options.transport === undefined ? overNetwork(timeoutMs) : lent(options.transport);
+    super({
+      baseUrl,
+      credentials: { apiKey, apiSecret },
+      transport: hooked(transport, options),
+      retries: options.retries,
+      tokens: options.tokens ?? tokensInMemory(),
+      maker: options.maker ?? 'service',
+      accountId,
+      clock: () => Date.now(),
+      sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+      random: () => Math.random(),
+      signal,
+      log,
+      timeoutMs,
+      userAgent: [options.userAgent, `svcpay/${packageJson.version}`].filter(Boolean).join(' '),
+    });
+    this.#close = close;
+  }
+
+  /** Ends kept-alive connections at once. Not needed for the process to end; does nothing for a given `transport`. */
+  close(): Promise<void> {
+    return this.#close();
+  }
+}
+
+const defaultTimeoutMs = 30_000;
+
+interface OwnedTransport {
+  transport: Transport;
+  close: () => Promise<void>;
+}
+
+function overNetwork(timeoutMs: number): OwnedTransport {
+  const transport = undiciTransport({ env: process.env, timeoutMs });
+  return { transport, close: transport.close };
+}
+
+function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOptions): Transport {
+  return async (request) => {
+    try {
+      await onRequest?.(request);
+    } catch (cause) {
+      throw new NetworkError(`it was held back: ${String(cause)}`, { requestSent: false, cause });
+    }
+    const response = await transport(request);
+    await onResponse?.(response, request);
+    return response;
+  };
+}
+
+const lent = (transport: Transport): OwnedTransport => ({ transport, close: () => Promise.resolve() });
+
+function tokensInMemory(): TokenStore {
+  let kept: Token | undefined;
+  return {
+    load: async () => kept,
+    save: async (token) => void (kept = token),
+    clear: async () => void (kept = undefined),
+  };
+}

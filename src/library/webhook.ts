@@ -1,0 +1,60 @@
+// Webhook deliveries for whoever receives them: whether one is genuine, and what it says.
+import { Failure } from '../formats/failure.js';
+import { readPayload, type WebhookPayload } from '../webhooks/events.js';
+import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
+
+/** The payload of a webhook delivery (specification: Events). Fields that are not known here are kept. */
+export interface WebhookEvent {
+  txnId: string;
+  /** The caller's reference, where one was given. */
+  extRefId?: string | null | undefined;
+  /** Such as `completed` (specification: States and transitions). */
+  txnState: string;
+  /** May be empty. */
+  msg?: string | null | undefined;
+  /** Epoch ms. */
+  updatedAt: number;
+  [field: string]: unknown;
+}
+
+/**
+ * Whether a webhook delivery is genuine: `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under the
+ * webhook's secret, compared in constant time (specification: Webhook authentication). Give it the body as it came, not
+ * parsed and written anew. A missing signature is a wrong one. Throws `Failure` usage for an empty secret, under which
+ * anyone could sign.
+ */
+export function verifyWebhook(
+  rawBody: string | Uint8Array,
+  signature: string | null | undefined,
+  secret: string,
+): boolean {
+  return verifyBody(bytesOf(rawBody), signature ?? '', checkSecret(secret));
+}
+
+/** The signature that a delivery of this body carries, to test a receiver. Throws `Failure` usage without a secret. */
+export function signWebhook(rawBody: string | Uint8Array, secret: string): string {
+  return signBody(bytesOf(rawBody), checkSecret(secret));
+}
+
+/** The name of the header with the signature: `X-Servicepay-Signature`, `X-Acmepay-Signature` for the maker `acme`. */
+export function webhookSignatureHeader(maker = 'service'): string {
+  return signatureHeader(maker);
+}
+
+/**
+ * Reads the body of a delivery. Verify it first. The event says that something changed; when it arrives twice or late,
+ * the truth is at the service: {@link WalletClient.transaction}. Throws `Failure` usage for any other body.
+ */
+export function parseWebhookEvent(rawBody: string | Uint8Array): WebhookEvent {
+  const event: WebhookPayload | undefined = readPayload(bytesOf(rawBody));
+  if (event === undefined) throw new Failure('usage', 'This is not the body of a webhook delivery.');
+  return event;
+}
+
+const bytesOf = (body: string | Uint8Array): Uint8Array =>
+  typeof body === 'string' ? new TextEncoder().encode(body) : body;
+
+function checkSecret(secret: string): string {
+  if (secret === '') throw new Failure('usage', 'The secret of the webhook is empty: anyone could sign with it.');
+  return secret;
+}

@@ -75,14 +75,14 @@ async function period(since: Instant | undefined, until: Instant | undefined, se
 }
 
 /** Epoch ms; the beginning of time where none is given. */
-export const beginningOf = async (since: Instant | undefined, service: WalletClient): Promise<number> =>
+export const beginningOf = async (since: Instant | undefined, service: ServiceClient): Promise<number> =>
   startOf(since, since !== undefined && 'ago' in since ? await timeOf(service) : 0);
 
 const startOf = (since: Instant | undefined, now: number): number =>
   since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
 
 /** "Two hours ago" is by the service's clock, which its first answer tells. */
-async function timeOf(service: WalletClient): Promise<number> {
+async function timeOf(service: ServiceClient): Promise<number> {
   await service.transactions({ limit: 1 });
   return service.serviceNow();
 }

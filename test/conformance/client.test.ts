@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
-import { svcpay, test as base, type Run } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { test as base, type Run } from '../support/svcpay.js';
 import { startStrictService, type Dialect, type StrictService } from './strict-service.js';
 
 type Runner = (args: string, around?: { readonly input?: string; readonly home?: string }) => Promise<Run>;

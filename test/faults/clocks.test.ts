@@ -1,11 +1,9 @@
 // Time: tokens and quotes that are over between two steps, clocks that jump, and a person who thinks for long.
-import { pathToFileURL } from 'node:url';
-import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { startSvcpay, svcpay, svcpayTty } from '../support/svcpay.js';
 import { test } from '../support/faults.js';
+import { svcpay } from '../support/in-process.js';
+import { startSvcpay, svcpayTty } from '../support/svcpay.js';
 
-const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
 const day = 86_400_000;
 
 describe.concurrent('a token and a quote', () => {
@@ -35,18 +33,20 @@ describe.concurrent('a token and a quote', () => {
 
 describe.concurrent('the clock of the machine', () => {
   const jumps = [
-    { what: 'a day ahead', by: day, after: 0 },
-    { what: 'a day behind', by: -day, after: 0 },
-    { what: 'forward on the way', by: day, after: 350 },
-    { what: 'back on the way', by: -day, after: 350 },
+    { what: 'a day ahead', by: day },
+    { what: 'a day behind', by: -day },
+    { what: 'forward while a quote is made', by: day, before: 'creation' as const },
+    { what: 'back while a quote is made', by: -day, before: 'creation' as const },
+    { what: 'forward while it is confirmed', by: day, before: 'confirmation' as const },
+    { what: 'back while it is confirmed', by: -day, before: 'confirmation' as const },
   ];
-  test.for(jumps)('$what does not keep a payment from being made once', async ({ by, after }, { payment }) => {
-    const env = {
-      NODE_OPTIONS: `--import=${jumpingClock}`,
-      CLOCK_JUMP_MS: String(by),
-      CLOCK_JUMPS_AFTER_MS: String(after),
-    };
-    const run = await svcpay(payment.command, { ...payment.around, env });
+  test.for(jumps)('$what does not keep a payment from being made once', async ({ by, before }, { payment }) => {
+    let jump = by;
+    if (before !== undefined) {
+      jump = 0;
+      payment.proxy.afterwards(before, async () => void (jump = by));
+    }
+    const run = await svcpay(payment.command, { ...payment.around, now: () => payment.around.now() + jump });
     expect([0, 8]).toContain(run.exitCode);
     const { resumed, pending } = await payment.settled();
     expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });

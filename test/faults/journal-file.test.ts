@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from 'node:path';
 import Database from 'libsql';
 import { describe, expect } from 'vitest';
-import { svcpay, type Run } from '../support/svcpay.js';
 import { test, type Payment } from '../support/faults.js';
+import { svcpay, type Run } from '../support/svcpay.js';
 
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 const journalIn = (home: string): string => join(home, 'journal.db');
@@ -15,6 +15,9 @@ async function withJournal({ sandbox, around }: Payment): Promise<Buffer> {
   await svcpay(['send', 'lightning', other, '--quote-only', '-q'], around);
   return readFileSync(journalIn(around.home));
 }
+
+/** As a process: what it has open is closed when it ends. */
+const send = ({ command, around }: Payment): Promise<Run> => svcpay(command, around);
 
 const created = ({ sandbox }: Payment, since: number): number => sandbox.requests('POST', '/api/v2/transaction').length - since;
 
@@ -30,7 +33,7 @@ describe.concurrent('a journal that is damaged', () => {
     const file = journalIn(payment.around.home);
     const damaged = damage(await withJournal(payment));
     writeFileSync(file, damaged);
-    const run = await payment.send();
+    const run = await send(payment);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({ message: expect.stringContaining('damaged'), hint: expect.stringContaining('--new-journal') });
     expect(created(payment, 1)).toBe(0);
@@ -39,15 +42,15 @@ describe.concurrent('a journal that is damaged', () => {
     expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({ exitCode: 0 });
     const aside = readdirSync(payment.around.home).find((name) => name.startsWith('journal.db.damaged-')) ?? '';
     expect(readFileSync(join(payment.around.home, aside)).equals(damaged)).toBe(true);
-    expect(await payment.send()).toMatchObject({ exitCode: 0 });
+    expect(await send(payment)).toMatchObject({ exitCode: 0 });
     expect(await payment.timesPaid()).toBe(1);
   });
 
   test('still does not pay twice when it is replaced after the payment: the reference is found at the service', async ({ payment }) => {
-    const first = await payment.send();
+    const first = await send(payment);
     writeFileSync(journalIn(payment.around.home), 'damaged');
     await svcpay(['tx', 'resume', '--new-journal'], payment.around);
-    const again = await payment.send();
+    const again = await send(payment);
     expect(again.json()).toEqual(first.json());
     expect(await payment.timesPaid()).toBe(1);
   });
@@ -70,7 +73,7 @@ describe.concurrent('a journal', () => {
     db.exec(sql);
     db.close();
     const before = readFileSync(file);
-    const run = await payment.send();
+    const run = await send(payment);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error().message).toContain(message);
     expect(readFileSync(file).equals(before)).toBe(true);
@@ -88,7 +91,7 @@ describe.concurrent('a journal', () => {
   test.skipIf(!canMount())('on a read-only disk stops every payment', async ({ payment }) => {
     await withJournal(payment);
     const { home } = payment.around;
-    const run = await mounted(['-o', 'bind,ro', home, home], () => payment.send());
+    const run = await mounted(['-o', 'bind,ro', home, home], () => send(payment));
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(created(payment, 1)).toBe(0);
   });

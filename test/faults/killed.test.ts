@@ -1,8 +1,9 @@
 // The program killed at every step and at any time: what was begun is finished by `tx resume`, and paid once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
-import { startSvcpay, svcpay } from '../support/svcpay.js';
 import { patience, test, type Payment } from '../support/faults.js';
+import { svcpay } from '../support/in-process.js';
+import { startSvcpay } from '../support/svcpay.js';
 
 interface Step {
   readonly exchange: Exchange;

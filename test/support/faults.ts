@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import * as v from 'valibot';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { startFaultyProxy, type FaultyProxy } from './faulty-proxy.js';
-import { svcpay, test as base, type Run, type Surroundings } from './svcpay.js';
+import { quickTime, svcpay, type Here, type Time } from './in-process.js';
+import { test as base, type Run } from './svcpay.js';
 
 /** What a payment of 1000 sat takes from the wallet of a fresh sandbox, fees included. */
 const charge = 0.00001003;
@@ -18,7 +19,7 @@ export interface Payment {
   readonly invoice: string;
   readonly proxy: FaultyProxy;
   readonly sandbox: Sandbox;
-  readonly around: Surroundings;
+  readonly around: Here & Time;
   /** Runs `send lightning` for this payment's invoice and reference. */
   send(...flags: string[]): Promise<Run>;
   /** The command line of `send`, to be started in another way. */
@@ -29,8 +30,8 @@ export interface Payment {
   timesPaid(): Promise<number>;
 }
 
-/** A request that takes longer than this has no answer. */
-export const patience = ['--timeout', '1s'];
+/** Enough for a program on a busy machine, which every request reaches. */
+export const patience = ['--timeout', '10s'];
 
 interface Fixtures {
   readonly proxy: FaultyProxy;
@@ -45,7 +46,7 @@ export const test = base.extend<Fixtures>({
   },
   payment: async ({ home, sandbox, proxy }, use) => {
     const invoice = await sandbox.invoice('1000sat', { expiry: '2d' });
-    const around = { home, sandbox: proxy };
+    const around = { home, sandbox: proxy, ...quickTime() };
     // What the service takes a second for is over at once.
     proxy.afterwards('confirmation', async () => void (await sandbox.clock.advance('2s')), Infinity);
     const command = ['send', 'lightning', invoice, '--ref', 'order-1', '--yes', '--json', ...patience];

@@ -1,12 +1,13 @@
-// The built program against the strict service in whatever temper, from as many homes as a test wants.
+// The command line against the strict service in whatever temper, from as many homes as a test wants.
 import { join } from 'node:path';
 import { startStrictService, type Dialect, type StrictService } from '../conformance/strict-service.js';
-import { svcpay, test as base, type Run, type Surroundings } from './svcpay.js';
+import { svcpay, type Here } from './in-process.js';
+import { test as base, type Run } from './svcpay.js';
 
 export interface Strict {
   readonly service: StrictService;
   /** Runs a command line, at a home of this name. */
-  run(args: string, at?: string, around?: Partial<Surroundings>): Promise<Run>;
+  run(args: string, at?: string, around?: Partial<Here>): Promise<Run>;
   /** Where a home of this name is. */
   home(name: string): string;
 }

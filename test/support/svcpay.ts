@@ -34,7 +34,7 @@ export interface Run {
   readonly json: () => unknown;
 }
 
-function environment({ home, sandbox, env }: Surroundings): Record<string, string> {
+export function environment({ home, sandbox, env }: Surroundings): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: home,
@@ -74,7 +74,7 @@ export function startSvcpay(args: readonly string[], around: Surroundings) {
     child.on('close', (code, signal) => {
       clearTimeout(deadline);
       const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-      done({ exitCode, stdout, stderr, error: () => errorOf(stderr), json: () => JSON.parse(stdout) });
+      done(runOf({ exitCode, stdout, stderr }));
     });
   });
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
@@ -82,6 +82,9 @@ export function startSvcpay(args: readonly string[], around: Surroundings) {
 
 /** Runs the program to its end, in a pipe. */
 export const svcpay = (args: readonly string[], around: Surroundings): Promise<Run> => startSvcpay(args, around).ended;
+
+export const runOf = (run: Pick<Run, 'exitCode' | 'stdout' | 'stderr'>): Run =>
+  ({ ...run, error: () => errorOf(run.stderr), json: () => JSON.parse(run.stdout) });
 
 function errorOf(stderr: string): ReturnType<Run['error']> {
   const parsed: { error: ReturnType<Run['error']> } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');

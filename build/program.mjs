@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
 import { writeNotices } from './notices.mjs';
+import { sqliteInBundle } from './sqlite.mjs';
 import { withoutUnused } from './unused.mjs';
 
 /** What nearly every command loads. */
@@ -41,8 +42,8 @@ export async function buildProgram(outdir) {
     format: 'esm',
     outExtension: { '.js': '.cjs' },
     chunkNames: 'chunks/[name]-[hash]',
-    external: ['libsql', 'pg', '@napi-rs/keyring'],
-    plugins: [withoutUnused, withCore],
+    external: ['pg', '@napi-rs/keyring'],
+    plugins: [sqliteInBundle, withoutUnused, withCore],
     // Not every part has a default export.
     logOverride: { 'import-is-undefined': 'silent' },
     write: false,

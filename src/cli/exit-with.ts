@@ -1,4 +1,7 @@
-// Ends a command that has run another one with the exit code of that one, which has said all there is to say.
+// Ends a command of which all is said: one that has run another ends with its exit code, one that was left at its first
+// question as declined.
+import { exitCodes } from '../formats/failure.js';
+import type { Needs } from './context.js';
 
 export class Ended extends Error {
   readonly exitCode: number;
@@ -7,4 +10,10 @@ export class Ended extends Error {
     super(`ended with ${exitCode}`);
     this.exitCode = exitCode;
   }
+}
+
+/** Whoever goes back from the first question has made no mistake: a quiet line says what holds. */
+export function leftAtOnce({ out }: Needs<'out'>, what = 'Nothing was sent'): Ended {
+  out.say(`  ${what}: you went back.`);
+  return new Ended(exitCodes.declined);
 }

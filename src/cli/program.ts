@@ -9,7 +9,7 @@ import { globalOptions, type Globals } from './globals.js';
 import type { Branch } from './branch.js';
 import { firstExamples } from './table.js';
 import { chosenPath, plainWords, withRestApart } from './tree.js';
-import type { Value } from './values.js';
+import { choice, type Value } from './values.js';
 
 export interface ProgramOptions {
   readonly tree: Branch;
@@ -67,9 +67,13 @@ const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
   stdin.isTTY;
 
 function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
-  const sentence = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  const name = ['svcpay', ...path.map((branch) => branch.name), '--help'].join(' ');
-  return new Failure('usage', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint: name });
+  const name = path.map((branch) => branch.name).join(' ');
+  const said = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  const sentence = said
+    .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `too many words: "${name}" takes ${most === '0' ? 'none' : most}, not ${given}.`)
+    .replace(/^missing required argument '(.*)'$/, '$1 is missing.');
+  const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');
+  return new Failure('usage', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint });
 }
 
 function buildProgram(options: ProgramOptions, path: readonly Branch[], command: Command | undefined): Commander {
@@ -120,9 +124,10 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
     const raw: Record<string, RawValues[string]> = { ...target.opts<Record<string, RawValues[string]>>() };
     names.forEach((name, index) => (raw[name] = rawWord(received[index])));
     const { output, ...globals } = target.optsWithGlobals<RawValues>();
-    const isOwn = typeof output === 'string' && command.formats.includes(output);
-    if (isOwn) raw['format'] = output;
-    const context = await options.openContext(readAll(globalOptions, isOwn ? globals : { ...globals, output }), command);
+    const { formats } = command;
+    const own = formats.length > 0 && output !== undefined;
+    if (own) raw['format'] = choice(formats).read(output);
+    const context = await options.openContext(readAll(globalOptions, own ? globals : { ...globals, output }), command);
     try {
       await command.execute(raw, context);
     } finally {

@@ -72,7 +72,8 @@ export function parseAmount(text: string, ccy?: string): Money {
   const expected = ccy === undefined ? undefined : parseCurrency(ccy);
   const [, grouped, unit] = (text.length <= maxLength && amountPattern.exec(text)) || [];
   if (grouped === undefined || unit === undefined || (unit === '' && text.endsWith(' '))) {
-    throw usage(`"${clip(text)}" is not an amount. Write digits and a unit, such as ${example(expected)}.`);
+    const seen = /[^ -~]/.test(text) ? ' It has a character in it that only looks like a digit, a letter or a space.' : '';
+    throw usage(`"${clip(text)}" is not an amount.${seen} Write digits and a unit, such as ${example(expected)}.`);
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
   if (unit === '' && (expected === undefined || expected === 'BTC')) throw bareNumber(digits);

@@ -126,6 +126,19 @@ describe('svcpay batch', () => {
     expect(readFileSync(`${file}.result.csv`, 'utf8').match(/,paid,.*,completed,/g)).toHaveLength(2);
   });
 
+  test('names itself after a row that was not answered, and --retry after one whose payment failed', async ({ around }) => {
+    const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,']);
+    const fault = (...words: string[]) => svcpay(['sandbox', 'fault', 'add', ...words], around);
+    await fault('status', '--status', '503', '--method', 'POST', '--path', '**/transaction', '--nth', '2', '--times', '9');
+    const run = await svcpay(['batch', file, '--yes', '--concurrency', '1'], around);
+    expect(run).toMatchObject({ exitCode: 8, stderr: expect.stringContaining('Run the same command again') });
+    await svcpay(['sandbox', 'fault', 'clear'], around);
+    await fault('payment', '--outcome', 'no-route');
+    const again = await svcpay(['batch', file, '--yes'], around);
+    expect(again).toMatchObject({ exitCode: 6, stderr: expect.stringContaining(`svcpay batch ${file} --retry`) });
+    expect(await svcpay(['batch', file, '--yes', '--retry'], around)).toMatchObject({ exitCode: 0 });
+  });
+
   test('with --on-error stop begins no row after one that failed', async ({ around }) => {
     const file = batchFile(around.home, ['a,nobody@example.com,1000sat,,', ...lightningRows(6)]);
     const run = await svcpay(['batch', file, '--yes', '--json', '--on-error', 'stop', '--concurrency', '1'], around);

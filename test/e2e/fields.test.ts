@@ -45,7 +45,7 @@ describe('--fields', () => {
     ['receive', 'address', 'usdt', '--chain', 'tron'],
     ['limits', 'set', '--per-day', '1000sat'],
     ['recipients', 'add', 'Ada', ...person],
-    ['webhook', 'set', 'http://127.0.0.1:9/hook', '--generate-secret', '--yes'],
+    ['webhook', 'set', 'https://shop.example/hooks', '--generate-secret', '--yes'],
   ];
   test('are the names that the answer has', async ({ around }) => {
     const commands = await commandsOf(tree, '');

@@ -15,6 +15,9 @@ describe.concurrent('a name that is not there', () => {
     { line: ['help', 'exit-code'], says: 'Did you mean exit-codes?' },
     { line: ['help', 'nosuch'], says: 'There is no command "nosuch"' },
     { line: ['wallets', '--jsn'], says: 'Did you mean --json?' },
+    { line: ['config', 'unst'], says: 'Did you mean config unset?' },
+    { line: ['wallets', 'BTC', 'USDT'], says: 'Too many words: "wallets" takes 1, not 2.' },
+    { line: ['config', 'unset'], says: 'KEY is missing.' },
   ];
   test.for(meant)('svcpay $line is refused: $says', async ({ line, says }, { home }) => {
     const run = await svcpay(line, { home });
@@ -26,6 +29,7 @@ describe.concurrent('a name that is not there', () => {
 describe.concurrent('other names that hands try', () => {
   const pairs = [
     [['-v'], ['--version']],
+    [['help'], ['--help']],
     [['-V'], ['--version']],
     [['pay', 'lightning', '--help'], ['send', 'lightning', '--help']],
     [['balance', '-q'], ['wallets', '-q']],

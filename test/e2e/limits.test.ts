@@ -84,6 +84,15 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(1);
   });
 
+  test('gives up its last destination only with a yes', async ({ around }) => {
+    await svcpay(['limits', 'allow', 'a@example.com'], around);
+    await svcpay(['limits', 'allow', 'b@example.com'], around);
+    expect(await svcpay(['limits', 'disallow', 'a@example.com'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['limits', 'disallow', 'b@example.com'], around)).toMatchObject({ exitCode: 9, stdout: '' });
+    expect((await svcpay(['limits', 'list', '-q'], around)).stdout).toBe('b@example.com\n');
+    expect(await svcpay(['limits', 'disallow', 'b@example.com', '--yes'], around)).toMatchObject({ exitCode: 0, stdout: '' });
+  });
+
   test('lists as JSON what is used and what is left', async ({ around }) => {
     await set(around, '--per-day', '5000sat', '--per-payment', '20usdt');
     await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes'], around);

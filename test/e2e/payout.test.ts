@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { startSvcpay, svcpay, svcpayTty, test, type TtyRun } from '../support/svcpay.js';
+import { startInPty } from '../support/pty.js';
 import { called } from '../support/shapes.js';
 
 const answers = {
@@ -233,6 +234,41 @@ describe('svcpay payout at a terminal', () => {
     const again = await svcpay(['payout', '--recipient', 'Anh A', '--amount', '70000', ...codes, '--yes', '--no-wait', '-q'], around);
     expect(again).toMatchObject({ exitCode: 0 });
     expect(creations(around.sandbox)).toHaveLength(2);
+  });
+
+  test('folds what is answered over the next question, in every window', async ({ around }) => {
+    const { home, sandbox } = around;
+    const env = { SVCPAY_HOME: home, SVCPAY_BASE_URL: sandbox.url, SVCPAY_API_KEY: sandbox.apiKey, SVCPAY_API_SECRET: sandbox.apiSecret };
+    const account = ['--institution', '970436', '--acct-num', '0123456789', '--acct-name', 'LE VAN A'];
+    const size = { columns: 80, rows: 24 };
+    const tty = startInPty(process.execPath, ['bin/svcpay.js', 'payout', ...account], { ...size, env });
+    const folded = (title: string, ...lines: string[]): void => {
+      const shown = tty.screen();
+      const at = shown.findIndex((line) => line.startsWith('  Payout'));
+      expect(shown.slice(at, at + 1 + lines.length)).toEqual([`  Payout · step ${title}`, ...lines]);
+      expect(shown.filter((line) => line.includes(' · step '))).toHaveLength(1);
+      expect(shown.findLastIndex((line) => line !== '')).toBeLessThan(size.rows);
+    };
+    await tty.shows('Country to pay out to');
+    folded('1 of 6 · Where to', '  ✓ 970436 · 0123456789 · LE VAN A');
+    tty.type(`viet${enter}`);
+    await tty.shows('a person');
+    folded('3 of 6 · Recipient', '  ✓ Vietnam · vnd-instant · within minutes', '  ✓ 970436 · 0123456789 · LE VAN A');
+    Object.assign(size, { columns: 60, rows: 20 });
+    tty.resize(size.columns, size.rows);
+    tty.type(enter);
+    await tty.shows("Recipient's full legal name");
+    tty.type(enter);
+    await tty.shows(/Recipient's country[^]*❯ Vietnam/);
+    const where = ['  ✓ Vietnam · vnd-instant · within minutes', '  ✓ 970436 · 0123456789 · LE VAN A'];
+    folded('3 of 6 · Recipient', ...where, '  … LE VAN A');
+    Object.assign(size, { columns: 140, rows: 45 });
+    tty.resize(size.columns, size.rows);
+    tty.type(escape);
+    await tty.shows("Recipient's full legal name");
+    folded('3 of 6 · Recipient', '  ✓ Vietnam · vnd-instant · within minutes                             ✓ 970436 · 0123456789 · LE VAN A');
+    tty.type('\u0003');
+    expect(await tty.exit).toBe(130);
   });
 
   test('creates nothing when interrupted at a question', async ({ around }) => {

@@ -196,6 +196,7 @@ const bad: readonly Bad[] = [
   { why: 'both an amount and what to spend', args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'], says: /both given/ },
   { why: 'what to spend on-chain', args: () => [bitcoin, '--spend', '5usdt'], says: /amount that arrives/ },
   { why: 'a highest fee of another wallet', args: (it) => [it, '--max-fee', '1usdt'], says: /--max-fee 1usdt is in USDT.*Write it in BTC, as in 100sat/s },
+  { why: 'an amount before the destination', args: () => ['50000sat', 'bob@example.com'], says: /"50000sat" is an amount: the destination comes first/ },
   { why: 'a word that is no destination', args: () => ['somewhere', '5sat'], says: /"somewhere" is not a destination/ },
 ];
 

@@ -95,7 +95,7 @@ describe('detectDestination', () => {
     ['bd839e4f6fadb293ba580df5dea7814399989983', 'write 0x before it'],
     ['', 'The destination is empty'],
     ['   ', 'The destination is empty'],
-    ['50000sat', '"50000sat" is not a destination'],
+    ['50000sat', 'is an amount: the destination comes first'],
     ['x'.repeat(9000), 'too long'],
   ] as const)('says of %s: %s', ([text, reason]) => {
     expect(refusal(() => detectDestination(text))).toContain(reason);

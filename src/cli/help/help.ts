@@ -3,25 +3,27 @@ import { factLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import { isNamed, type Branch } from '../branch.js';
 import { defineCommand, type Command } from '../define.js';
-import { text } from '../values.js';
+import { phrase } from '../values.js';
 import { exitCodeRows } from './exit-codes.js';
 import { unknownCommand } from './suggest.js';
 import { topicNames, topics, topicText } from './topics.js';
 
 export const help = (tree: Branch): Command => defineCommand({
-  arguments: { topic: text('COMMAND').suggesting('command').repeated().describe(`a command, or one of ${topicNames.join(', ')}`) },
+  arguments: { topic: phrase('COMMAND').suggesting('command').describe(`a command, or one of ${topicNames.join(', ')}`) },
   options: {},
   examples: [
+    ['svcpay help', 'every command by what it is for'],
     ['svcpay help exit-codes', 'one exit code per fate of the money'],
     ['svcpay help scripting', 'how to use it in a script that can be run twice'],
     ['svcpay help send lightning', 'the same as svcpay send lightning --help'],
   ],
   async run({ topic }, { out, runLine, terminal }) {
-    if (topic.join(' ') === 'exit-codes') return printExitCodes(out);
-    const page = topics.find(({ name }) => name === topic.join(' '));
+    if (topic === 'exit-codes') return printExitCodes(out);
+    const page = topics.find(({ name }) => name === topic);
     if (page !== undefined) return void out.text(topicText(page, Math.min(terminal.columns, 100)));
-    refuseUnknown(topic, tree);
-    await runLine([...topic, '--help']);
+    const words = topic?.split(' ') ?? [];
+    refuseUnknown(words, tree);
+    await runLine([...words, '--help']);
   },
 });
 

@@ -70,6 +70,7 @@ export const topics: readonly Topic[] = [
         ['exit code 8', 'not known yet: run the same line again, or svcpay tx resume REF'],
         ['exit code 75', 'nothing moved, the network failed: run the same line again later'],
         ['exit code 6', 'ended without paying: --retry makes another attempt'],
+        ['svcpay batch rows.csv --yes', 'pays no row twice; exit code 8 also when rows are left that the same line goes on with'],
       ],
       'Under --json the last line of stderr is {"error":{"kind","message","hint","exitCode",...}}. All codes: svcpay help exit-codes',
       'Output that cannot be written does not end a payment and does not change its exit code.',

@@ -25,12 +25,12 @@ export const txExport = defineCommand({
   ],
   async run({ format, rawCells, ...flags }, context) {
     const { globals, out } = context;
-    if (globals.json || globals.output !== undefined || globals.fields !== undefined) {
+    if (globals.json || globals.fields !== undefined) {
       throw new Failure('usage', `An export is one of ${exportFormats.join(', ')}. Leave --json and --fields out.`, {
         hint: 'svcpay tx list --all takes those.',
       });
     }
-    if (format === undefined) throw new Failure('usage', `Say which format: -o ${exportFormats.join(', ')}.`);
+    if (format === undefined) throw new Failure('usage', `Say which format: -o ${exportFormats.join(', -o ')}.`);
     const service = await context.ownClient();
     const filter = await historyFilter(flags, service);
     if (rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for -o csv.');

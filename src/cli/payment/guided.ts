@@ -3,6 +3,7 @@ import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
 import type { Needs } from '../context.js';
+import { leftAtOnce } from '../exit-with.js';
 
 /** An answer, or several that belong together, given again. */
 interface Change<A> {
@@ -24,17 +25,28 @@ export interface Flow<A> {
 /** Nothing has moved, and other answers may do better. */
 const mendable: ReadonlySet<FailureKind> = new Set(['usage', 'limit', 'refused', 'not-found', 'temporary']);
 
+/** Runs a flow that nothing stands before: whoever goes back from its first question has left the command. */
+export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Needs<'ask' | 'out'>): Promise<void> {
+  if ((await guide(start, flow, ref, context)) === back) throw leftAtOnce(context);
+}
+
 /**
- * Asks for everything, then runs it, until it is done or the person leaves.
+ * Asks for everything, then runs it, until it is done or the person leaves; `back` from the first question.
  *
  * @param ref a reference stands for one payment, so that with one there is no other to make of it
  */
-export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Needs<'ask' | 'out'>): Promise<void> {
+export async function guide<A>(
+  start: A,
+  flow: Flow<A>,
+  ref: string | undefined,
+  context: Needs<'ask' | 'out'>,
+): Promise<Back | undefined> {
   const asked = await flow.ask(start);
-  if (asked === back) throw new Failure('declined', 'You went back from the first question.');
+  if (asked === back) return back;
   for (let answers: A = asked; ; ) {
     try {
-      return await flow.run(answers);
+      await flow.run(answers);
+      return undefined;
     } catch (error) {
       if (!(error instanceof Failure) || ref !== undefined) throw error;
       if (!mendable.has(error.kind) && !(flow.changesAfterNo && error.kind === 'declined')) throw error;

@@ -1,10 +1,10 @@
 // Puts somebody into the address book for payouts: from flags, asking for what is missing.
-import { Failure } from '../../formats/failure.js';
 import { changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { recipientList, recipientFields } from '../../terminal/views/payout-lists.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
+import { leftAtOnce } from '../exit-with.js';
 import { answersOf, destinationOnly, readDestination, withMethod } from './payout-draft.js';
 import { completeDestination, openLookUp, recipientRecord, type LookUp } from './payout-flow.js';
 import { destinationOptions, missingFlags, type Destination, type DestinationFlags } from './payout-options.js';
@@ -43,8 +43,8 @@ function changed(kept: Destination, flags: DestinationFlags): Destination {
   return withMethod({ ...kept, ...account, ...named, ...given, country: wanted.country, method: wanted.method, methodOf: wanted.methodOf }, wanted.method);
 }
 
-async function askForRest(start: Destination, institutions: LookUp, { ask }: Needs<'ask'>): Promise<Destination> {
-  const draft = await askRecipient(destinationOnly(start), { ask: ask.steps, institutions });
-  if (draft === back) throw new Failure('declined', 'Nothing was kept: you went back from the first question.');
+async function askForRest(start: Destination, institutions: LookUp, context: Needs<'ask' | 'out'>): Promise<Destination> {
+  const draft = await askRecipient(destinationOnly(start), { ask: context.ask.steps, institutions });
+  if (draft === back) throw leftAtOnce(context, 'Nothing was kept');
   return draft;
 }

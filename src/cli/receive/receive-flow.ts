@@ -24,7 +24,7 @@ import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { remember } from '../history/seen.js';
 import type { ValuesOf } from '../define.js';
-import { runGuided } from '../payment/guided.js';
+import { guide } from '../payment/guided.js';
 import { historyOf } from '../payment/payment-flow.js';
 import { miningHint } from '../payment/mining-hint.js';
 import { reference } from '../payment/payment-options.js';
@@ -67,15 +67,18 @@ export interface PaymentRequest {
 
 export type ReceiveMethod = 'lightning' | 'on-chain';
 
-/** Asks for a payment, for the amount where it is missing too, shows what a payer needs, and waits for the money. */
+/**
+ * Asks for a payment, for the amount where it is missing too, shows what a payer needs, and waits for the money; `back`
+ * from the question for the amount.
+ */
 export async function runReceive(
   method: ReceiveMethod,
   amount: string | undefined,
   flags: ReceiveFlags,
   context: Context,
-): Promise<void> {
+): Promise<Back | undefined> {
   const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
-  if (amount !== undefined) return run(amount);
+  if (amount !== undefined) return void (await run(amount));
   context.ask.demand(['AMOUNT (as in 50000sat)']);
   const parse = (text: string): string => {
     parseAmount(text, method === 'lightning' ? currencyOf(text) : 'BTC');
@@ -91,7 +94,7 @@ export async function runReceive(
     changesAfterNo: false,
     pays: false,
   };
-  await runGuided('', flow, flags.ref, context);
+  return guide('', flow, flags.ref, context);
 }
 
 async function receiveAmount(method: ReceiveMethod, text: string, flags: ReceiveFlags, context: Context): Promise<void> {

@@ -1,6 +1,8 @@
 // Asks for a Lightning payment: the invoice, checked, with its QR code, and the wait until it is paid.
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { back } from '../../terminal/ask/ask.js';
 import { defineCommand } from '../define.js';
+import { leftAtOnce } from '../exit-with.js';
 import { phrase } from '../values.js';
 import { receiveOptions, runReceive } from './receive-flow.js';
 
@@ -14,5 +16,7 @@ export const receiveLightning = defineCommand({
     ['svcpay receive lightning 50000sat -q', 'prints the invoice alone'],
     ['svcpay receive lightning 50000sat --wait --json', 'ends when it is paid'],
   ],
-  run: ({ amount, ...flags }, context) => runReceive('lightning', amount, flags, context),
+  async run({ amount, ...flags }, context) {
+    if ((await runReceive('lightning', amount, flags, context)) === back) throw leftAtOnce(context, 'Nothing was asked for');
+  },
 });

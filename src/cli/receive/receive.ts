@@ -1,9 +1,10 @@
 // Asks how to be paid, and for how much: every way of `receive` behind one question.
 import { defineCommand } from '../define.js';
-import { Failure } from '../../formats/failure.js';
-import { back } from '../../terminal/ask/ask.js';
+import { leftAtOnce } from '../exit-with.js';
+import { back, type Back } from '../../terminal/ask/ask.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { showAddress, type Permanent } from './receive-address.js';
+import { phrase } from '../values.js';
 import { receiveOptions, runReceive, type ReceiveMethod } from './receive-flow.js';
 
 type Way = { readonly method: ReceiveMethod } | { readonly address: Permanent };
@@ -18,14 +19,21 @@ const ways: readonly { readonly name: string; readonly value: Way; readonly desc
 
 export const receive = defineCommand({
   fields: [...paymentFields, 'payTo'],
-  arguments: {},
+  arguments: { amount: phrase('AMOUNT').describe('what to ask for; asked for when missing') },
   options: receiveOptions,
-  examples: [['svcpay receive', 'asks how and how much; Esc goes back']],
-  async run(flags, context) {
-    context.ask.demand(['lightning, onchain or address'], 'svcpay receive --help');
-    const way = await context.ask.steps.select({ message: 'How', flag: 'METHOD', choices: ways });
-    if (way === back) throw new Failure('declined', 'You went back from the first question.');
-    if ('method' in way) return runReceive(way.method, undefined, flags, context);
-    await showAddress(way.address, flags.qrFile, context);
+  examples: [
+    ['svcpay receive', 'asks how and how much; Esc goes back'],
+    ['svcpay receive lightning 50000sat', 'says both'],
+  ],
+  async run({ amount, ...flags }, context) {
+    context.ask.demand(['lightning, onchain or address'], `svcpay receive lightning ${amount ?? '50000sat'}`);
+    const choices = amount === undefined ? ways : ways.filter(({ value }) => 'method' in value);
+    for (let before: Way | undefined; ; ) {
+      const way: Way | Back = await context.ask.steps.select<Way>({ message: 'How', flag: 'METHOD', choices, default: before });
+      if (way === back) throw leftAtOnce(context, 'Nothing was asked for');
+      if ('address' in way) return showAddress(way.address, flags.qrFile, context);
+      if ((await runReceive(way.method, amount, flags, context)) !== back) return;
+      before = way;
+    }
   },
 });

@@ -13,16 +13,20 @@ export const limitsDisallow = defineCommand({
   options: {},
   examples: [['svcpay limits disallow satoshi@example.com', 'payments to it are stopped, while others are allowed']],
   async run({ destination }, context) {
-    const { destinations } = context.settings.profile.limits ?? noLimits;
+    const { ask, settings } = context;
+    const { destinations } = settings.profile.limits ?? noLimits;
     const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
     if (!destinations.some((each) => names.includes(each))) {
       throw new Failure('not-found', `${destination} is not among the destinations allowed.`, { next: { do: 'see-limits' } });
     }
-    const left = await changeLimits(context, (before) => ({
+    const isLast = destinations.every((each) => names.includes(each));
+    if (isLast && !(await ask.confirm('No other destination is named: payments may then go anywhere. Take it away?'))) {
+      throw new Failure('declined', 'The limits stay as they are.');
+    }
+    await changeLimits(context, (before) => ({
       ...before,
       destinations: before.destinations.filter((each) => !names.includes(each)),
     }));
-    if (left.destinations.length === 0) context.out.warn('No destination is named any more: payments may go anywhere.');
     await showLimits(context);
   },
 });

@@ -8,11 +8,14 @@ import { planSendNow } from '../../wallet/plan/send.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { pay } from '../../wallet/payment/payment.js';
-import type { Context, Needs } from '../context.js';
-import { paymentDeps } from '../payment/payment-flow.js';
+import type { Needs } from '../context.js';
+import { paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
 import type { MaxFeeOf } from '../payment/payment-options.js';
 import { readSwap, swapOrderOf } from '../payment/plan-swap.js';
 import { currency, text } from '../values.js';
+
+/** What it takes to quote and to pay for an assistant, within limits. */
+export type OrderNeeds = PaymentNeeds & Needs<'config' | 'out'>;
 
 export const sendArguments = {
   destination: text().describe('an invoice, address, LNURL, Lightning Address or bitcoin: URI'),
@@ -44,7 +47,7 @@ export const plannedSwap = ({ amount, from, to }: { amount: string; from: string
 });
 
 /** The full cost of an order, which lapses unused. */
-export async function quoteOf(planned: PlannedOrder, signal: AbortSignal, context: Context): Promise<object> {
+export async function quoteOf(planned: PlannedOrder, signal: AbortSignal, context: OrderNeeds): Promise<object> {
   await vet(planned, context);
   let seen: Approval | undefined;
   const deps = await depsOf(signal, context, (approval) => (seen = approval));
@@ -66,7 +69,7 @@ export interface Payment {
 const patienceMs = 30_000;
 
 /** The transaction in its last known state. Throws Failure as `pay` does, and `limit` where no limit holds. */
-export async function payOrder(payment: Payment, signal: AbortSignal, context: Context): Promise<Transaction> {
+export async function payOrder(payment: Payment, signal: AbortSignal, context: OrderNeeds): Promise<Transaction> {
   const { planned, ref, maxFee } = payment;
   checkLimited(limitsOf(context), planned.order.body.sourceReq.ccy);
   await vet(planned, context);
@@ -98,7 +101,7 @@ async function vet({ order, expiresAt }: PlannedOrder, context: Needs<'now' | 'o
 
 async function depsOf(
   signal: AbortSignal,
-  context: Context,
+  context: OrderNeeds,
   onQuote: (approval: Approval) => void,
 ): Promise<PaymentDeps> {
   const deps = await paymentDeps(context, {

@@ -15,12 +15,14 @@ import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { BatchFlags } from './batch-options.js';
 import { openPaying, payBatch, quoteRow, type Paying } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import type { Drain } from './drain.js';
-import { journalScope, spentToday } from '../payment/payment-flow.js';
+import { journalScope, spentToday, type PayingNeeds } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
 
-export async function runBatchFile(file: string, flags: BatchFlags, drain: Drain, context: Context): Promise<void> {
+export async function runBatchFile(
+  file: string, flags: BatchFlags, drain: Drain, context: PayingNeeds & Needs<'stdin' | 'home' | 'config' | 'onClose'>,
+): Promise<void> {
   const { globals, ask, home, out } = context;
   const needsYes = !globals.yes && !flags.dryRun;
   if (needsYes && file === '-') ask.demand(['--yes']);

@@ -12,9 +12,9 @@ import { counted, doneRows, emptyTally, failureOf, faultFailure, hasMoved, type 
 import { historyFor, pay } from '../../wallet/payment/payment.js';
 import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultFile } from './batch-result.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import type { Drain } from './drain.js';
-import { paymentDeps } from '../payment/payment-flow.js';
+import { paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 
 export interface BatchEnd {
@@ -28,7 +28,9 @@ export interface BatchEnd {
 /** What every row is quoted and paid with. */
 export type Paying = Pick<BatchDeps, 'payment'>;
 
-export async function openPaying(refs: ReadonlySet<string>, concurrency: number, context: Context): Promise<Paying> {
+export async function openPaying(
+  refs: ReadonlySet<string>, concurrency: number, context: PaymentNeeds & Needs<'terminal' | 'live'>,
+): Promise<Paying> {
   const { live, terminal } = context;
   const never = { approve: () => Promise.resolve(false), on: () => undefined };
   const payment = await paymentDeps(context, never);

@@ -3,7 +3,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { back, type Choice } from '../../terminal/ask/ask.js';
 import { tableLines } from '../../terminal/rows/table.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { historyFilter } from './history-options.js';
 import { knownParties } from './parties.js';
 import { remember } from './seen.js';
@@ -16,7 +16,9 @@ const beforeRow = 4;
 type Chosen = { readonly open: string } | { readonly page: number };
 
 /** Ends when the person goes back, with the exit code of the last receipt. */
-export async function browse(context: Context): Promise<number> {
+export async function browse(
+  context: Needs<'signal' | 'argv' | 'runLine' | 'terminal' | 'ask' | 'home' | 'settings' | 'ownClient' | 'journal'>,
+): Promise<number> {
   const { ask, argv, runLine, signal, terminal } = context;
   const service = await context.ownClient();
   const filter = await historyFilter(everything, service);

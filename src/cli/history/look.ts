@@ -4,8 +4,8 @@ import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import { dateTime } from '../../terminal/time.js';
 import { sendWord } from '../../terminal/views/state-words.js';
-import type { Context, Needs } from '../context.js';
-import { journalScope } from '../payment/payment-flow.js';
+import type { Needs } from '../context.js';
+import { journalScope, type PaymentNeeds } from '../payment/payment-flow.js';
 import { lookAt } from './open-payments.js';
 import { transactionId } from './seen.js';
 
@@ -13,7 +13,9 @@ import { transactionId } from './seen.js';
  * Reads the transaction that is named, and lets the journal know when it is over. Throws Failure `temporary` that says
  * what was seen last where the service does not answer.
  */
-export async function lookUp(name: string, context: Context): Promise<Transaction> {
+export async function lookUp(
+  name: string, context: PaymentNeeds & Needs<'terminal' | 'live' | 'home' | 'client'>,
+): Promise<Transaction> {
   const client = await context.client();
   const txnId = await transactionId(name, context);
   try {
@@ -26,7 +28,7 @@ export async function lookUp(name: string, context: Context): Promise<Transactio
 }
 
 /** What ended is written down by the payment it belongs to, if that was begun here and is open. */
-export async function noteEnd({ txnId }: Transaction, context: Context): Promise<void> {
+export async function noteEnd({ txnId }: Transaction, context: PaymentNeeds): Promise<void> {
   const intent = await intentOf(txnId, context).catch(() => undefined);
   if (intent?.step === 'confirmed' && !intent.closed) await lookAt(intent, context).catch(() => undefined);
 }

@@ -3,7 +3,7 @@ import { exitCodes, Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
 import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
 import { isLetGo } from '../../wallet/payment/run.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { browse } from '../history/browse.js';
@@ -12,6 +12,7 @@ import { knownParties } from '../history/parties.js';
 import { askWhatNext, history, type Words } from './home-menu.js';
 import { placeOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
+import type { PaymentNeeds } from '../payment/payment-flow.js';
 
 export const home = defineCommand({
   arguments: {},
@@ -68,7 +69,7 @@ interface Look {
 }
 
 /** Everything that home shows, read at once. */
-async function look(context: Context): Promise<Look> {
+async function look(context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Look> {
   const client = await context.client();
   const [place, wallets, worth, movements] = await Promise.all([
     placeOf(context),
@@ -87,7 +88,7 @@ type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore
 const nothing: Movements = { pending: [], unfinished: [], recent: [], open: [], notAsked: undefined, known: () => undefined };
 
 /** What the service has in progress, what moved last, and what the journal holds that is not over, as it is now. */
-async function readMovements(context: Context): Promise<Movements> {
+async function readMovements(context: PaymentNeeds): Promise<Movements> {
   const service = await ownService(context);
   if (service === undefined) return nothing;
   const [underWay, done, refreshed] = await Promise.all([

@@ -9,16 +9,24 @@ import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { openHistory, type History } from '../../wallet/payment/history.js';
 import { pay } from '../../wallet/payment/payment.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { termsOf, type PaymentFlags } from './payment-options.js';
-import { paymentScreen, showReading, type PaymentScreen, type Presentation } from './payment-screen.js';
+import { paymentScreen, showReading, type PaymentScreen, type Presentation, type PaymentScreenNeeds } from './payment-screen.js';
+
+/** What the payment machine takes of a command line. */
+export type PaymentNeeds = Needs<
+  'every' | 'journal' | 'moneyIsLetGo' | 'newId' | 'now' | 'ownClient' | 'owner' | 'settings' | 'signal' | 'sleep'
+>;
+
+/** What a payment takes that is shown while it is made. */
+export type PayingNeeds = PaymentNeeds & PaymentScreenNeeds;
 
 /** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
 export async function runPayment(
   order: Order,
   flags: PaymentFlags,
   presentation: Presentation,
-  context: Context,
+  context: PayingNeeds,
 ): Promise<void> {
   const { globals } = context;
   demandAnswers([], flags, context);
@@ -48,7 +56,7 @@ export function demandAnswers(
 export async function showPayment(
   presentation: Presentation,
   drive: (deps: PaymentDeps) => Promise<Transaction>,
-  context: Context,
+  context: PayingNeeds,
 ): Promise<void> {
   const client = await context.ownClient();
   const screen = paymentScreen(presentation, () => client.serviceNow(), context);
@@ -67,7 +75,7 @@ export function optionsOf(flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 're
   return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, mode: quoteOnly ? 'look' : 'pay' };
 }
 
-export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
+export async function paymentDeps(context: PaymentNeeds, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
   const service = await context.ownClient();
   return {
     service,

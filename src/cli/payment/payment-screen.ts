@@ -12,8 +12,13 @@ import { miningHint } from './mining-hint.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
 import type { Quote } from '../../wallet/quote/quote.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
+
+/** What the screen of a payment draws with, asks with and looks up. */
+export type PaymentScreenNeeds = Needs<
+  'ask' | 'client' | 'every' | 'globals' | 'live' | 'now' | 'out' | 'settings' | 'sleep' | 'terminal'
+>;
 
 /** What the command knows about a payment besides its order, for the card above the figures. */
 export interface Presentation {
@@ -38,7 +43,7 @@ export function showReading(count: number, { live, terminal }: Needs<'live' | 't
 }
 
 /** @param now the service's clock, epoch ms */
-export function paymentScreen(presentation: Presentation, now: () => number, context: Context): PaymentScreen {
+export function paymentScreen(presentation: Presentation, now: () => number, context: PaymentScreenNeeds): PaymentScreen {
   const { out, ask, live, settings } = context;
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const reached: string[] = [];

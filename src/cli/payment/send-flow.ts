@@ -3,11 +3,11 @@ import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { checkNotExpired, ownAddressGuard } from '../../wallet/plan/destinations.js';
 import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type Surroundings } from '../../wallet/plan/send.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
 import { runGuided } from './guided.js';
-import { demandAnswers, runPayment } from './payment-flow.js';
+import { demandAnswers, runPayment, type PayingNeeds } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 
 /** What a command line says of a send. */
@@ -19,7 +19,7 @@ export async function runSend(
   destination: string | undefined,
   amount: string | undefined,
   flags: SendFlags,
-  context: Context,
+  context: PayingNeeds & Needs<'stdin'>,
 ): Promise<void> {
   const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
   const { spend, from, via, deductFees } = flags;
@@ -57,7 +57,7 @@ const destinationWords = { any: 'DESTINATION', lightning: 'INVOICE', lnurl: 'ADD
 const withoutAmount = (words: SendWords): SendWords => ({ ...words, amount: undefined, spend: undefined });
 const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(words), to: undefined, via: undefined });
 
-async function paySend(plan: SendPlan, flags: PaymentFlags, context: Context): Promise<void> {
+async function paySend(plan: SendPlan, flags: PaymentFlags, context: PayingNeeds): Promise<void> {
   const { expiresAt, order } = plan;
   if (expiresAt !== undefined) checkNotExpired({ expiresAt }, context.now());
   await ownAddressGuard(context.ownClient, context.out.say)(order);

@@ -4,11 +4,10 @@ import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { amountWithSats } from '../../terminal/cards/card.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
-import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
 import { runGuided } from './guided.js';
-import { demandAnswers, runPayment } from './payment-flow.js';
+import { demandAnswers, runPayment, type PayingNeeds } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { missingOf, planSwap, readSwapWords, swapExample, swapOrderOf, type SwapWords } from './plan-swap.js';
 import { walletChoices, type WalletChoice } from './wallet-choices.js';
@@ -51,7 +50,7 @@ export const swap = defineCommand({
   },
 });
 
-async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: Context): Promise<void> {
+async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: PayingNeeds): Promise<void> {
   const planned = planSwap(words, receive);
   const about = [{ label: 'Swap', value: `${planned.from} to ${planned.to}` }];
   await runPayment(swapOrderOf(planned), flags, { about, getsLabel: 'You get', ended: (gets) => `You got ${amountWithSats(gets)}` }, context);

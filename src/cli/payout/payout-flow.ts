@@ -10,8 +10,8 @@ import { findInstitution, institutionsIn } from '../../wallet/payout/institution
 import type { Order } from '../../wallet/payment/orders.js';
 import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js';
 import type { PayoutMethod } from '../../wallet/payout/methods.js';
-import type { Context, Needs } from '../context.js';
-import { runPayment } from '../payment/payment-flow.js';
+import type { Needs } from '../context.js';
+import { runPayment, type PayingNeeds } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-screen.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
 import { recipientOf, senderOf, type Draft } from './payout-draft.js';
@@ -20,7 +20,9 @@ import type { Destination as KnownDestination } from './payout-options.js';
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
 /** Those of a country, kept for completion. */
-export async function institutionsOf(countryCode: string, { client, home }: Needs<'client' | 'home'>): Promise<readonly Institution[]> {
+export async function institutionsOf(
+  countryCode: string, { client, home }: Needs<'client' | 'home'>,
+): Promise<readonly Institution[]> {
   const found = await institutionsIn(countryCode, await client());
   const names = found.map(({ institutionCode, institutionName }): [string, string] => [institutionCode, institutionName ?? '']);
   await keepSeenInstitutions(home, countryCode, Object.fromEntries(names));
@@ -81,7 +83,9 @@ export const recipientRecord = ({ method, institution, acctNum, acctName, recipi
 });
 
 /** Pays, after what was typed has been kept as the person asked. */
-export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlags, context: Context): Promise<void> {
+export async function runPayout(
+  payout: Payout, draft: Draft, flags: PaymentFlags, context: PayingNeeds & Needs<'config'>,
+): Promise<void> {
   const { config, settings, out } = context;
   if (draft.keepSender === true) {
     await changeProfile(config, settings.profileName, (before) => ({ ...before, sender: payout.sender }));
@@ -99,7 +103,7 @@ export async function runPayoutOrder(
   order: Order,
   method: PayoutMethod,
   flags: PaymentFlags,
-  context: Context,
+  context: PayingNeeds,
 ): Promise<void> {
   const wait = flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
   await runPayment(order, { ...flags, wait }, presentation(order.body, method), context);

@@ -6,11 +6,11 @@ import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/order.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided } from '../payment/guided.js';
-import { demandAnswers } from '../payment/payment-flow.js';
+import { demandAnswers, type PayingNeeds } from '../payment/payment-flow.js';
 import { payoutChanges } from './payout-change.js';
 import { readDraft, type Draft } from './payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
@@ -56,11 +56,11 @@ const openWizard = (institutions: LookUp, { config, ask, globals }: Needs<'confi
   mayKeep: !globals.yes,
 });
 
-async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: Context): Promise<void> {
+async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: PayingNeeds & Needs<'config'>): Promise<void> {
   await runPayout(await completePayout(draft, flags.from ?? 'BTC', lookUp), draft, flags, context);
 }
 
-async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {
+async function payFromFile(file: string, flags: PayoutFlags, context: PayingNeeds & Needs<'stdin' | 'home'>): Promise<void> {
   const others = [...(flags.recipient === undefined ? [] : ['--recipient']), ...givenFlags(flags, answerOptions)];
   if (flags.from !== undefined) others.push('--from');
   if (others.length > 0) throw new Failure('usage', `--from-file has every answer: leave out ${others.join(', ')}.`);

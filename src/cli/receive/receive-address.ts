@@ -5,7 +5,7 @@ import { encodeLnurl } from '../../formats/lnurl.js';
 import { depositView, type Deposit, depositFields } from '../../terminal/cards/deposit-view.js';
 import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from './receive-flow.js';
 import { choice } from '../values.js';
@@ -39,7 +39,9 @@ export const receiveAddress = defineCommand({
   },
 });
 
-export async function showAddress({ ccy, chain }: Permanent, qrFile: string | undefined, context: Context): Promise<void> {
+export async function showAddress(
+  { ccy, chain }: Permanent, qrFile: string | undefined, context: Needs<'out' | 'ask' | 'settings' | 'client' | 'ownClient'>,
+): Promise<void> {
   const { answer, deposit } = await (ccy === 'usdt' ? usdtDeposit(chain, context) : deposits[ccy](context));
   if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
   await context.out.record(answer, depositView({ ...deposit, qrFile }));

@@ -21,7 +21,7 @@ import { waitUntilFinal } from '../../wallet/payment/wait.js';
 import { readAsked, type Asked } from '../../wallet/receive/asked.js';
 import { checkedInvoice, invoiceText, requestMoney } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
-import type { Context } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { remember } from '../history/seen.js';
 import type { ValuesOf } from '../define.js';
 import { guide } from '../payment/guided.js';
@@ -29,6 +29,9 @@ import { historyOf } from '../payment/payment-flow.js';
 import { miningHint } from '../payment/mining-hint.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, word } from '../values.js';
+
+/** What it takes to wait for a payment and to draw that. */
+type WaitNeeds = Needs<'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'signal' | 'sleep' | 'terminal'>;
 
 /** Where to write the QR code; any other name is refused before anything is asked of the service. */
 export const qrFile = () =>
@@ -75,7 +78,7 @@ export async function runReceive(
   method: ReceiveMethod,
   amount: string | undefined,
   flags: ReceiveFlags,
-  context: Context,
+  context: WaitNeeds & Needs<'newId' | 'ask' | 'home' | 'journal'>,
 ): Promise<Back | undefined> {
   const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
   if (amount !== undefined) return void (await run(amount));
@@ -97,7 +100,9 @@ export async function runReceive(
   return guide('', flow, flags.ref, context);
 }
 
-async function receiveAmount(method: ReceiveMethod, text: string, flags: ReceiveFlags, context: Context): Promise<void> {
+async function receiveAmount(
+  method: ReceiveMethod, text: string, flags: ReceiveFlags, context: WaitNeeds & Needs<'newId' | 'home' | 'journal'>,
+): Promise<void> {
   const service = await context.ownClient();
   const asked: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
   const body = { ...receiveBody(method, asked.amount), note: flags.note };
@@ -106,7 +111,7 @@ async function receiveAmount(method: ReceiveMethod, text: string, flags: Receive
 }
 
 /** Only what was checked is shown; an invoice of an earlier run that is paid is not shown again. */
-function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: number, context: Context): PaymentRequest {
+function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: number, context: Needs<'settings'>): PaymentRequest {
   const { network } = context.settings;
   const { amount } = asked;
   const facts = [...worthFacts(asked), ...pageFact(txn, context.settings)];
@@ -130,7 +135,7 @@ async function showRequest(
   txn: Transaction,
   request: PaymentRequest,
   flags: ReceiveFlags,
-  context: Context,
+  context: WaitNeeds & Needs<'home'>,
 ): Promise<void> {
   const { out, terminal } = context;
   if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
@@ -149,7 +154,7 @@ async function showRequest(
 }
 
 /** While it is waited the time left stands in the live line. */
-function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, { out, now }: Context): void {
+function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, { out, now }: Needs<'now' | 'out'>): void {
   const { amount, how, expiresAt } = request;
   const title = `Receive ${amountWithSats(amount)} ${how}`;
   const expires = wait || expiresAt === undefined ? [] : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
@@ -168,7 +173,7 @@ async function follow(
   txn: Transaction,
   request: PaymentRequest,
   { waitTimeout }: ReceiveFlags,
-  context: Context,
+  context: WaitNeeds,
 ): Promise<Transaction> {
   const { live, now, out } = context;
   const service = await context.ownClient();
@@ -210,7 +215,9 @@ const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money
 type ServiceClock = Pick<Awaited<ReturnType<Context['ownClient']>>, 'serviceNow'>;
 
 /** That nobody waits any more ends nothing: it can be paid as long as it is valid. */
-function stopped(error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Context): unknown {
+function stopped(
+  error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Needs<'now'>,
+): unknown {
   if (!(error instanceof Failure) || error.kind !== 'pending') return error;
   const left = expiresAt === undefined ? undefined : expiresAt - service.serviceNow();
   const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;

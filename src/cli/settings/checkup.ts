@@ -11,9 +11,15 @@ import type { Check } from '../../terminal/views/checkup-view.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import { noLimits } from '../../wallet/limits/limits.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
 import { secretPlace } from './whereabouts.js';
+
+/** Whatever can be out of order. */
+type CheckNeeds = Needs<
+  | 'client' | 'database' | 'embedded' | 'env' | 'home' | 'journal' | 'now' | 'ownClient' | 'secrets' | 'settings' | 'signal' | 'tokens'
+  | 'transport'
+>;
 
 /** What the machine is, so that tests can say what it is. */
 export interface Machine {
@@ -29,7 +35,7 @@ const ok = (detail: string, advice: string | null = null): Finding => ({ state: 
 const problem = (detail: string, advice: string | null): Finding => ({ state: 'problem', detail, advice });
 
 /** Checks from the inside out; what cannot be checked because of an earlier problem is left out. */
-export async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
+export async function* checkUp(machine: Machine, context: CheckNeeds): AsyncGenerator<Check, void, void> {
   const { home } = context;
   yield await found('Node', () => checkNode(machine));
   // First of all files, because opening them mends the mode of their folder.

@@ -6,7 +6,7 @@ import { changeProfile, networks, type Profile } from '../../store/profile/profi
 import { embeddedUrl } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
 import { loginView, type Login, loginFields } from '../../terminal/views/login-view.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readStdin } from '../stdin.js';
 import { choice, flag, text } from '../values.js';
@@ -36,7 +36,7 @@ export const login = defineCommand({
   },
 });
 
-async function loginToSandbox(context: Context): Promise<Login> {
+async function loginToSandbox(context: Needs<'ask' | 'home' | 'config' | 'settings' | 'client' | 'embedded'>): Promise<Login> {
   await agreeToReplace({ sandbox: true }, context);
   const client = await context.client();
   const token = await client.authenticate();
@@ -52,7 +52,9 @@ interface Answers {
   readonly network: Profile['network'];
 }
 
-async function loginToService(answers: Answers, context: Context): Promise<Login> {
+async function loginToService(
+  answers: Answers, context: Needs<'stdin' | 'env' | 'ask' | 'home' | 'config' | 'secrets' | 'settings' | 'clientOf'>,
+): Promise<Login> {
   const { settings } = context;
   // A profile of the embedded sandbox becomes one of a service: nobody has an account at the address of the sandbox.
   const known = settings.embedded ? undefined : settings.baseUrl;

@@ -6,7 +6,7 @@ import { eventStream, totalLines, type EventRow, eventFields } from '../../termi
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
 import { parseTarget } from '../../webhooks/forward.js';
 import { startListener, type Listener } from '../../webhooks/listen.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand, type ValuesOf } from '../define.js';
 import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
@@ -15,6 +15,11 @@ import { announceReady } from '../ready-file.js';
 import { headerOf } from './signature-header.js';
 import { file, flag, text, whole, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
+
+type ListenNeeds = Needs<
+  | 'client' | 'elapsed' | 'env' | 'every' | 'newId' | 'now' | 'onClose' | 'out' | 'owner' | 'pid' | 'random' | 'settings' | 'signal'
+  | 'terminal'
+>;
 
 const options = {
   port: whole(0, 65_535, 'PORT').otherwise(defaultListenPort).describe(`port to listen on, 0 for any free one (default ${defaultListenPort})`),
@@ -53,7 +58,7 @@ export const listenWebhook = defineCommand({
   },
 });
 
-async function listen(secret: string, store: EventStore, flags: Flags, context: Context): Promise<void> {
+async function listen(secret: string, store: EventStore, flags: Flags, context: ListenNeeds): Promise<void> {
   const { out, signal } = context;
   const reports = listenReports(context);
   const client = flags.enrich ? await context.client() : undefined;

@@ -4,7 +4,7 @@ import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { webhookCard, webhookFields } from '../../terminal/views/webhook-view.js';
 import { callbackUrl, checkCallback } from './callback.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { chooseSecret, keepWebhookSecret, newSecret } from './webhook-secret.js';
 
@@ -42,7 +42,7 @@ async function updateExisting(
   wanted: { readonly callback: string; readonly secret: string },
   agreed: Webhook | undefined,
   refusal: Failure,
-  context: Context,
+  context: Needs<'out' | 'ask'>,
 ): Promise<Webhook> {
   const [existing] = await client.webhooks();
   if (existing === undefined) throw refusal;

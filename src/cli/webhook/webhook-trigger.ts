@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
-import type { Context } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { headerOf } from './signature-header.js';
@@ -56,7 +56,10 @@ interface Wanted {
   readonly secretStdin: boolean;
 }
 
-async function send(target: URL, { state, txn, ref, secretStdin }: Wanted, context: Context): Promise<Triggered> {
+async function send(
+  target: URL, { state, txn, ref, secretStdin }: Wanted,
+  context: Needs<'ask' | 'env' | 'newId' | 'now' | 'onClose' | 'secrets' | 'settings' | 'signal' | 'stdin'>,
+): Promise<Triggered> {
   const secret = await findWebhookSecret(secretStdin, context);
   const event = {
     txnId: txn ?? context.newId(),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { NoAnswer, ServiceError } from '../../src/api/errors.js';
 import type { Transaction } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
-import { takingTurns, waitUntilFinal } from '../../src/wallet/payment/wait.js';
+import { takingTurns, waitUntilFinal } from '../../src/wallet/transaction/wait.js';
 
 const transaction = (destMethod: string, txnState = 'srccreated', sourceMethod = 'servicepay'): Transaction => ({
   txnId: 't1',

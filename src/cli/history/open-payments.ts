@@ -10,7 +10,7 @@ import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { resume } from '../../wallet/payment/payment.js';
 import { isLetGo } from '../../wallet/payment/run.js';
-import { readTransaction } from '../../wallet/payment/read-transaction.js';
+import { readTransaction } from '../../wallet/transaction/read-transaction.js';
 import type { Needs } from '../context.js';
 import { journalScope, paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
 import { within } from '../within.js';

@@ -14,7 +14,7 @@ import { resume, tryAgain } from '../../wallet/payment/payment.js';
 import { gravest, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
-import { waitUntilFinal } from '../../wallet/payment/wait.js';
+import { waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { journalScope, paymentDeps, showPayment, type PayingNeeds } from '../payment/payment-flow.js';

@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { isFinal } from '../../formats/states.js';
-import { takingTurns, waitUntilFinal } from '../../wallet/payment/wait.js';
+import { takingTurns, waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { lookUp, noteEnd } from './look.js';

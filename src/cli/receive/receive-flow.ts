@@ -17,7 +17,7 @@ import { confirmationsText, stateWord } from '../../terminal/views/state-words.j
 import { transactionFields } from '../../terminal/views/transaction-fields.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { receiveBody } from '../../wallet/payment/orders.js';
-import { waitUntilFinal } from '../../wallet/payment/wait.js';
+import { waitUntilFinal } from '../../wallet/transaction/wait.js';
 import { readAsked, type Asked } from '../../wallet/receive/asked.js';
 import { checkedInvoice, invoiceText, requestMoney } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';

@@ -10,9 +10,8 @@ import type { Needs } from '../context.js';
 import { defineCommand, type ValuesOf } from '../define.js';
 import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
-import { defaultListenPort } from './listen-port.js';
 import { announceReady } from '../ready-file.js';
-import { headerOf } from './signature-header.js';
+import { defaultListenPort, headerOf } from './receiving.js';
 import { file, flag, text, whole, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 

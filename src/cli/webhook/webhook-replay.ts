@@ -6,8 +6,7 @@ import { openForwarder, parseTarget } from '../../webhooks/forward.js';
 import { replay, type Replayed } from '../../webhooks/replay.js';
 import { defineCommand } from '../define.js';
 import { eventRow } from './event-row.js';
-import { defaultListenUrl } from './listen-port.js';
-import { headerOf } from './signature-header.js';
+import { defaultListenUrl, headerOf } from './receiving.js';
 import { duration, text, word } from '../values.js';
 
 export const replayWebhook = defineCommand({

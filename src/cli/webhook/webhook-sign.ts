@@ -3,7 +3,7 @@ import { signatureView } from '../../terminal/views/webhook-view.js';
 import { signBody } from '../../webhooks/sign.js';
 import { defineCommand } from '../define.js';
 import { inputBytes } from './input-bytes.js';
-import { headerOf } from './signature-header.js';
+import { headerOf } from './receiving.js';
 import { file } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 

@@ -6,7 +6,7 @@ import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
-import { headerOf } from './signature-header.js';
+import { headerOf } from './receiving.js';
 import { choice, text, transaction, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 

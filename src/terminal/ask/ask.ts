@@ -1,13 +1,13 @@
 // Questions to a person: asked on stderr, and only where they can be answered; elsewhere refused at once, naming the flag.
 import { Failure } from '../../formats/failure.js';
-import { back, type Back } from './back.js';
+import { back, type Back } from './wizard.js';
 import { createPlainAsk, type Over } from './plain.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import type { Deadline } from './timed-confirm.js';
 import { oneLine, truncate } from '../text.js';
 
-export { back, type Back } from './back.js';
+export { back, type Back } from './wizard.js';
 export type { Over } from './plain.js';
 
 interface Question {

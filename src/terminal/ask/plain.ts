@@ -5,7 +5,7 @@ import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas, Terminal } from '../terminal.js';
 import { wrap } from '../text.js';
-import { back, type Back } from './back.js';
+import { back, type Back } from './wizard.js';
 
 export interface PlainChoice<T> {
   readonly value: T;

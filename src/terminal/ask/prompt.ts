@@ -2,7 +2,7 @@
 import { createInterface, type Key } from 'node:readline';
 import { StringDecoder } from 'node:string_decoder';
 import { Failure } from '../../formats/failure.js';
-import { back, type Back } from './back.js';
+import { back, type Back } from './wizard.js';
 import { markNoPastes, markPastes, pasteReader } from './paste.js';
 import type { InputStream, OutputStream, Terminal } from '../terminal.js';
 

@@ -1,5 +1,8 @@
 // A walk through questions that can be taken back: each step sees the answers so far and adds its own.
-import { back, type Back } from './back.js';
+
+/** The person wants the question before this one again. */
+export const back = Symbol('back');
+export type Back = typeof back;
 
 /**
  * Undefined when there is nothing to ask: the answer came as a flag, or does not apply. After a step back `before` has

@@ -1,7 +1,7 @@
 // Amounts, fees, currencies and methods that the items of the list leave out: those transactions are read one by one.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { withKnown } from '../payment/read-transaction.js';
+import { withKnown } from '../transaction/read-transaction.js';
 
 /** How many are read at a time. */
 const width = 8;

@@ -10,7 +10,7 @@ import { orderOf } from '../payment/confirm-quote.js';
 import { spanFilter } from '../payment/history.js';
 import { decodeOrder, encodeOrder, fingerprint } from '../payment/order-record.js';
 import { lightningOrder, type Order } from '../payment/orders.js';
-import { readTransaction, type ReadService } from '../payment/read-transaction.js';
+import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
 import { echoes } from '../quote/echo.js';
 import { figuresOf } from './figures.js';
 

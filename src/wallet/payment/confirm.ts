@@ -4,8 +4,8 @@ import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
-import { pauseBefore } from './backoff.js';
-import { readTransaction, type ReadService } from './read-transaction.js';
+import { pauseBefore } from '../transaction/backoff.js';
+import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
 
 /** The part of the client that moves a transaction along. */
 export interface ConfirmService extends ReadService {

@@ -4,7 +4,7 @@ import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { CreateTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { pauseBefore } from './backoff.js';
+import { pauseBefore } from '../transaction/backoff.js';
 
 export interface CreateDeps {
   readonly service: { createTransaction(body: CreateTransaction): Promise<Transaction> };

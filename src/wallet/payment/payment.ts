@@ -10,7 +10,7 @@ import { encodeOrder, fingerprint, isTold } from './order-record.js';
 import type { Order } from './orders.js';
 import { alreadyPaid, differentPayment, onceRef } from './references.js';
 import { echoes } from '../quote/echo.js';
-import { readTransaction } from './read-transaction.js';
+import { readTransaction } from '../transaction/read-transaction.js';
 import { givenUp, notTold, type RunOptions } from './run.js';
 import { takeOver } from './take-over.js';
 

@@ -9,7 +9,7 @@ import { createOnce, explainRefusal } from './create.js';
 import { attemptRef, type Attempt } from './history.js';
 import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/limits.js';
 import { checkEcho, echoes, notObeyed } from '../quote/echo.js';
-import { readTransaction } from './read-transaction.js';
+import { readTransaction } from '../transaction/read-transaction.js';
 import { differentPayment, onceRef, paidElsewhere, usedButNotSeen } from './references.js';
 import { write, type Run } from './run.js';
 

@@ -9,7 +9,7 @@ import { wasConfirmed } from '../../store/journal/rules.js';
 import { decodeOrder } from './order-record.js';
 import type { Order } from './orders.js';
 import type { Quote } from '../quote/quote.js';
-import { readTransaction } from './read-transaction.js';
+import { readTransaction } from '../transaction/read-transaction.js';
 
 export interface RunOptions {
   readonly mode: Mode;

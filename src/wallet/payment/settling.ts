@@ -6,9 +6,9 @@ import type { Intent } from '../../store/journal/journal.js';
 import { wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
 import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
-import { withKnown } from './read-transaction.js';
+import { withKnown } from '../transaction/read-transaction.js';
 import { afterLapse, asBefore, nextAttempt, reread, stillInDoubt, writeAfterMoney, type Run } from './run.js';
-import { waitUntilFinal } from './wait.js';
+import { waitUntilFinal } from '../transaction/wait.js';
 
 export async function confirm(run: Run): Promise<undefined> {
   const { intent } = run.claim;

@@ -3,7 +3,7 @@ import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { Claim, Intent } from '../../store/journal/journal.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
-import { readTransaction } from './read-transaction.js';
+import { readTransaction } from '../transaction/read-transaction.js';
 import { differentPayment } from './references.js';
 import { isLetGo, notTold } from './run.js';
 import { isFinal } from '../../formats/states.js';

@@ -8,8 +8,8 @@ import { confirmOnce, type ConfirmDeps } from '../payment/confirm.js';
 import { createOnce, explainRefusal, type CreateDeps } from '../payment/create.js';
 import { isOnNetwork } from '../plan/network.js';
 import type { History } from '../payment/history.js';
-import { withKnown } from '../payment/read-transaction.js';
-import { waitUntilFinal } from '../payment/wait.js';
+import { withKnown } from '../transaction/read-transaction.js';
+import { waitUntilFinal } from '../transaction/wait.js';
 import { isQuoted } from '../../formats/states.js';
 
 export interface ReceiveDeps {

@@ -6,6 +6,8 @@ import { runCli, showLost, showUnexpected } from './cli/run.js';
 import { exitCodes } from './formats/failure.js';
 import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
 
+// What a library will do some day is not for the person to read; it would stand before the error of a script.
+process.noDeprecation = true;
 // Stands if the program should end before the command has: what came to no end is no success.
 process.exitCode = exitCodes.unexpected;
 void main();

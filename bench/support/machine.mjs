@@ -6,8 +6,13 @@ const [bundle, url, mode, seconds] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
 const { openJournalAt, pg } = require(bundle);
 let count = 0;
-/** From when all is open. */
-const end = () => performance.now() + Number(seconds) * 1000;
+
+/** All begin at once, when each has opened what it needs and has done all of it once. */
+async function begun() {
+  process.stdout.write('ready\n');
+  await new Promise((go) => process.stdin.once('data', go));
+  return performance.now() + Number(seconds) * 1000;
+}
 
 /** What a payment writes: it is begun, claimed, quoted, let go, confirmed, ended and given back, a transaction each. */
 const insert = `INSERT INTO svcpay.intents (id, scope, account, ref, kind, request, fingerprint, once_key, terms, consent, opened_at, updated_at)
@@ -21,28 +26,30 @@ const updates = [
   `owner = NULL, lease_until = 0`,
 ].map((set) => `UPDATE svcpay.intents SET ${set} WHERE id = $1 RETURNING *`);
 
-if (mode === 'journal') {
+const [once, close] = mode === 'journal' ? await journalled() : await bare();
+await once(`${process.pid}-first`);
+for (const until = await begun(); performance.now() < until; count += 1) await once(`${process.pid}-${count}`);
+await close();
+process.stdin.destroy();
+process.stdout.write(String(count));
+
+async function journalled() {
   const journal = await openJournalAt(url);
-  await pay(journal, `${process.pid}-first`);
-  for (const until = end(); performance.now() < until; ) {
-    await pay(journal, `${process.pid}-${count}`);
-    count += 1;
-  }
-  await journal.close();
-} else {
+  return [(id) => pay(journal, id), () => journal.close()];
+}
+
+async function bare() {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  for (const until = end(); performance.now() < until; ) {
+  const commits = async (id) => {
     for (const statement of [insert, ...updates]) {
       await client.query('BEGIN');
-      await client.query(statement, [`bare-${process.pid}-${count}`]);
+      await client.query(statement, [`bare-${id}`]);
       await client.query('COMMIT');
     }
-    count += 1;
-  }
-  await client.end();
+  };
+  return [commits, () => client.end()];
 }
-process.stdout.write(String(count));
 
 async function pay(journal, id) {
   const draft = {

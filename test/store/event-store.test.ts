@@ -9,7 +9,7 @@ import { laneLeaseMs, type EventStore, type ReceivedEvent, type StoredEvent } fr
 import { inboxPart, openPostgresEvents } from '../../src/store/events/postgres-events.js';
 import { openEventStore } from '../../src/store/events/sqlite-events.js';
 import { placeOf } from '../../src/webhooks/order.js';
-import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
 import { nowhere, payload, received } from '../webhooks/support.js';
 
 const plain = (): typeof nowhere => nowhere;
@@ -33,16 +33,17 @@ async function inFile(): Promise<Open> {
 }
 
 let server: PostgresServer | undefined;
-let url = '';
+let [url, pooled] = ['', ''];
 beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres();
   url = server.database();
+  if (hasPgBouncer) pooled = (await server.pooler()).through(url);
 }, 60_000);
 afterAll(() => server?.stop());
 
-async function inPostgres(): Promise<Open> {
-  const connect = () => postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
+async function inPostgres(address: string): Promise<Open> {
+  const connect = () => postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
   const first = connect();
   await prepareTables(first, 'the test', inboxPart);
   await first.transaction((sql) => sql.run('TRUNCATE events, backlog, lanes RESTART IDENTITY'));
@@ -51,7 +52,7 @@ async function inPostgres(): Promise<Open> {
     const database = connect();
     const timed: typeof database = {
       ...database,
-      transaction: (action) => database.transaction((sql) => action({ ...sql, now: async () => now() })),
+      transaction: (action, options) => database.transaction((sql) => action({ ...sql, now: async () => now() }), options),
     };
     return closed(openPostgresEvents(timed));
   };
@@ -70,7 +71,8 @@ test('an event store in a file is readable by its owner alone', async () => {
 });
 
 const places: [string, () => Promise<Open>][] = [['SQLite', inFile]];
-if (hasPostgres) places.push(['PostgreSQL', inPostgres]);
+if (hasPostgres) places.push(['PostgreSQL', () => inPostgres(url)]);
+if (hasPgBouncer) places.push(['PostgreSQL by way of PgBouncer', () => inPostgres(pooled)]);
 
 describe.each(places)('the event store in %s', (_name, place) => {
   test('gives back the bytes as they came, also after a restart', async () => {

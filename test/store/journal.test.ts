@@ -11,7 +11,7 @@ import { journalPart } from '../../src/store/journal/postgres-journal.js';
 import { openSqlJournal } from '../../src/store/journal/sql-journal.js';
 import { openJournal } from '../../src/store/journal/sqlite-journal.js';
 import { emptyStore, memoryJournal } from '../simulation/memory-journal.js';
-import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
 
 const now = Date.UTC(2025, 0, 15);
 /** What the journal takes for the present. */
@@ -34,25 +34,26 @@ function sqlite(): Journal {
 }
 
 let server: PostgresServer | undefined;
-let url = '';
+let [url, pooled] = ['', ''];
 beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres();
   url = server.database();
+  if (hasPgBouncer) pooled = (await server.pooler()).through(url);
 }, 60_000);
 afterAll(() => server?.stop());
 
 /** On the real server, with the clock of the test in place of its own. */
-function postgres(): Journal {
-  const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
+function postgres(address: string): Journal {
+  const database = postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
   const ready = prepareTables(database, 'the test', journalPart).then(() =>
     database.transaction((sql) => sql.run('TRUNCATE intents, seen_transactions, read_spans')),
   );
   const timed: SqlDatabase = {
     ...database,
-    transaction: async (action) => {
+    transaction: async (action, options) => {
       await ready;
-      return database.transaction((sql) => action({ ...sql, now: async () => present }));
+      return database.transaction((sql) => action({ ...sql, now: async () => present }), options);
     },
     read: (action) => timed.transaction(action),
   };
@@ -92,7 +93,8 @@ function sums(spent: readonly Spend[]): Record<string, number> {
 
 const journals: [string, () => Journal][] = [
   ['SQLite', sqlite],
-  ...(hasPostgres ? [['PostgreSQL', postgres] satisfies [string, () => Journal]] : []),
+  ...(hasPostgres ? [['PostgreSQL', () => postgres(url)] satisfies [string, () => Journal]] : []),
+  ...(hasPgBouncer ? [['PostgreSQL by way of PgBouncer', () => postgres(pooled)] satisfies [string, () => Journal]] : []),
   ['memory', () => memoryJournal(emptyStore(), isAlive, () => present)],
 ];
 

@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
       let left = allowed;
       const breaking: Postgres = {
         ...database,
-        transaction: (action) => ((left -= 1) < 0 ? Promise.reject(new Error('interrupted')) : database.transaction(action)),
+        transaction: (action, options) => ((left -= 1) < 0 ? Promise.reject(new Error('interrupted')) : database.transaction(action, options)),
       };
       const isWhole = await moveInto(breaking, source, nobody).then(() => true, () => false);
       await moveInto(database, source, nobody);

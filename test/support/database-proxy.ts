@@ -3,8 +3,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface DatabaseProxy {
   readonly through: (url: string) => string;
-  /** From now on the answers to so many COMMITs are lost, and the connections with them. */
-  cutCommits(count: number): void;
+  /** From now on the answers to so many COMMITs are lost, and the connections with them; the first few may pass. */
+  cutCommits(count: number, passing?: number): void;
   /** From now on nothing gets through, and nobody is told. */
   silence(): void;
   readonly cuts: () => number;
@@ -12,7 +12,7 @@ export interface DatabaseProxy {
 }
 
 export async function startDatabaseProxy(port: number): Promise<DatabaseProxy> {
-  let [toCut, cuts, isSilent] = [0, 0, false];
+  let [toCut, toPass, cuts, isSilent] = [0, 0, 0, false];
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const database = connect(port, '127.0.0.1');
@@ -26,7 +26,8 @@ export async function startDatabaseProxy(port: number): Promise<DatabaseProxy> {
     }
     client.on('data', (bytes) => {
       if (isSilent) return;
-      if (toCut > 0 && bytes.toString('latin1').includes('COMMIT')) {
+      const isCommit = toCut > 0 && /COMMIT(?!TED)/.test(bytes.toString('latin1'));
+      if (isCommit && (toPass -= 1) < 0) {
         [toCut, cuts, isCut] = [toCut - 1, cuts + 1, true];
       }
       database.write(bytes);
@@ -41,7 +42,7 @@ export async function startDatabaseProxy(port: number): Promise<DatabaseProxy> {
   const listening = (server.address() as AddressInfo).port;
   return {
     through: (url) => url.replace(`:${port}/`, `:${listening}/`),
-    cutCommits: (count) => void (toCut = count),
+    cutCommits: (count, passing = 0) => void ([toCut, toPass] = [count, passing]),
     silence: () => void (isSilent = true),
     cuts: () => cuts,
     stop: () => {

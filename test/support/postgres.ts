@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makeCertificate } from './certificate.js';
 
 const debian = '/usr/lib/postgresql';
 
@@ -34,8 +35,8 @@ function idOf(name: string): number {
 const asUser = (file: string, args: readonly string[]): [string, string[]] =>
   user === undefined ? [file, [...args]] : ['setpriv', ['--reuid', String(user), '--clear-groups', file, ...args]];
 
-function run(file: string, args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(...asUser(file, args), { encoding: 'utf8', cwd: tmpdir() });
+function run(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): string {
+  const { status, stdout, stderr } = spawnSync(...asUser(file, args), { encoding: 'utf8', cwd: tmpdir(), env: { ...process.env, ...env } });
   if (status !== 0) throw new Error(`${file} ended with ${status}: ${stderr}`);
   return stdout;
 }
@@ -67,20 +68,34 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** @param durable commits wait for the disk, as where money is real */
-export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
+export interface PostgresOptions {
+  /** Commits wait for the disk, as where money is real. */
+  readonly durable?: boolean;
+  /** It asks the owner for this password, and encrypts with a certificate for `localhost`. */
+  readonly password?: string;
+}
+
+export async function startPostgres({ durable = false, password }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-postgres-'));
   if (user !== undefined) chownSync(folder, user, -1);
   chmodSync(folder, 0o700);
   const data = join(folder, 'data');
   const port = await freePort();
-  run(findProgram('initdb') ?? '', ['-D', data, '-U', 'owner', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']);
+  const keep = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const entry = password === undefined ? ['-A', 'trust'] : ['-A', 'scram-sha-256', '--pwfile', keep('password', `${password}\n`)];
+  run(findProgram('initdb') ?? '', ['-D', data, '-U', 'owner', ...entry, '-E', 'UTF8', '--no-locale', '--no-sync']);
+  const certificate = password === undefined ? undefined : makeCertificate(folder);
+  if (certificate !== undefined && user !== undefined) for (const path of Object.values(certificate)) chownSync(path, user, -1);
   const others: ChildProcess[] = [];
   const psql = (text: string, database = 'postgres'): string =>
-    run(findProgram('psql') ?? '', ['-h', '127.0.0.1', '-p', String(port), '-U', 'owner', '-d', database, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text]);
+    run(findProgram('psql') ?? '', ['-h', '127.0.0.1', '-p', String(port), '-U', 'owner', '-d', database, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text], { PGPASSWORD: password ?? '' });
 
   async function start(): Promise<ChildProcess> {
     const settings = [`fsync=${durable ? 'on' : 'off'}`, 'max_connections=200', `unix_socket_directories=${folder}`, `shared_buffers=${durable ? 256 : 32}MB`];
+    if (certificate !== undefined) settings.push('ssl=on', `ssl_cert_file=${certificate.cert}`, `ssl_key_file=${certificate.key}`);
     const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
     const child = spawn(...asUser(findProgram('postgres') ?? '', args), { stdio: 'ignore' });
     for (let turn = 0; turn < 400; turn += 1) {

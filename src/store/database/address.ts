@@ -10,7 +10,7 @@ export function checkAddress(text: string, source: string): string {
 
 export const notAnAddress = (source: string, cause?: unknown): Failure =>
   new Failure('usage', `${source} is not the address of a PostgreSQL database.`, {
-    hint: 'It looks like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full',
+    hint: 'It looks like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full; in a password @ is %40, / is %2F, and so on.',
     cause,
   });
 
@@ -22,6 +22,14 @@ export function withoutPassword(url: string): { url: string; password: string | 
 
 export const withPassword = (url: string, password: string | undefined): string =>
   password === undefined ? url : url.replace(/^([a-z]+:\/\/[^:@/]*)@/i, (_all, start: string) => `${start}:${encodeURIComponent(password)}@`);
+
+/** The one variable of a PostgreSQL client that the library does not know: whose certificates are believed. */
+export function withRootCertificate(url: string, env: Readonly<Record<string, string | undefined>>): string {
+  const { PGSSLROOTCERT: file, PGSSLMODE: mode = 'disable' } = env;
+  const asked = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? mode;
+  if (file === undefined || file === '' || url.includes('sslrootcert=') || !/^(prefer|require|verify-)/.test(asked)) return url;
+  return `${url}${url.includes('?') ? '&' : '?'}sslrootcert=${encodeURIComponent(file)}`;
+}
 
 /**
  * Of the modes that encrypt, those of which the client library says that it will come to verify less are written as the

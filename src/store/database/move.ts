@@ -112,7 +112,7 @@ async function copy(
       const values = chosen.flatMap((row) => names.map((name): SqlValue => row[name] ?? null));
       const all = chosen.map(() => places).join(', ');
       await sql.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES ${all} ON CONFLICT ${conflict(names)}`, ...values);
-    });
+    }, { locks: ['move'] });
     count += rows.length;
   }
 }
@@ -139,7 +139,6 @@ async function moveEvent(
   const given = (name: string): SqlValue => row[name] ?? null;
   const batch = `moved ${given('id')} ${given('received_at')} ${given('signature')}`;
   return database.transaction(async (sql) => {
-    await sql.lock('move');
     const known = await sql.all('SELECT id FROM events WHERE received_at = ? AND batch = ?', given('received_at'), batch);
     if (known.length > 0) return v.parse(idSchema, known)[0].id;
     const names = ['received_at', 'body', 'signature', 'txn_id', 'txn_state', 'updated_at', 'out_of_order', 'missing'];
@@ -151,5 +150,5 @@ async function moveEvent(
       await sql.run('INSERT INTO lanes (consumer, lane, first_event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', consumer, lane, id);
     }
     return id;
-  });
+  }, { locks: ['move'] });
 }

@@ -1,5 +1,6 @@
 // What PostgreSQL, or the way to it, said: whether it may pass by itself, and in words that name the setting.
 import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
+import { notAnAddress } from './address.js';
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -17,6 +18,9 @@ export const isLost = (error: unknown): boolean =>
 /** Nothing of the transaction was kept because of another one: it may be run again. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
+/** It is there, and takes nobody now: it starts, or all its connections are taken. */
+export const isBusy = (error: unknown): boolean => /^(53300|57P03)/.test(codeOf(error));
+
 const rules: readonly (readonly [states: RegExp, kind: FailureKind, what: string, hint?: string])[] = [
   [/^28/, 'authentication', 'refuses the user or the password', 'Give the password in the address, in PGPASSWORD or in .pgpass.'],
   [/^3D000/, 'usage', 'is not there', 'Create it first: CREATE DATABASE ...'],
@@ -29,6 +33,7 @@ const rules: readonly (readonly [states: RegExp, kind: FailureKind, what: string
 /** @param source the setting that named the database */
 export function databaseFailure(source: string, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
+  if (codeOf(cause) === 'ERR_INVALID_URL') return notAnAddress(source, cause);
   const reason = cause instanceof Error ? cause.message || codeOf(cause) : String(cause);
   const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
     new Failure(kind, `The database of ${source} ${text}.`, { ...details, cause });

@@ -38,20 +38,20 @@ export async function prepareTables(database: Postgres, source: string, part: Pa
 
 /** Goes from version to version, a transaction each; empty tables are made at once. Other machines wait meanwhile. */
 export async function upgradeTables(database: Postgres, source: string, part: Part): Promise<void> {
-  const take = (): Promise<number> =>
-    database.transaction(async (sql) => {
-      await sql.lock(`${schemaName} versions`);
-      const version = await versionIn(sql, part);
-      checkVersion(version, source, part);
-      if (version === 0) await makeRoom(sql);
-      const steps = version === 0 ? part.steps : part.steps.slice(version, version + 1);
-      for (const statement of steps.flatMap(statementsOf)) await sql.run(statement);
-      const write = `INSERT INTO versions (part, version) VALUES (?, ?)
-        ON CONFLICT (part) DO UPDATE SET version = excluded.version`;
-      await sql.run(write, part.name, version + steps.length);
-      return version + steps.length;
-    });
+  const take = (): Promise<number> => database.transaction((sql) => takeStep(sql, source, part), { locks: [`${schemaName} versions`] });
   while ((await take()) < part.steps.length);
+}
+
+async function takeStep(sql: Sql, source: string, part: Part): Promise<number> {
+  const version = await versionIn(sql, part);
+  checkVersion(version, source, part);
+  if (version === 0) await makeRoom(sql);
+  const steps = version === 0 ? part.steps : part.steps.slice(version, version + 1);
+  for (const statement of steps.flatMap(statementsOf)) await sql.run(statement);
+  const write = `INSERT INTO versions (part, version) VALUES (?, ?)
+    ON CONFLICT (part) DO UPDATE SET version = excluded.version`;
+  await sql.run(write, part.name, version + steps.length);
+  return version + steps.length;
 }
 
 /** A role that may not create schemas is content with one that was made for it. */

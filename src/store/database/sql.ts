@@ -7,17 +7,21 @@ export interface Sql {
   /** The action is run once more: what it did before may be kept already. */
   readonly isAgain: boolean;
   all(sql: string, ...values: SqlValue[]): Promise<readonly unknown[]>;
+  /** The last statement of a transaction: all of it holds when this resolves, and nothing may follow. Saves a journey. */
+  final(sql: string, ...values: SqlValue[]): Promise<readonly unknown[]>;
   /** Resolves with the number of rows that changed. */
   run(sql: string, ...values: SqlValue[]): Promise<number>;
   /** The present by the clock of this journal, epoch ms: read once the locks are held, which may have taken long. */
   now(): Promise<number>;
-  /** Waits until no other transaction holds one of these names, and holds them to the end of this one. */
-  lock(...names: string[]): Promise<void>;
+  /** The same as among the options, for a name that is needed only at times; it comes after those in every transaction. */
+  lock(name: string): Promise<void>;
 }
 
 export interface TransactionOptions {
   /** Whether it must survive a loss of power, and all before it; otherwise it survives the process. */
-  readonly lasts: boolean;
+  readonly lasts?: boolean;
+  /** Waits until no other transaction holds one of these names, and holds them to the end of this one. */
+  readonly locks?: readonly string[];
 }
 
 export interface SqlDatabase {

@@ -17,6 +17,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   const sql: Sql = {
     isAgain: false,
     all: async (text, ...values) => db.prepare(text).all(...values),
+    final: async (text, ...values) => db.prepare(text).all(...values),
     run: async (text, ...values) => db.prepare(text).run(...values).changes,
     now: async () => now(),
     // The transaction itself holds the lock on the whole file.
@@ -33,7 +34,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   return {
     kind: 'sqlite',
     forUpdate: '',
-    transaction: (action, { lasts } = { lasts: false }) =>
+    transaction: (action, { lasts = false } = {}) =>
       inTurn(async () => {
         if (lasts) db.pragma('synchronous = FULL');
         try {

@@ -36,11 +36,11 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
   return {
     async append(events, consumers, placing) {
       const batch = randomUUID();
+      // One after the other for a transaction, so that each is placed among all that came before it.
+      const locks = [...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`))];
       const stored = await database.transaction(async (sql) => {
         const before = sql.isAgain ? await earlierTry(sql, batch, events) : [];
         if (before.length > 0) return before;
-        // One after the other for a transaction, so that each is placed among all that came before it.
-        await sql.lock(...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`)));
         const added: StoredEvent[] = [];
         for (const event of events) {
           added.push(await add(sql, event, placing, batch));
@@ -49,7 +49,7 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
         const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
         for (const one of fresh.toSorted(byLane)) for (const consumer of consumers) await queue(sql, consumer, one);
         return added;
-      });
+      }, { locks });
       await sync();
       return stored;
     },

@@ -19,16 +19,7 @@ const rowsAtOnce = 100;
 export function referenceIndex(database: SqlDatabase): ReferenceIndex {
   return {
     covered: (scope) => database.read((sql) => covered(sql, scope)),
-    note: (scope, seen, span) =>
-      database.transaction(async (sql) => {
-        await sql.lock(`references ${scope}`);
-        for (let at = 0; at < seen.length; at += rowsAtOnce) await add(sql, scope, seen.slice(at, at + rowsAtOnce));
-        if (span === undefined) return;
-        const { from, to } = joined(await covered(sql, scope), span);
-        const write = `INSERT INTO read_spans (scope, read_from, read_to) VALUES (?, ?, ?)
-          ON CONFLICT (scope) DO UPDATE SET read_from = excluded.read_from, read_to = excluded.read_to`;
-        await sql.run(write, scope, from, to);
-      }),
+    note: (scope, seen, span) => database.transaction((sql) => note(sql, scope, seen, span), { locks: [`references ${scope}`] }),
     under: (scope, refs) =>
       database.read(async (sql) => {
         const found: SeenTransaction[] = [];
@@ -47,6 +38,15 @@ export function referenceIndex(database: SqlDatabase): ReferenceIndex {
         return v.parse(countSchema, await sql.all(text, scope, createdAt))[0].count;
       }),
   };
+}
+
+async function note(sql: Sql, scope: string, seen: readonly SeenTransaction[], span: Coverage | undefined): Promise<void> {
+  for (let at = 0; at < seen.length; at += rowsAtOnce) await add(sql, scope, seen.slice(at, at + rowsAtOnce));
+  if (span === undefined) return;
+  const { from, to } = joined(await covered(sql, scope), span);
+  const write = `INSERT INTO read_spans (scope, read_from, read_to) VALUES (?, ?, ?)
+    ON CONFLICT (scope) DO UPDATE SET read_from = excluded.read_from, read_to = excluded.read_to`;
+  await sql.run(write, scope, from, to);
 }
 
 async function covered(sql: Sql, scope: string): Promise<Coverage | undefined> {

@@ -14,6 +14,7 @@ import {
   type LetGo,
   type Spend,
   type SpentBefore,
+  type Step,
   type Window,
 } from './journal.js';
 import { referenceIndex } from './references.js';
@@ -26,63 +27,64 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
   const { forUpdate } = database;
   const isHeld = ({ owner, leaseUntil }: Row, at: number): boolean =>
     owner !== null && leaseUntil > at && leaseUntil <= at + leaseMs && isAlive(owner);
-  const mine = (sql: Sql, { intent: { id } }: Claim): Promise<Row | undefined> => one(sql, `id = ?`, [id], forUpdate);
+  const take = 'UPDATE intents SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
+
+  /** What has the reference, and what pays for the same thing: of both, one look. */
+  const begin = async (sql: Sql, draft: IntentDraft): Promise<{ intent: Intent; found: 'new' | 'ref' | 'once' }> => {
+    const condition = `(scope = ? AND ref = ?) OR once_key = ?${forUpdate}`;
+    const rows = await all(sql, condition, [draft.scope, draft.ref, draft.onceKey]);
+    const same = rows.find(({ intent }) => intent.scope === draft.scope && intent.ref === draft.ref);
+    const rival = rows.map(({ intent }) => intent).find((each) => each.id !== same?.intent.id && mayHavePaid(each));
+    // Its own row: the answer to a commit was lost, and this is the second try.
+    if (same?.intent.id === draft.id) return { intent: same.intent, found: 'new' };
+    if (rival !== undefined && (same === undefined || !mayHavePaid(same.intent))) return { intent: rival, found: 'once' };
+    const at = await sql.now();
+    if (same === undefined) return { intent: await insert(sql, draft, at, true), found: 'new' };
+    const isUnused = neverCreated(same.intent) && !isHeld(same, at);
+    if (same.intent.fingerprint === draft.fingerprint || !isUnused) return { intent: same.intent, found: 'ref' };
+    return { intent: await replace(sql, same.intent.id, draft), found: 'ref' };
+  };
 
   return {
-    begin: (draft) =>
-      database.transaction(async (sql) => {
-        await sql.lock(`ref ${draft.scope} ${draft.ref}`, ...onceLock(draft));
-        const same = await one(sql, 'scope = ? AND ref = ?', [draft.scope, draft.ref], forUpdate);
-        const rival = (await rivals(sql, draft, same?.intent.id)).find(mayHavePaid);
-        // Its own row: the answer to a commit was lost, and this is the second try.
-        if (same?.intent.id === draft.id) return { intent: same.intent, found: 'new' as const };
-        if (rival !== undefined && (same === undefined || !mayHavePaid(same.intent))) {
-          return { intent: rival, found: 'once' as const };
-        }
-        const at = await sql.now();
-        if (same === undefined) return { intent: await insert(sql, draft, at), found: 'new' as const };
-        const isUnused = neverCreated(same.intent) && !isHeld(same, at);
-        if (same.intent.fingerprint === draft.fingerprint || !isUnused) return { intent: same.intent, found: 'ref' as const };
-        return { intent: await replace(sql, same.intent.id, draft), found: 'ref' as const };
-      }),
-    claim: (id, owner) =>
-      database.transaction(async (sql) => {
-        const take = 'UPDATE intents SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
+    begin: (draft) => database.transaction((sql) => begin(sql, draft), { locks: [refLock(draft), ...onceLock(draft)] }),
+    async claim(id, owner) {
+      const free = await database.transaction(async (sql) => {
         const until = (await sql.now()) + leaseMs;
-        const free = await sql.all(`${take} AND (owner IS NULL OR owner = ?) RETURNING *`, owner, until, id, owner);
-        if (free.length > 0) return claimOf(writtenRow(free));
+        return sql.final(`${take} AND (owner IS NULL OR owner = ?) RETURNING *`, owner, until, id, owner);
+      });
+      if (free.length > 0) return claimOf(writtenRow(free));
+      return database.transaction(async (sql) => {
         const row = await one(sql, 'id = ?', [id], forUpdate);
         const at = await sql.now();
         if (row === undefined || isHeld(row, at)) return undefined;
-        return claimOf(writtenRow(await sql.all(`${take} RETURNING *`, owner, at + leaseMs, id)));
-      }),
-    renew: (claim) =>
-      database.transaction(async (sql) => {
-        const lengthen = 'UPDATE intents SET lease_until = ? WHERE id = ? AND fence = ?';
-        if ((await sql.run(lengthen, (await sql.now()) + leaseMs, claim.intent.id, claim.fence)) !== 1) throw lost();
-      }),
-    write: (claim, change) => {
-      const token = randomUUID();
-      return database.transaction(
-        async (sql) => {
-          changed(claim.intent, change);
-          const rows = await setColumns(sql, claim, change, token, 'AND fence = ? AND step = ?', claim.fence, claim.intent.step);
-          if (rows.length > 0) return claimOf(writtenRow(rows));
-          // Taken over, written in a commit whose answer was lost, or a step further than this claim knows.
-          return update(sql, await mine(sql, claim), claim, change, token);
-        },
-        { lasts: mustLast(change) },
+        return claimOf(writtenRow(await sql.final(`${take} RETURNING *`, owner, at + leaseMs, id)));
+      });
+    },
+    async renew(claim) {
+      const lengthen = 'UPDATE intents SET lease_until = ? WHERE id = ? AND fence = ? RETURNING 1';
+      const renewed = await database.transaction(async (sql) =>
+        sql.final(lengthen, (await sql.now()) + leaseMs, claim.intent.id, claim.fence),
       );
+      if (renewed.length !== 1) throw lost();
+    },
+    async write(claim, change) {
+      const token = randomUUID();
+      const options = { lasts: mustLast(change) };
+      changed(claim.intent, change);
+      const rows = await database.transaction((sql) => setColumns(sql, claim, change, token, claim.intent.step), options);
+      if (rows.length > 0) return claimOf(writtenRow(rows));
+      // Taken over, written in a commit whose answer was lost, or a step further than this claim knows.
+      return database.transaction(async (sql) => update(sql, await one(sql, 'id = ?', [claim.intent.id]), claim, change, token), options);
     },
     spend: (claim, change, window, allow) => {
       const token = randomUUID();
       const { intent } = claim;
       return database.transaction(
         async (sql) => {
-          await sql.lock(...onceLock(intent));
-          const row = await mine(sql, claim);
+          const rows = await all(sql, 'id = ? OR once_key = ?', [intent.id, intent.onceKey]);
+          const row = rows.find((each) => each.intent.id === intent.id);
           if (row?.fence === claim.fence && row.lastChange === token) return claimOf(row);
-          const rival = (await rivals(sql, intent, intent.id)).find(wasLetGo);
+          const rival = rows.map((each) => each.intent).find((each) => each.id !== intent.id && wasLetGo(each));
           await allowed(allow, rival, async () => {
             await sql.lock(`account ${intent.account}`);
             return spentIn(sql, database, intent.account, window, intent.id);
@@ -90,15 +92,15 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
           const approvedAt = database.kind === 'postgres' ? await sql.now() : window.latest;
           return update(sql, row, claim, { ...change, approvedAt }, token);
         },
-        { lasts: true },
+        { lasts: true, locks: onceLock(intent) },
       );
     },
-    release: (claim) =>
-      database.transaction(async (sql) => {
-        const set = 'UPDATE intents SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
-        await sql.run(set, claim.intent.id, claim.fence);
-      }),
-    enter: (draft, letGo, window) => database.transaction((sql) => enter(sql, database, draft, letGo, window), { lasts: true }),
+    async release(claim) {
+      const set = 'UPDATE intents SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
+      await database.transaction((sql) => sql.final(set, claim.intent.id, claim.fence));
+    },
+    enter: (draft, letGo, window) =>
+      database.transaction((sql) => enter(sql, database, draft, letGo, window), { lasts: true, locks: [refLock(draft), ...onceLock(draft)] }),
     spent: (account, window) => database.read((sql) => spentIn(sql, database, account, window, '')),
     read: (id) => database.read(async (sql) => (await one(sql, 'id = ?', [id]))?.intent),
     find: (scope, name) =>
@@ -136,15 +138,10 @@ async function one(sql: Sql, condition: string, values: readonly SqlValue[], end
   return row;
 }
 
+const refLock = ({ scope, ref }: IntentDraft): string => `ref ${scope} ${ref}`;
+
 /** Payments for the same thing are opened and let go one after the other, whatever they are called. */
 const onceLock = ({ onceKey }: IntentDraft): string[] => (onceKey === null ? [] : [`once ${onceKey}`]);
-
-/** Other intents that pay for the same thing. */
-async function rivals(sql: Sql, { onceKey }: IntentDraft, id: string | undefined): Promise<Intent[]> {
-  if (onceKey === null) return [];
-  const rows = await all(sql, 'once_key = ? AND id <> ?', [onceKey, id ?? '']);
-  return rows.map(({ intent }) => intent);
-}
 
 /**
  * Asks whether the money may go. What was spent is summed up, with the account locked, only for one who looks at it: the
@@ -193,56 +190,57 @@ async function update(sql: Sql, row: Row | undefined, claim: Claim, change: Inte
   if (row?.fence !== claim.fence) throw lost();
   if (row.lastChange === token) return claimOf(row);
   changed(row.intent, change);
-  return claimOf(writtenRow(await setColumns(sql, claim, change, token, '')));
+  const rows = await setColumns(sql, claim, change, token, row.intent.step);
+  if (rows.length === 0) throw lost();
+  return claimOf(writtenRow(rows));
 }
 
 async function enter(sql: Sql, { kind, forUpdate }: SqlDatabase, draft: IntentDraft, { ago, ...letGo }: LetGo, window: Window): Promise<boolean> {
-  await sql.lock(`ref ${draft.scope} ${draft.ref}`, ...onceLock(draft));
   const same = (await one(sql, 'scope = ? AND ref = ?', [draft.scope, draft.ref], forUpdate))?.intent;
   if (same !== undefined && isAccounted(same)) return false;
   const at = await sql.now();
-  const intent = same ?? (await insert(sql, draft, at));
+  const intent = same ?? (await insert(sql, draft, at, false));
   const approvedAt = (kind === 'postgres' ? at : window.latest) - ago;
   const change: IntentChange = { ...letGo, approvedAt, closed: false };
   checkIntent({ ...intent, ...change });
-  await sql.run('UPDATE intents SET owner = NULL, fence = fence + 1 WHERE id = ?', intent.id);
-  await setColumns(sql, { intent, fence: 0 }, change, randomUUID(), '');
+  const [row] = v.parse(v.array(rowSchema), await sql.all('UPDATE intents SET owner = NULL, fence = fence + 1 WHERE id = ? RETURNING *', intent.id));
+  if (row !== undefined) await setColumns(sql, claimOf(row), change, randomUUID(), intent.step);
   return true;
 }
 
+/** Writes as long as the claim holds and the step is the one that is known. Nothing follows in its transaction. */
 async function setColumns(
   sql: Sql,
-  { intent: { id } }: Claim,
+  { intent: { id }, fence }: Claim,
   change: IntentChange,
   token: string,
-  condition: string,
-  ...conditions: SqlValue[]
+  step: Step,
 ): Promise<readonly unknown[]> {
   const entries = Object.entries(change).filter(([, value]) => value !== undefined);
   const names = entries.map(([name]) => columns[name as keyof IntentChange]);
   const sets = [...names, 'updated_at', 'lease_until', 'last_change'].map((name) => `${name} = ?`).join(', ');
   const at = await sql.now();
-  const values = [...entries.map(([, value]) => toColumn(value)), at, at + leaseMs, token, id];
-  return sql.all(`UPDATE intents SET ${sets} WHERE id = ? ${condition} RETURNING *`, ...values, ...conditions);
+  const values = [...entries.map(([, value]) => toColumn(value)), at, at + leaseMs, token, id, fence, step];
+  return sql.final(`UPDATE intents SET ${sets} WHERE id = ? AND fence = ? AND step = ? RETURNING *`, ...values);
 }
 
 const claimOf = ({ intent, fence }: Row): Claim => ({ intent, fence });
 
 const lost = (): LostClaim => new LostClaim('another process took the payment over');
 
-async function insert(sql: Sql, draft: IntentDraft, at: number): Promise<Intent> {
+async function insert(sql: Sql, draft: IntentDraft, at: number, isLast: boolean): Promise<Intent> {
   const { id, scope, account, ref } = draft;
   const fields = { id, scope, account, ref, ...draftFields(draft), opened_at: at, updated_at: at };
   const names = Object.keys(fields);
   const text = `INSERT INTO intents (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) RETURNING *`;
-  return writtenRow(await sql.all(text, ...Object.values(fields))).intent;
+  return writtenRow(await (isLast ? sql.final : sql.all)(text, ...Object.values(fields))).intent;
 }
 
 async function replace(sql: Sql, id: string, draft: IntentDraft): Promise<Intent> {
   const fields = draftFields(draft);
   const sets = Object.keys(fields).map((name) => `${name} = ?`);
   const text = `UPDATE intents SET ${sets.join(', ')}, fence = fence + 1 WHERE id = ? RETURNING *`;
-  return writtenRow(await sql.all(text, ...Object.values(fields), id)).intent;
+  return writtenRow(await sql.final(text, ...Object.values(fields), id)).intent;
 }
 
 const requestSchema = v.object({

@@ -1,5 +1,5 @@
 // Which database holds journal, limits and inbox, where one is set up; its password is among the secrets.
-import { checkAddress, withoutPassword, withPassword } from '../database/address.js';
+import { checkAddress, withoutPassword, withPassword, withRootCertificate } from '../database/address.js';
 import type { SecretStore } from './secrets.js';
 import type { Profile } from './profiles.js';
 
@@ -21,12 +21,14 @@ export async function findDatabase(
   secrets: () => SecretStore,
 ): Promise<FoundDatabase | undefined> {
   const given = env[databaseVariable];
-  if (given !== undefined && given !== '') return { url: checkAddress(given, databaseVariable), source: databaseVariable };
+  if (given !== undefined && given !== '') {
+    return { url: withRootCertificate(checkAddress(given, databaseVariable), env), source: databaseVariable };
+  }
   const { databaseUrl } = profile;
   if (databaseUrl === undefined) return undefined;
   const source = 'the setting database-url';
   const kept = await secrets().load(secretName(databaseUrl));
-  return { url: withPassword(checkAddress(databaseUrl, source), kept?.secret), source };
+  return { url: withRootCertificate(withPassword(checkAddress(databaseUrl, source), kept?.secret), env), source };
 }
 
 /** Keeps the password of an address with the secrets, and gives the address without it. */

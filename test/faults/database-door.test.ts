@@ -1,0 +1,59 @@
+// The way into a database: addresses, variables, password file and certificates, as a PostgreSQL client takes them.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { svcpay } from '../support/svcpay.js';
+
+const password = 'p@ss:w/rd%#?';
+const written = encodeURIComponent(password);
+const home = mkdtempSync(join(tmpdir(), 'svcpay-door-'));
+
+let server: PostgresServer;
+let there = '';
+beforeAll(async () => {
+  if (!hasPostgres) return;
+  server = await startPostgres({ password });
+  there = `localhost:${server.port}${new URL(server.database()).pathname}`;
+  for (const [name, mode] of [['.pgpass', 0o600], ['open', 0o644]] as const) {
+    writeFileSync(join(home, name), `localhost:*:*:owner:${password.replace(':', '\\:')}\n`);
+    chmodSync(join(home, name), mode);
+  }
+}, 60_000);
+afterAll(async () => {
+  rmSync(home, { recursive: true });
+  await server?.stop();
+});
+
+type Env = Readonly<Record<string, string>>;
+const root = (): string => join(server.folder, 'cert.pem');
+const alone = (): Env => ({ PGHOST: 'localhost', PGPORT: String(server.port), PGUSER: 'owner', PGDATABASE: there.split('/')[1] ?? '' });
+
+const doors: readonly [what: string, make: () => Env, exitCode: number, says?: RegExp][] = [
+  ['a password with every sign', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${there}` }), 0],
+  ['a socket in place of a host', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${encodeURIComponent(server.folder)}:${there.split(':')[1]}` }), 0],
+  ['PGPASSWORD', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSWORD: password }), 0],
+  ['all in variables', () => ({ SVCPAY_DATABASE_URL: 'postgres://', ...alone(), PGPASSWORD: password }), 0],
+  ['.pgpass', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}` }), 0],
+  ['a certificate that is believed', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full&sslrootcert=${root()}` }), 0],
+  ['the same by variables', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGSSLMODE: 'verify-full', PGSSLROOTCERT: root() }), 0],
+  ['a certificate that nobody vouches for', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full` }), 2, /certificate/],
+  ['a certificate for another host', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there.replace('localhost', '127.0.0.1')}?sslmode=verify-full&sslrootcert=${root()}`, PGPASSWORD: password }), 2, /altnames/],
+  ['a wrong password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:wrong@${there}` }), 4, /refuses the user or the password/],
+  ['no password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'none') }), 4, /there is none/],
+  ['a password file that others may read', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'open') }), 4, /there is none/],
+  ['a password that is not encoded', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${password}@${there}` }), 2, /not the address/],
+  ['several hosts', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@localhost:1,${there}` }), 2, /not the address/],
+];
+
+describe.skipIf(!hasPostgres).concurrent('the way into a database', () => {
+  test.each(doors)('by %s', async (_what, make, exitCode, says) => {
+    const run = await svcpay(['db', 'status', '--json'], { home, env: make() });
+    expect(run).toMatchObject({ exitCode });
+    if (says === undefined) return expect(run.stderr).toBe('');
+    expect(run.error().message).toMatch(says);
+    expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
+    expect(run.stderr).not.toContain(password);
+  });
+});

@@ -1,0 +1,102 @@
+// Machines on one database, in this process: one dies at every single step, its connection is cut at every commit, and
+// others with clocks an hour apart go on with the same payment at once.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { postgresDatabase } from '../../src/store/database/postgres.js';
+import { prepareTables } from '../../src/store/database/postgres-schema.js';
+import { journalPart, openPostgresJournal } from '../../src/store/journal/postgres-journal.js';
+import type { Transaction } from '../../src/api/types.js';
+import type { PaymentDeps } from '../../src/wallet/payment/contract.js';
+import { pay } from '../../src/wallet/payment/payment.js';
+import { startDatabaseProxy } from '../support/database-proxy.js';
+import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { bench, order, type Bench } from '../wallet/support/machine.js';
+
+const hourMs = 3_600_000;
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (hasPostgres) server = await startPostgres();
+}, 60_000);
+afterAll(() => server?.stop());
+
+/** Kills a machine at one of its steps: what that brought about stands, and none of its calls comes back from then on. */
+class Death {
+  #count = 0;
+  #isDead = false;
+  #tell: () => void = () => undefined;
+  readonly came = new Promise<void>((done) => (this.#tell = done));
+
+  constructor(readonly step: number) {}
+
+  async meets(call: () => unknown): Promise<unknown> {
+    const result = this.#isDead ? undefined : await call();
+    this.#isDead ||= (this.#count += 1) === this.step;
+    if (!this.#isDead) return result;
+    this.#tell();
+    return new Promise(() => undefined);
+  }
+}
+
+/** The same, each call of which is a step. */
+function mortal<T extends object>(target: T, death: Death): T {
+  return new Proxy(target, {
+    get(from, name) {
+      const value: unknown = Reflect.get(from, name);
+      if (typeof value === 'function') {
+        const call = value.bind(from);
+        return name === 'serviceNow' || name === 'eachTransaction' ? call : (...args: unknown[]) => death.meets(() => call(...args));
+      }
+      return typeof value === 'object' && value !== null ? mortal(value, death) : value;
+    },
+  });
+}
+
+async function machine(on: Bench, owner: string, skewMs: number, address: string): Promise<PaymentDeps> {
+  const database = postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
+  onTestFinished(() => database.close());
+  await prepareTables(database, 'the test', journalPart);
+  const journal = openPostgresJournal(database, (each) => !each.startsWith('dead'));
+  // Who follows another looks again after a while, by the clock on the wall.
+  const sleep = (ms: number): Promise<void> => (on.time += ms, new Promise((done) => setTimeout(done, 1)));
+  return { ...on.deps, journal, owner, sleep, now: () => on.time + skewMs };
+}
+
+const send = (ref: string, deps: PaymentDeps): Promise<Transaction> =>
+  pay({ order, ref, terms: {}, consent: 'standing' }, { wait: 'forever', retry: false, mode: 'pay' }, deps);
+
+const paid = ({ transactions }: Bench, ref: string): number =>
+  transactions.filter(({ txnState, extRefId }) => txnState !== 'quoted' && extRefId?.split('~')[0] === ref).length;
+
+describe.skipIf(!hasPostgres)('a payment on a shared database', { timeout: 300_000 }, () => {
+  test.each([2, 10])('is paid once by %d who go on at once, whichever step was the last of another', async (others) => {
+    const [on, url] = [bench(), server.database()];
+    const dying = await machine(on, 'dead', hourMs, url);
+    const alive = await Promise.all(Array.from({ length: others }, (_, n) => machine(on, `alive ${n}`, (n - 1) * hourMs, url)));
+    let step = 0;
+    for (let isOver = false; !isOver; ) {
+      const [ref, death] = [`step ${(step += 1)}`, new Death(step)];
+      const mortals = { journal: mortal(dying.journal, death), service: mortal(dying.service, death) };
+      isOver = await Promise.race([send(ref, { ...dying, ...mortals }).then(() => true), death.came.then(() => false)]);
+      const told = await Promise.all(alive.map((deps) => send(ref, deps)));
+      expect([step, new Set(told.map(({ txnId }) => txnId)).size, paid(on, ref)]).toEqual([step, 1, 1]);
+    }
+    // Each step of the machine is one at least: it is quoted, let go, confirmed and ended.
+    expect(step).toBeGreaterThan(12);
+  });
+
+  test('is paid once, whichever answer to a commit is lost', async () => {
+    const [on, url] = [bench(), server.database()];
+    const proxy = await startDatabaseProxy(server.port);
+    onTestFinished(() => proxy.stop());
+    const cut = await machine(on, 'cut', 0, proxy.through(url));
+    let commit = 0;
+    for (let cuts = -1; cuts !== proxy.cuts(); ) {
+      cuts = proxy.cuts();
+      const ref = `cut ${commit}`;
+      proxy.cutCommits(1, commit++);
+      expect(await send(ref, cut)).toMatchObject({ extRefId: ref, txnState: 'completed' });
+      expect([ref, paid(on, ref)]).toEqual([ref, 1]);
+    }
+    expect(commit).toBeGreaterThan(7);
+  });
+});

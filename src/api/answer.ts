@@ -156,7 +156,7 @@ const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
 ]);
 
 function kindOf(status: number, code: string | undefined): FailureKind {
-  if (status === 429 || status >= 500) return 'temporary';
+  if (status === 429 || status >= 500 || gaveUp.has(status)) return 'temporary';
   const byCode = kindsByCode.get(code);
   if (byCode !== undefined) return byCode;
   if (status === 401 || status === 403) return 'authentication';

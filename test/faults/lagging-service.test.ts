@@ -37,13 +37,28 @@ describe('after its confirmation was sent', { concurrent: true }, () => {
     const { service, run } = strict;
     service.temper.meetings.push(lost('confirmation', 'none'));
     service.temper.reads = calledExpired;
-    expect((await run(`${shop} --no-wait`)).exitCode).toBe(8);
+    const first = await run(`${shop} --no-wait`);
+    expect(first.exitCode).toBe(8);
+    const { txnId } = first.error();
+    for (const line of [`tx watch ${txnId}`, `tx confirm ${txnId} --yes`, `tx cancel ${txnId}`, 'tx resume order-1 --no-wait --yes']) {
+      expect(await run(`${line} --json`)).toMatchObject({ exitCode: 8, stdout: '' });
+    }
     expect(service.moved()).toHaveLength(0);
     const end = await run(`${shop} --retry`);
     expect(end).toMatchObject({ exitCode: 0 });
     expect(end.json()).toMatchObject({ txnState: 'completed', extRefId: 'order-1~2' });
     expect(service.moved()).toHaveLength(1);
   });
+});
+
+test('a quote that another home let go, which was seen here, is not paid again when it is called expired', async ({ strict }) => {
+  const { service, run } = strict;
+  const { txnId } = (await run(`${shop} --quote-only`)).json() as { txnId: string };
+  expect(await run(`tx confirm ${txnId} --yes --json`, 'another home')).toMatchObject({ exitCode: 0 });
+  expect(await run(`tx get ${txnId} --json`)).toMatchObject({ exitCode: 0 });
+  service.temper.reads = calledExpired;
+  expect([0, 8]).toContain((await run(`${shop} --no-wait`)).exitCode);
+  expect(service.transactions.size).toBe(1);
 });
 
 const gateways = [

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import { prepareTables } from '../../src/store/database/postgres-schema.js';
@@ -344,4 +345,36 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     await references.note('scope', [], { from: 20, to: 30 });
     expect(await references.covered('scope')).toEqual({ from: 20, to: 30 });
   });
+});
+
+test('a journal in SQLite reads the present when the lock is its own', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-journal-'));
+  const path = join(folder, 'journal.db');
+  const isFree: boolean[] = [];
+  const rivals: Database.Database[] = [];
+  const look = (): number => {
+    const rival = rivals[0];
+    if (rival === undefined) return now;
+    try {
+      rival.exec('BEGIN IMMEDIATE');
+      rival.exec('ROLLBACK');
+      isFree.push(true);
+    } catch {
+      isFree.push(false);
+    }
+    return now;
+  };
+  const journal = openJournal({ path, isAlive, now: look });
+  await journal.open('any');
+  rivals.push(new Database(path));
+  const { intent } = await journal.begin(draft());
+  const claim = await journal.claim(intent.id, 'one');
+  const created = await journal.write(claim!, quoted);
+  await journal.renew(created);
+  await journal.spend(created, agreed, window, () => undefined);
+  expect(isFree.length).toBeGreaterThanOrEqual(5);
+  expect(isFree).not.toContain(true);
+  for (const rival of rivals) rival.close();
+  await journal.close();
+  rmSync(folder, { recursive: true });
 });

@@ -99,6 +99,27 @@ describe('a quote that is cancelled', () => {
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted', 'completed'], tooLate))).rejects.toThrow(/is completed/);
   });
 
+  test('is in doubt where its confirmation was sent, whatever the service calls it', async () => {
+    const journal = await journalWithQuote();
+    const claim = await journal.claim('intent-1', 'other:3');
+    if (claim === undefined) throw new Error('The intent could not be claimed.');
+    const agreed = { step: 'confirming', approvedTotal: '1', approvedAt: 1, spendCcy: 'USDT' } as const;
+    await journal.release(await journal.write(claim, agreed));
+    for (const state of ['expired', 'usercanceled']) {
+      await expect(cancelQuote('txn-1', depsOf(journal, [state], never))).rejects.toMatchObject({ kind: 'pending', txnId: 'txn-1' });
+    }
+    expect((await journal.read('intent-1'))?.step).toBe('confirming');
+  });
+
+  test('that another process takes over meanwhile is left to that one', async () => {
+    const journal = await journalWithQuote();
+    const takenOver = async (): Promise<Transaction> => {
+      await journal.claim('intent-1', 'me:2');
+      return transaction('usercanceled');
+    };
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], takenOver))).rejects.toThrow(/another process/);
+  });
+
   test('is left alone while another process drives its payment', async () => {
     const journal = await journalWithQuote();
     await journal.claim('intent-1', 'other:3');

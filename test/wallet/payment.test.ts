@@ -2,15 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
 import type { Transaction } from '../../src/api/types.js';
-import type { IntentChange } from '../../src/store/journal/journal.js';
+import { LostClaim, type IntentChange } from '../../src/store/journal/journal.js';
 import { money } from '../../src/formats/amount.js';
 import { swapOrder, type Order } from '../../src/wallet/payment/orders.js';
+import { noteSeen } from '../../src/wallet/payment/note-seen.js';
 import { pay, payThisQuote, resume } from '../../src/wallet/payment/payment.js';
 import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from './support/machine.js';
 
-/** A confirmation that comes when the quote is over, by the service's clock as well. */
+/** A confirmation that went out when the quote was over by the service's clock, which its answer tells. */
 const late = (made: ReturnType<typeof bench>): string => {
-  made.time += 61_000;
+  made.ahead += 61_000;
   return 'expired';
 };
 
@@ -441,6 +442,45 @@ describe('a confirmation', () => {
     expect(made.asked).toHaveLength(1);
   });
 
+  test('that went out in time is in doubt when its answer says that the quote is over', async () => {
+    const made = bench();
+    made.confirms = () => {
+      made.time += 61_000;
+      return 'expired';
+    };
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test.each(['a confirmation is being processed', 'already confirmed', 'conflict'])(
+    'that is refused because of another one (%s) is in doubt', async (reason) => {
+      const made = bench();
+      made.fail('confirm', refusal(400, reason));
+      made.confirms = () => 'quoted';
+      await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+      expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
+    });
+
+  test('that another process took over is not said to have moved nothing when the journal fails then', async () => {
+    const made = bench();
+    const { journal } = made.deps;
+    let isLost = false;
+    const failing = {
+      ...journal,
+      write: async (...args: Parameters<typeof journal.write>) => {
+        if (args[1].step !== 'final') return journal.write(...args);
+        isLost = true;
+        throw new LostClaim('another process took the payment over');
+      },
+      claim: async (...args: Parameters<typeof journal.claim>) => {
+        if (isLost) throw new Failure('temporary', 'The database is not reached.');
+        return journal.claim(...args);
+      },
+    };
+    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal: failing }))
+      .rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+  });
+
   test('in doubt stays in doubt when another try comes to nothing, and is not gone on with by itself', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
@@ -467,6 +507,53 @@ describe('a confirmation', () => {
     };
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'resume', id: 't1' } });
     expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
+  });
+});
+
+describe('a later state of a quote that was let go elsewhere', () => {
+  const lapsedNow = async (made: Bench): Promise<void> => {
+    await made.pay({ mode: 'look' });
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+  };
+
+  test('that an event reported makes of a lapse a doubt', async () => {
+    const made = bench();
+    await lapsedNow(made);
+    const reported = async (txnId: string): Promise<string[]> => (txnId === 't1' ? ['quoted', 'srccreated'] : []);
+    const run = (from: Bench) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...from.deps, reported });
+    await expect(run(made)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    // Also where the journal does not know of it.
+    const elsewhere = bench(undefined, made.transactions);
+    await expect(run(elsewhere)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect([...requests(made), ...requests(elsewhere)]).toEqual(['POST R']);
+  });
+
+  test('that somebody looked at makes of a lapse a doubt', async () => {
+    const made = bench();
+    await lapsedNow(made);
+    await noteSeen(made.intent(), { ...made.transactions[0]!, txnState: 'destsent' }, made.deps.journal, 'a look');
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+});
+
+describe('a limit per day', () => {
+  const hour = 3_600_000;
+  const clocks: readonly [what: string, machine: number, service: number, kind: string | undefined][] = [
+    ['the clock of the machine is moved forward', 25, 0, 'limit'],
+    ['the clock of the service runs ahead', 0, 25, 'limit'],
+    ['the clock of the machine is set back', -25, 0, 'limit'],
+    ['the day is over by both', 25, 25, undefined],
+  ];
+  test.each(clocks)('when %s', async (_what, machine, service, kind) => {
+    const made = bench();
+    const deps = { ...made.deps, limits: { perPayment: {}, perDay: { BTC: '0.000015' }, destinations: [] } };
+    const payAs = (ref: string) => pay({ order, ref, terms: {}, consent: 'standing' }, waiting, deps);
+    await payAs('R');
+    made.time += machine * hour;
+    made.ahead += (service - machine) * hour;
+    const second = payAs('Q').then(() => undefined, (error: unknown) => (error instanceof Failure ? error.kind : error));
+    expect(await second).toBe(kind);
   });
 });
 

@@ -1,9 +1,12 @@
 // One transaction as it is now; where the service cannot tell, since when what is known here has been known.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { isFinal } from '../../formats/states.js';
+import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
+import { wasConfirmed } from '../../store/journal/rules.js';
 import { dateTime } from '../../terminal/time.js';
 import { sendWord } from '../../terminal/views/state-words.js';
+import { noteSeen } from '../../wallet/payment/note-seen.js';
+import { inDoubt } from '../../wallet/payment/references.js';
 import type { Needs } from '../context.js';
 import { journalScope, type PaymentNeeds } from '../payment/payment-flow.js';
 import { lookAt } from './open-payments.js';
@@ -20,17 +23,27 @@ export async function lookUp(
   const txnId = await transactionId(name, context);
   try {
     const txn = await client.transaction(txnId);
-    if (isFinal(txn.txnState)) await noteEnd(txn, context);
+    await note(txn, context);
     return txn;
   } catch (error) {
     throw error instanceof Failure && error.kind === 'temporary' ? await lastSeen(txnId, error, context) : error;
   }
 }
 
-/** What ended is written down by the payment it belongs to, if that was begun here and is open. */
-export async function noteEnd({ txnId }: Transaction, context: PaymentNeeds): Promise<void> {
-  const intent = await intentOf(txnId, context).catch(() => undefined);
-  if (intent?.step === 'confirmed' && !intent.closed) await lookAt(intent, context).catch(() => undefined);
+/** What became of it is written down by the payment it belongs to, if that was begun here. */
+export async function note(txn: Transaction, context: PaymentNeeds): Promise<void> {
+  if (isQuoted(txn.txnState)) return;
+  const intent = await intentOf(txn.txnId, context).catch(() => undefined);
+  if (intent === undefined) return;
+  if (intent.step === 'confirmed' && isFinal(txn.txnState)) await lookAt(intent, context).catch(() => undefined);
+  else await noteSeen(intent, txn, await context.journal(), context.owner).catch(() => undefined);
+}
+
+/** Where a payment of this home was let go and is called lapsed, it is not known what became of it. */
+export async function doubtOf(txn: Transaction, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure | undefined> {
+  if (!hasLapsed(txn.txnState)) return undefined;
+  const intent = await intentOf(txn.txnId, context).catch(() => undefined);
+  return intent !== undefined && wasConfirmed(intent) ? inDoubt(intent, txn) : undefined;
 }
 
 async function lastSeen(txnId: string, failure: Failure, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure> {

@@ -8,6 +8,7 @@ import { clockTime, dateTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
+import { noteSeen } from '../../wallet/payment/note-seen.js';
 import { resume } from '../../wallet/payment/payment.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import { readTransaction } from '../../wallet/transaction/read-transaction.js';
@@ -88,6 +89,7 @@ export async function lookAt(intent: Intent, context: PaymentNeeds): Promise<Tra
   const service = await context.ownClient();
   const txn = await readTransaction(service, intent.txnId ?? '');
   if (intent.step === 'confirmed' && isFinal(txn.txnState)) await writeDown(intent, context);
+  else await noteSeen(intent, txn, await context.journal(), context.owner);
   return txn;
 }
 

@@ -10,7 +10,7 @@ import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
-import { lookUp } from './look.js';
+import { doubtOf, lookUp } from './look.js';
 import { transaction } from '../values.js';
 
 export const txGet = defineCommand({
@@ -23,6 +23,8 @@ export const txGet = defineCommand({
   async run({ id }, context) {
     const client = await context.client();
     const txn = await lookUp(id, context);
+    const doubt = await doubtOf(txn, context);
+    if (doubt !== undefined) context.out.warn(doubt.message);
     const now = client.serviceNow();
     const view = receiptView(txn, { now, paymentHash: paymentHashOf(txn) });
     const request = context.out.forPeople ? openRequest(txn, now, context) : undefined;

@@ -8,7 +8,7 @@ import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
-import { lookUp, noteEnd } from './look.js';
+import { doubtOf, lookUp, note } from './look.js';
 import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({
@@ -42,11 +42,12 @@ export const txWatch = defineCommand({
         [...latest.values()].map((txn) => waitUntilFinal(txn, options, { ...context, service, sleep })),
       );
       live.stop();
-      for (const txn of ended) await noteEnd(txn, context);
+      for (const txn of ended) await note(txn, context);
+      const failure = await unpaid(ended, context);
       // People see all of them; a script's stdout stays empty when its exit code tells of a failure.
-      if (!out.forPeople) failIfUnpaid(ended);
+      if (failure !== undefined && !out.forPeople) throw failure;
       await printEnded(ended, service.serviceNow(), context);
-      failIfUnpaid(ended);
+      if (failure !== undefined) throw failure;
     } finally {
       live.stop();
     }
@@ -83,11 +84,14 @@ async function printEnded(ended: readonly Transaction[], now: number, { out }: N
   else await out.list(ended, view);
 }
 
-function failIfUnpaid(ended: readonly Transaction[]): void {
-  const [unpaid] = ended.filter(({ txnState }) => txnState !== 'completed');
-  if (unpaid === undefined) return;
-  throw new Failure('payment-failed', `Transaction ${unpaid.txnId} ended as ${unpaid.txnState}.`, {
-    next: { do: 'show', id: unpaid.txnId },
-    txnId: unpaid.txnId,
-  });
+/** What is not known yet goes first. */
+async function unpaid(ended: readonly Transaction[], context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure | undefined> {
+  for (const txn of ended) {
+    const doubt = await doubtOf(txn, context);
+    if (doubt !== undefined) return doubt;
+  }
+  const first = ended.find(({ txnState }) => txnState !== 'completed');
+  if (first === undefined) return undefined;
+  const { txnId, txnState } = first;
+  return new Failure('payment-failed', `Transaction ${txnId} ended as ${txnState}.`, { next: { do: 'show', id: txnId }, txnId });
 }

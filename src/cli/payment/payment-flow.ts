@@ -1,10 +1,12 @@
 // A payment as a person or a script goes through it: what it is given, how it is driven, what is printed.
+import { existsSync } from 'node:fs';
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Transaction } from '../../api/types.js';
 import type { RecordView } from '../../terminal/output.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
 import { lastDay, noLimits } from '../../wallet/limits/limits.js';
+import { eventsFile } from '../../store/files/home.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { openHistory, type History } from '../../wallet/payment/history.js';
@@ -15,7 +17,8 @@ import { paymentScreen, showReading, type PaymentScreen, type Presentation, type
 
 /** What the payment machine takes of a command line. */
 export type PaymentNeeds = Needs<
-  'every' | 'journal' | 'moneyIsLetGo' | 'newId' | 'now' | 'ownClient' | 'owner' | 'settings' | 'signal' | 'sleep'
+  | 'database' | 'events' | 'every' | 'home' | 'journal' | 'moneyIsLetGo' | 'newId' | 'now' | 'ownClient' | 'owner' | 'settings' | 'signal'
+  | 'sleep'
 >;
 
 /** What a payment takes that is shown while it is made. */
@@ -88,6 +91,7 @@ export async function paymentDeps(context: PaymentNeeds, screen: Pick<PaymentScr
     sleep: context.sleep,
     every: context.every,
     newId: context.newId,
+    reported: (txnId) => reported(txnId, context),
     signal: context.signal,
     approve: screen.approve,
     on: (event) => {
@@ -95,6 +99,13 @@ export async function paymentDeps(context: PaymentNeeds, screen: Pick<PaymentScr
       screen.on(event);
     },
   };
+}
+
+/** States of a transaction that webhook events told, where this home keeps an inbox that can be read. */
+async function reported(txnId: string, { home, events, database }: Needs<'home' | 'events' | 'database'>): Promise<readonly string[]> {
+  if (!existsSync(eventsFile(home)) && (await database()) === undefined) return [];
+  const told = await events().then((inbox) => inbox.ofTransaction(txnId)).catch(() => []);
+  return told.flatMap(({ txnState }) => txnState ?? []);
 }
 
 /** The service and the account, within which the journal's references are unique. */

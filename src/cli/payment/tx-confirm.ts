@@ -14,6 +14,7 @@ import { isFinal, isQuoted } from '../../formats/states.js';
 import { defineCommand } from '../define.js';
 import { optionsOf, showPayment } from './payment-flow.js';
 import { paymentOptions, termsOf } from './payment-options.js';
+import { doubtOf } from '../history/look.js';
 import { transactionId } from '../history/seen.js';
 import { transaction } from '../values.js';
 import { aboutInvoice } from './about-send.js';
@@ -34,6 +35,8 @@ export const txConfirm = defineCommand({
     const id = await transactionId(named, context);
     const txn = await service.transaction(id);
     if (isFinal(txn.txnState)) {
+      const doubt = await doubtOf(txn, context);
+      if (doubt !== undefined) throw doubt;
       refuseUnlessCompleted(txn);
       out.say('It is completed already: nothing was done.');
       return out.record(txn, receiptView(txn, { now: service.serviceNow() }));

@@ -28,7 +28,7 @@ export function findRate(rates: Rates, given: string): PairRate {
     throw new Failure('usage', `"${given}" is not a pair of currencies. Write it like BTCUSD or BTC/USD.`);
   }
   const known = allRates(rates);
-  const direct = known.find((each) => each.pair === pair);
+  const direct = known.find((each) => each.pair === pair && each.rate.gt(0));
   if (direct !== undefined) return direct;
   const inverse = known.find((each) => each.pair === quote + base && each.rate.gt(0));
   if (inverse === undefined) {

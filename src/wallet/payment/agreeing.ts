@@ -7,11 +7,11 @@ import { notEnough } from './balance.js';
 import type { Approval } from './contract.js';
 import { checkDestination, checkSpend, lastDay, quotedAmounts } from '../limits/limits.js';
 import { checkEcho } from '../quote/echo.js';
-import { checkSigns, isWorse, readQuote, type Quote } from '../quote/quote.js';
+import { checkAgreement, isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { isEarliest } from './quoting.js';
 import { alreadyPaid } from './references.js';
 import { checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
-import { afterLapse, close, interrupted, reread, write, writeAfterMoney, type Run } from './run.js';
+import { afterLapse, close, interrupted, reread, wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 
 /** Resolves with the transaction when only a quote was wanted. */
@@ -20,7 +20,8 @@ export async function agree(run: Run): Promise<Transaction | undefined> {
   if (txn === undefined) return undefined;
   checkEcho(run.order, txn);
   if (hasLapsed(txn.txnState)) {
-    await afterLapse(run, txn);
+    if (await wasReportedLater(run, txn)) await writeAfterMoney(run, { step: 'confirmed', txnState: txn.txnState, closed: false });
+    else await afterLapse(run, txn);
     return undefined;
   }
   if (!isQuoted(txn.txnState)) return followInstead(run, txn);
@@ -36,7 +37,7 @@ export async function agree(run: Run): Promise<Transaction | undefined> {
 
 /** Let go already, by another machine perhaps: from here on the journal only follows. */
 async function followInstead(run: Run, txn: Transaction): Promise<Transaction | undefined> {
-  checkSigns(txn);
+  checkAgreement(run.order, txn);
   if (run.createdHere) checkFigures(run, txn);
   await writeAfterMoney(run, { step: isFinal(txn.txnState) ? 'final' : 'confirmed', txnState: txn.txnState, closed: false });
   return run.start.mode === 'look' && !isFinal(txn.txnState) ? txn : undefined;

@@ -2,8 +2,10 @@
 import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import type { Claim, Journal } from '../../store/journal/journal.js';
+import { LostClaim, type Claim, type Intent, type Journal } from '../../store/journal/journal.js';
+import { wasConfirmed } from '../../store/journal/rules.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
+import { inDoubt } from './references.js';
 
 export interface CancelDeps {
   readonly service: {
@@ -20,18 +22,28 @@ export interface CancelDeps {
  * past the point of no return, or when the service cannot cancel.
  */
 export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Transaction> {
-  const txn = await deps.service.transaction(txnId);
-  if (hasLapsed(txn.txnState)) return txn;
+  const { journal, scope, service } = deps;
+  const intent = await journal.find(scope, txnId);
+  const txn = await service.transaction(txnId);
+  if (hasLapsed(txn.txnState)) return lapsed(txn, intent);
   if (!isQuoted(txn.txnState)) throw tooLate(txn);
-  const claim = await giveUp(txnId, deps);
+  const claim = intent?.txnId === txnId ? await giveUp(intent, deps) : undefined;
   try {
     const ended = await cancelOrRead(txn, deps);
-    const isOver = hasLapsed(ended.txnState);
-    if (claim?.intent.closed === true && isOver) await deps.journal.write(claim, { step: 'final', txnState: ended.txnState, closed: false });
-    return ended;
+    if (!hasLapsed(ended.txnState)) return ended;
+    if (claim?.intent.closed === true) await journal.write(claim, { step: 'final', txnState: ended.txnState, closed: false });
+    return lapsed(ended, claim?.intent ?? intent);
+  } catch (error) {
+    throw error instanceof LostClaim ? atWork(txnId) : error;
   } finally {
-    if (claim !== undefined) await deps.journal.release(claim);
+    if (claim !== undefined) await journal.release(claim);
   }
+}
+
+/** That it lapsed proves nothing of a payment whose confirmation was sent. */
+function lapsed(txn: Transaction, intent: Intent | undefined): Transaction {
+  if (intent?.txnId === txn.txnId && wasConfirmed(intent)) throw inDoubt(intent, txn);
+  return txn;
 }
 
 async function cancelOrRead(txn: Transaction, { service }: CancelDeps): Promise<Transaction> {
@@ -47,19 +59,18 @@ async function cancelOrRead(txn: Transaction, { service }: CancelDeps): Promise<
 }
 
 /** Otherwise `tx resume` would ask for the payment again. One that a confirmation may be on its way for stays open. */
-async function giveUp(txnId: string, { journal, scope, owner }: CancelDeps): Promise<Claim | undefined> {
-  const intent = await journal.find(scope, txnId);
-  if (intent?.txnId !== txnId) return undefined;
-  const claim = await journal.claim(intent.id, owner);
-  if (claim === undefined) {
-    throw new Failure('refused', 'Not cancelled: another process is at work on this payment.', {
-      hint: 'Answer its question with no, or interrupt it.',
-      txnId,
-    });
-  }
+async function giveUp({ id, txnId }: Intent, { journal, owner }: CancelDeps): Promise<Claim> {
+  const claim = await journal.claim(id, owner);
+  if (claim === undefined) throw atWork(txnId);
   const isStillQuote = claim.intent.step === 'intent' || claim.intent.step === 'created';
   return isStillQuote ? journal.write(claim, { closed: true, consent: 'none' }) : claim;
 }
+
+const atWork = (txnId: string | null): Failure =>
+  new Failure('refused', 'Not cancelled: another process is at work on this payment.', {
+    hint: 'Answer its question with no, or interrupt it.',
+    txnId: txnId ?? undefined,
+  });
 
 function tooLate({ txnId, txnState }: Transaction): Failure {
   return new Failure('refused', `Not cancelled: only a quote can be, and this transaction is ${txnState}.`, {

@@ -92,9 +92,12 @@ function saysLapsed(error: unknown): boolean {
 }
 
 /** The service's own no, in its own shape; a gateway that speaks in its place refuses nothing. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof ServiceError && error.isOwnRefusal && error.code !== alreadyFinal;
-}
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ServiceError && error.isOwnRefusal && error.code !== alreadyFinal && !saysUnderWay(error);
+
+/** Refused because of another confirmation, from elsewhere perhaps, which may take effect. */
+const saysUnderWay = ({ reason }: ServiceError): boolean =>
+  /\b(?:already|pending|in progress|processing|process(?:ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i.test(reason);
 
 /**
  * Whether the service may have acted on a confirmation that ended in this error. Failures that come from before the

@@ -66,6 +66,8 @@ export interface PaymentDeps {
   readonly newId: () => string;
   /** Shared by payments that run at the same time; each opens its own where there is none. */
   readonly history?: History;
+  /** States of a transaction that came in some other way than by a read, such as webhook events. */
+  readonly reported?: (txnId: string) => Promise<readonly string[]>;
   /** Aborted when the person interrupts. */
   readonly signal: AbortSignal;
   /** The yes or no of a person to a quote; asked only where the journal holds no yes that covers it. */

@@ -2,12 +2,12 @@
 // does that finds a payment there after a crash, which is the same. Which moves there are is the journal's table.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import type { Claim, Step } from '../../store/journal/journal.js';
+import { LostClaim, type Claim, type Intent, type Step } from '../../store/journal/journal.js';
 import { agree } from './agreeing.js';
 import type { PaymentDeps } from './contract.js';
 import type { History } from './history.js';
 import { createQuote } from './quoting.js';
-import { beforeMoney, isLetGo, openRun, type Run, type RunOptions } from './run.js';
+import { beforeMoney, beginRun, isLetGo, openRun, type Run, type RunOptions } from './run.js';
 import { confirm, lookAtLetGo, reportOrStartAgain, settle } from './settling.js';
 
 interface Work {
@@ -54,10 +54,23 @@ export const machine: Readonly<Record<Step, Work>> = {
   },
 };
 
-/** Carries the intent on from the step where it stands. Throws LostClaim when another process took it over. */
-export async function advance(claim: Claim, start: RunOptions, deps: PaymentDeps, history: History): Promise<Transaction> {
-  const run = await openRun(claim, start, deps, history);
-  if (start.mode === 'look' && isLetGo(claim.intent)) return lookAtLetGo(run);
+/** The transaction that a run came to, or what was known of the payment when another process took it over. */
+type Advanced = { readonly txn: Transaction } | { readonly lost: Intent };
+
+/** Carries the intent on from the step where it stands. */
+export async function advance(claim: Claim, start: RunOptions, deps: PaymentDeps, history: History): Promise<Advanced> {
+  const run = openRun(claim, start, deps, history);
+  try {
+    return { txn: await driven(run) };
+  } catch (error) {
+    if (!(error instanceof LostClaim)) throw error;
+    return { lost: run.claim.intent };
+  }
+}
+
+async function driven(run: Run): Promise<Transaction> {
+  if (run.start.mode === 'look' && isLetGo(run.claim.intent)) return lookAtLetGo(run);
+  await beginRun(run);
   for (;;) {
     const { work, money } = machine[run.claim.intent.step];
     const enough = money === 'stays' ? await beforeMoney(run, work) : await work(run);

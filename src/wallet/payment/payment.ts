@@ -1,7 +1,7 @@
 // The payments of this wallet: each runs through the one machine, each step in the journal before its request goes out.
 // Recovery after a crash is this same path, entered where it had stopped.
 import type { Transaction } from '../../api/types.js';
-import { leaseMs, LostClaim, type Claim, type Intent } from '../../store/journal/journal.js';
+import { leaseMs, type Claim, type Intent } from '../../store/journal/journal.js';
 import { isFinal } from '../../formats/states.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { openHistory } from './history.js';
@@ -108,15 +108,16 @@ async function drive(opened: Intent, start: RunOptions, deps: PaymentDeps): Prom
   // Two runs in one process must not take each other for the same.
   const own = { ...deps, owner: `${deps.owner} ${deps.newId()}` };
   const history = deps.history ?? historyFor(deps);
+  let known = opened;
   for (;;) {
-    const taken = await takeOver(opened, start.options, own);
+    const taken = await takeOver(known, start.options, own);
     if ('txn' in taken) return taken.txn;
     const { claim, followed } = taken;
     const letGo = keepLease(claim, deps);
     try {
-      return await advance(claim, { ...start, followed: followed || start.followed }, deps, history);
-    } catch (error) {
-      if (!(error instanceof LostClaim)) throw error;
+      const end = await advance(claim, { ...start, followed: followed || start.followed }, deps, history);
+      if ('txn' in end) return end.txn;
+      known = end.lost;
     } finally {
       letGo();
       await deps.journal.release(claim).catch(() => undefined);

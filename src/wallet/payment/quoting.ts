@@ -10,8 +10,8 @@ import { attemptRef, type Attempt } from './history.js';
 import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/limits.js';
 import { checkEcho, echoes, notObeyed } from '../quote/echo.js';
 import { readTransaction } from '../transaction/read-transaction.js';
-import { differentPayment, onceRef, paidElsewhere, usedButNotSeen } from './references.js';
-import { write, type Run } from './run.js';
+import { differentPayment, inDoubt, onceRef, paidElsewhere, usedButNotSeen } from './references.js';
+import { wasReportedLater, write, type Run } from './run.js';
 
 export async function createQuote(run: Run): Promise<void> {
   // A later attempt may be there as well: made by another machine, or left behind for an earlier one.
@@ -142,6 +142,7 @@ async function findEarlier(run: Run, look: 'now' | 'if-old'): Promise<Transactio
 
 async function readAttempt(run: Run, txnId: string): Promise<Transaction> {
   const txn = await readTransaction(run.deps.service, txnId);
+  if (await wasReportedLater(run, txn)) throw inDoubt(run.claim.intent, txn);
   if (isOpenEnded(txn)) run.over.add(txnId);
   return txn;
 }

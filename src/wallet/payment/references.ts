@@ -44,3 +44,13 @@ export function usedButNotSeen(ref: string, cause: unknown): Failure {
   const message = `Not known yet: the service says that the reference ${ref} was used, and does not show by which transaction.`;
   return new Failure('pending', message, { next: { do: 'resume', id: ref }, cause });
 }
+
+/** The service says that a quote lapsed whose confirmation was sent: a read may lag, and only a person goes on from there. */
+export function inDoubt({ ref }: Pick<Intent, 'ref'>, { txnId, txnState }: { readonly txnId: string | undefined; readonly txnState: string }): Failure {
+  const message = `Not known yet: the service says ${txnState}, and the payment had been confirmed. It may still have paid.`;
+  return new Failure('pending', message, {
+    hint: 'Ask the service what became of it; if nothing was paid, try once more',
+    next: { do: 'retry', id: ref },
+    txnId,
+  });
+}

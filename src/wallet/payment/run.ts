@@ -10,6 +10,7 @@ import { decodeOrder } from './order-record.js';
 import type { Order } from './orders.js';
 import type { Quote } from '../quote/quote.js';
 import { readTransaction } from '../transaction/read-transaction.js';
+import { hasLapsed, isQuoted, isRetriable } from '../../formats/states.js';
 
 export interface RunOptions {
   readonly mode: Mode;
@@ -71,14 +72,14 @@ export function givenUp({ ref, txnId }: Intent): Failure {
 /** Whether a confirmation was or may have been sent for the present attempt. */
 export const isLetGo = ({ step }: Intent): boolean => step === 'confirming' || step === 'confirmed';
 
-export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps, history: History): Promise<Run> {
+export function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps, history: History): Run {
   const { intent } = claim;
   if (intent.closed && start.mode === 'resume') throw givenUp(intent);
   const order = decodeOrder(intent.request);
   const isFirst = claim.fence === 1;
   const isLooking = start.mode === 'look';
   const isBegun = isLetGo(intent) || intent.step === 'final';
-  const run: Run = {
+  return {
     claim,
     order,
     start,
@@ -98,9 +99,14 @@ export async function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps
     requotes: 0,
     journalLost: false,
   };
-  const change: IntentChange = { ...(!isBegun && start.renew), ...(intent.closed && { closed: false }) };
-  if (Object.keys(change).length > 0 && !isLooking) await write(run, change);
-  return run;
+}
+
+/** What a new run says anew of a payment that was not let go yet; one that was given up is wanted again. */
+export async function beginRun(run: Run): Promise<void> {
+  const { intent } = run.claim;
+  const isBegun = isLetGo(intent) || intent.step === 'final';
+  const change: IntentChange = { ...(!isBegun && run.start.renew), ...(intent.closed && { closed: false }) };
+  if (Object.keys(change).length > 0 && run.start.mode !== 'look') await write(run, change);
 }
 
 export async function write(run: Run, change: IntentChange): Promise<void> {
@@ -186,6 +192,12 @@ const toldInPart = ({ ref, txnId }: Intent): Failure =>
 export async function reread(run: Run): Promise<Transaction> {
   run.txn = await readTransaction(run.deps.service, run.claim.intent.txnId ?? '');
   return run.txn;
+}
+
+/** What was reported of a quote that a read calls lapsed is not taken back by it: somebody else has let it go. */
+export async function wasReportedLater({ deps }: Run, { txnId, txnState }: Transaction): Promise<boolean> {
+  if (!hasLapsed(txnState) || deps.reported === undefined) return false;
+  return (await deps.reported(txnId)).some((state) => !isQuoted(state) && !hasLapsed(state) && !isRetriable(state));
 }
 
 /** The attempt ended without a confirmation: it is quoted anew, unless this one quote was meant. */

@@ -7,12 +7,14 @@ import { wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
 import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
 import { withKnown } from '../transaction/read-transaction.js';
-import { afterLapse, asBefore, nextAttempt, reread, stillInDoubt, writeAfterMoney, type Run } from './run.js';
+import { inDoubt } from './references.js';
+import { afterLapse, asBefore, nextAttempt, reread, stillInDoubt, wasReportedLater, writeAfterMoney, type Run } from './run.js';
 import { waitUntilFinal } from '../transaction/wait.js';
 
 export async function confirm(run: Run): Promise<undefined> {
   const { intent } = run.claim;
   run.deps.on({ type: 'let-go', intent });
+  const sentAt = run.deps.now();
   let confirmed: Confirmed;
   try {
     confirmed = await confirmOnce(intent.txnId ?? '', !run.confirmedHere, run.deps);
@@ -27,17 +29,20 @@ export async function confirm(run: Run): Promise<undefined> {
   run.txn = run.txn === undefined ? confirmed.txn : withKnown(run.txn, confirmed.txn);
   run.witnessed = confirmed.sent > 0;
   run.deps.on({ type: 'state', txn: run.txn });
-  if (isLate(run, confirmed)) await afterLapse(run, run.txn);
+  if (isLate(run, confirmed, sentAt)) await afterLapse(run, run.txn);
   else await follow(run, run.txn);
 }
 
 /**
- * A quote whose time was over when it was confirmed, and the service says so in the answer to the one confirmation that
- * there was (specification, endpoint 7: confirming an expired quote moves it to `expired`, and code 2005). Any other way
- * to hear of `expired` after a confirmation is doubt.
+ * A quote whose time was over when its confirmation went out, and the service says so in the answer to the one that there
+ * was (specification, endpoint 7: confirming an expired quote moves it to `expired`, and code 2005). Any other way to hear
+ * of `expired` after a confirmation is doubt: one that went out in time may have been taken, whatever is said of it later.
  */
-const isLate = (run: Run, { txn, isAnswer }: Confirmed): boolean =>
-  isAnswer && hasLapsed(txn.txnState) && !run.journalLost && (run.agreed?.expiresAt ?? Infinity) <= run.deps.service.serviceNow();
+function isLate(run: Run, { txn, isAnswer }: Confirmed, sentAt: number): boolean {
+  const { now, service } = run.deps;
+  const sentAtService = service.serviceNow() - (now() - sentAt);
+  return isAnswer && hasLapsed(txn.txnState) && !run.journalLost && (run.agreed?.expiresAt ?? Infinity) <= sentAtService;
+}
 
 /** Writes down what the service says of a payment that was let go. That it lapsed is no end: see `endDoubt`. */
 async function follow(run: Run, { txnState }: Transaction): Promise<void> {
@@ -91,22 +96,13 @@ async function endDoubt(run: Run): Promise<void> {
   }
   const { txnId, txnState } = run.txn ?? {};
   await writeAfterMoney(run, { step: 'confirmed', txnState: txnState ?? null });
-  throw inDoubt(run.claim.intent, txnId, txnState ?? 'lapsed');
-}
-
-function inDoubt({ ref }: Intent, txnId: string | undefined, txnState: string): Failure {
-  const message = `Not known yet: the service says ${txnState}, and the payment had been confirmed. It may still have paid.`;
-  return new Failure('pending', message, {
-    hint: 'Ask the service what became of it; if nothing was paid, try once more',
-    next: { do: 'retry', id: ref },
-    txnId,
-  });
+  throw inDoubt(run.claim.intent, { txnId, txnState: txnState ?? 'lapsed' });
 }
 
 /** Where only a quote is wanted of a payment that is on its way, it is read and otherwise left alone. */
 export async function lookAtLetGo(run: Run): Promise<Transaction> {
   const txn = await readLetGo(run);
-  if (hasLapsed(txn.txnState)) throw inDoubt(run.claim.intent, txn.txnId, txn.txnState);
+  if (hasLapsed(txn.txnState)) throw inDoubt(run.claim.intent, txn);
   return isFinal(txn.txnState) ? reportFinal(run, txn) : txn;
 }
 
@@ -142,8 +138,10 @@ export async function reportOrStartAgain(run: Run): Promise<Transaction | undefi
   // A state that goes back does not take back what was seen.
   if (remembered === 'completed') return { ...txn, txnState: remembered };
   if (txn.txnState === 'completed') await writeAfterMoney(run, { txnState: txn.txnState });
-  const mayHavePaid = hasLapsed(txn.txnState) && wasConfirmed(intent);
+  const wasReported = await wasReportedLater(run, txn);
+  const mayHavePaid = wasReported || (hasLapsed(txn.txnState) && wasConfirmed(intent));
   const startsAgain = isWanted && (retry ? hasLapsed(txn.txnState) || isRetriable(txn.txnState) : hasLapsed(txn.txnState) && !mayHavePaid);
+  if (!startsAgain && wasReported) throw inDoubt(intent, txn);
   // Of two ends that moved nothing the one that was seen first stands: a read may lag.
   if (!startsAgain) return reportFinal(run, isFinal(txn.txnState) && txn.txnState !== 'completed' ? { ...txn, txnState: remembered } : txn);
   await nextAttempt(run, mayHavePaid);
@@ -154,7 +152,7 @@ function reportFinal(run: Run, txn: Transaction): Transaction {
   const { txnId, txnState } = txn;
   if (txnState === 'completed') return txn;
   if (!isFinal(txnState)) throw unread(run.claim.intent, new Error(`the service says ${txnState} again.`));
-  if (hasLapsed(txnState) && wasConfirmed(run.claim.intent)) throw inDoubt(run.claim.intent, txnId, txnState);
+  if (hasLapsed(txnState) && wasConfirmed(run.claim.intent)) throw inDoubt(run.claim.intent, txn);
   const canRetry = isRetriable(txnState) && run.start.mode !== 'resume';
   throw new Failure('payment-failed', endedText(txnState), {
     next: canRetry ? { do: 'retry', id: run.claim.intent.ref } : { do: 'show', id: txnId },

@@ -29,12 +29,10 @@ export function readQuote(order: Order, txn: Transaction): Quote {
   const { ccy } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const { sourceReq } = txn;
-  checkSigns(txn);
-  const serviceFee = wire(sourceReq.servicepayFees) ?? new Big(0);
-  const networkFee = wire(sourceReq.networkFees) ?? new Big(0);
+  checkAgreement(order, txn);
+  const [serviceFee, networkFee] = feesOf(txn);
   const fees = serviceFee.plus(networkFee);
   const rate = exchangeRate(txn);
-  checkRate(order, txn, rate, fees);
   const { sent, gets, derived } = bothSides(order, txn, rate);
   const deducted = order.body.deductNetworkFeesFromDest === true;
   const deduction = deducted ? atRate(fees, toCcy, rate) : new Big(0);
@@ -52,8 +50,18 @@ export function readQuote(order: Order, txn: Transaction): Quote {
   };
 }
 
-/** No figure of a quote is below zero, and a rate is above it. Throws Failure `refused`. */
-export function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
+const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] =>
+  [wire(sourceReq.servicepayFees) ?? new Big(0), wire(sourceReq.networkFees) ?? new Big(0)];
+
+/** The figures of a transaction can be, and say the same. Throws Failure `refused`. */
+export function checkAgreement(order: Order, txn: Transaction): void {
+  checkSigns(txn);
+  const [serviceFee, networkFee] = feesOf(txn);
+  checkRate(order, txn, exchangeRate(txn), serviceFee.plus(networkFee));
+}
+
+/** No figure of a quote is below zero. */
+function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
   const figures = {
     servicepayFees: sourceReq.servicepayFees,
     networkFees: sourceReq.networkFees,
@@ -79,6 +87,7 @@ function checkRate({ body }: Order, { txnId, fxRate, sourceReq, destReq }: Trans
     if (given === undefined || given.eq(1) || given.eq(0)) return;
     throw notObeyed(`the rate from ${ccy} to ${toCcy} is ${fixed(given)}`, txnId);
   }
+  if (given?.eq(0)) throw notObeyed(`the rate from ${ccy} to ${toCcy} is 0`, txnId);
   const [sent, gets] = [wire(sourceReq.amtRequested), wire(destReq.amtRequested)];
   if (rate === undefined || sent === undefined || gets === undefined) return;
   const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));

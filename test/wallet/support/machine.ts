@@ -33,6 +33,8 @@ export interface Bench {
   journalFails: (change: IntentChange) => boolean;
   says: (question: string) => boolean;
   time: number;
+  /** By how much the service's clock is ahead of the machine's. */
+  ahead: number;
   rates: Rates;
   pay(change?: Partial<PayOptions>): Promise<Transaction>;
   intent(ref?: string): Intent;
@@ -73,7 +75,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
   };
 
   const service: PaymentService = {
-    serviceNow: () => made.time,
+    serviceNow: () => made.time + made.ahead,
     async wallets() {
       enter('wallets', 'GET wallets');
       return [{ ccy: 'BTC', amount: 1, availableBalance: 0.5 }];
@@ -92,7 +94,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     async createTransaction(body) {
       enter('create', `POST ${body.extRefId}`);
       if (transactions.some(({ extRefId }) => extRefId === body.extRefId)) throw refusal(400, 'extRefId has already been used');
-      const txn = { ...quoteOf(body, `t${transactions.length + 1}`, made.time), ...made.quotes(body, transactions.length + 1) };
+      const txn = { ...quoteOf(body, `t${transactions.length + 1}`, service.serviceNow()), ...made.quotes(body, transactions.length + 1) };
       transactions.push(txn);
       return txn;
     },
@@ -113,6 +115,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     events: [],
     asked: [],
     time: Date.UTC(2025, 0, 15),
+    ahead: 0,
     rates: {},
     quotes: () => ({}),
     confirms: () => 'srccreated',

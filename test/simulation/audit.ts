@@ -2,7 +2,6 @@
 import Big from 'big.js';
 import type { FailureKind } from '../../src/formats/failure.js';
 import type { Intent } from '../../src/store/journal/journal.js';
-import { onceRef } from '../../src/wallet/payment/references.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
 import type { RowOutcome } from '../../src/wallet/batch/run.js';
 import type { BatchEnd } from './commands.js';
@@ -21,6 +20,7 @@ export async function audit(books: Books): Promise<string[]> {
     ...twice(moved, known),
     ...books.ended.flatMap((each) => untrue(each, known)),
     ...moved.flatMap((txn) => notAgreed(txn, books)),
+    ...moved.flatMap((txn) => tooGreatALoss(txn, known)),
     ...books.model.transactions.flatMap((txn) => notAsked(txn)),
     ...overLimits(moved, books),
     ...journals.flatMap(({ keeper, intents }) =>
@@ -56,11 +56,10 @@ function isOneHouse(one: ModelTransaction, other: ModelTransaction, books: Books
   return [...other.confirmedBy].some((name) => keepers.includes(books.keeperOf.get(name)));
 }
 
-/** Paid by itself, under the reference that comes from the invoice, before the other was even quoted: the list shows it. */
+/** Paid without a reference of somebody's own, before the other was even quoted: the list shows it under the invoice's. */
 function isInList(one: ModelTransaction, other: ModelTransaction, { model, wishes }: Books): boolean {
-  const { onceKey } = wishes.find(({ order }) => keyOf(order) === askedKey(one))?.order ?? { onceKey: null };
-  const isByItself = onceKey !== null && baseRef(one.extRefId) === onceRef(onceKey);
-  return isByItself && one.movedBy !== byItself && model.traits.listLagMs === 0 && (one.letGoAt ?? Infinity) < other.createdAt;
+  const isUnnamed = !wishes.some(({ ref }) => ref === baseRef(one.extRefId));
+  return isUnnamed && one.movedBy !== byItself && model.traits.listLagMs === 0 && (one.letGoAt ?? Infinity) < other.createdAt;
 }
 
 /** A person said `--retry` to a doubt, which only a service that calls things over too early makes dangerous. */
@@ -93,6 +92,7 @@ function untrue(ended: Ended, known: Known): string[] {
   if (kind === 'payment-failed') found.push(...untrueEnd(transactions.find((txn) => txn.txnId === txnId), letGo));
   if (promises.has(kind) && letGo[0] !== undefined) found.push(`its confirmation of ${letGo[0].txnId} took effect`);
   if (ofThePayment.has(kind) && ended.command !== 'cancel') found.push(...movedBefore(ended, known));
+  if (kind === 'refused' && ended.command === 'pay' && /reference/.test(verdict.failure.message)) found.push(...movedElsewhere(ended, known.books));
   if (ended.isCalm && ended.wishes.length > 0 && !mayEndInCalm(ended, kind, known)) found.push('whoever asks in good weather is told the end');
   return found.map(says);
 }
@@ -123,6 +123,13 @@ function movedBefore({ tracks, keeper }: Ended, { books, intentOf }: Known): str
       && books.keeperOf.get(txn.movedBy ?? '') === keeper,
   );
   return moved === undefined ? [] : [`${moved.txnId} of that payment had been let go, and moved`];
+}
+
+/** Refused, although it had been paid under its reference from another home before the command was given. */
+function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[] {
+  const refs = wishes.map(({ ref }) => ref);
+  const moved = model.transactions.find((txn) => hasMoved(txn) && refs.includes(baseRef(txn.extRefId)) && (txn.letGoAt ?? Infinity) < startedAt);
+  return moved === undefined ? [] : [`${moved.txnId} had been let go under that reference, and moved`];
 }
 
 /** What may be said although nothing is lost any more: the service refuses, a limit holds, or nobody can know yet. */
@@ -174,6 +181,17 @@ function notAgreed(txn: ModelTransaction, { standing, agreed, model }: Books): s
   const isKnown = txn.twist === undefined || !toBeAsked.has(txn.twist) || (txn.twist === 'a bad rate' && !model.traits.showsRates);
   const covered = (isKnown && standing.has(key)) || agreed.get(key)?.some((each) => total.lte(each.plus('1e-7')));
   return covered === true ? [] : [`nobody agreed to ${txn.txnId}, which took ${total.toFixed(8)}${txn.twist === undefined ? '' : `: ${txn.twist}`}`];
+}
+
+/** Converted at a loss that somebody ruled out, and that the rates of the service showed. */
+function tooGreatALoss(txn: ModelTransaction, { books, intentOf }: Known): string[] {
+  if (txn.twist !== 'a bad rate' || !books.model.traits.showsRates) return [];
+  const keeper = books.keeperOf.get(txn.movedBy ?? '');
+  const ruledOut = [...(keeper?.ids ?? [])].some((id) => {
+    const intent = intentOf.get(id);
+    return intent?.txnId === txn.txnId && intent.terms.maxRateLoss !== undefined;
+  });
+  return ruledOut ? [`${txn.txnId} moved at a loss above the highest that was agreed to`] : [];
 }
 
 /** All of a schedule happens within a day. */

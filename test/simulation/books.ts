@@ -17,6 +17,7 @@ export interface Ended {
   readonly tracks: Tracks;
   readonly wishes: readonly Wish[];
   readonly options: PaymentOptions;
+  readonly startedAt: number;
   readonly verdict: Verdict;
   /** Run when nothing was lost any more. */
   readonly isCalm: boolean;

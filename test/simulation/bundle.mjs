@@ -25,7 +25,7 @@ export async function bundle(mutation) {
       target: 'node20.19',
       external: ['libsql'],
       logLevel: 'error',
-      plugins: mutation === undefined ? [] : [mutated(mutation)],
+      plugins: mutation === undefined ? [] : [plugin(mutation)],
     });
   } catch (error) {
     remove();
@@ -34,17 +34,25 @@ export async function bundle(mutation) {
   return { outfile, remove };
 }
 
-function mutated(name) {
-  const mutation = mutations[name];
-  if (mutation === undefined) throw new Error(`There is no mutation "${name}". There are:\n  ${Object.keys(mutations).join('\n  ')}`);
+function plugin(mutation) {
+  const edited = mutated(mutation);
   return {
     name: 'mutation',
     setup: ({ onLoad }) =>
       onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        const edits = mutation.edits.filter(([file]) => file === relative(root, path));
-        if (edits.length === 0) return undefined;
-        return { loader: 'ts', contents: edits.reduce((text, edit) => edited(text, edit), readFileSync(path, 'utf8')) };
+        const contents = edited(path);
+        return contents === undefined ? undefined : { loader: 'ts', contents };
       }),
+  };
+}
+
+/** The text of a source file with the mistake in it; undefined for a file that the mistake leaves alone. */
+export function mutated(name) {
+  const mutation = mutations[name];
+  if (mutation === undefined) throw new Error(`There is no mutation "${name}". There are:\n  ${Object.keys(mutations).join('\n  ')}`);
+  return (path) => {
+    const edits = mutation.edits.filter(([file]) => file === relative(root, path));
+    return edits.length === 0 ? undefined : edits.reduce((text, edit) => edited(text, edit), readFileSync(path, 'utf8'));
   };
 }
 

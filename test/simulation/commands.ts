@@ -1,7 +1,7 @@
 // The commands that people of a schedule run, as calls of the real payment machine.
 import type { Transaction } from '../../src/api/types.js';
 import type { Failure } from '../../src/formats/failure.js';
-import type { Intent } from '../../src/store/journal/journal.js';
+import type { Intent, PaymentTerms } from '../../src/store/journal/journal.js';
 import type { PlannedRow } from '../../src/wallet/batch/plan.js';
 import { derivedRef } from '../../src/wallet/batch/plan.js';
 import { runBatch, type RowOutcome } from '../../src/wallet/batch/run.js';
@@ -13,7 +13,7 @@ import { historyFor, pay, resume } from '../../src/wallet/payment/payment.js';
 import type { ProcessDeps } from './process.js';
 import type { Wish } from './wishes.js';
 
-export type Terms = { readonly maxFee?: { readonly amount: string; readonly ccy: string } };
+export type Terms = Pick<PaymentTerms, 'maxFee' | 'maxRateLoss'>;
 
 /** How a batch ended: each of its rows, and the failure that its exit code comes from. */
 export interface BatchEnd {

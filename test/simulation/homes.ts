@@ -15,6 +15,8 @@ export interface Keeper {
   readonly open: (isAlive: (owner: string) => boolean) => Journal;
   /** Ids of all that was ever begun in it. */
   readonly ids: Set<string>;
+  /** By intent, the process that is at work on it. */
+  readonly drivers: Map<string, string>;
   readonly read: (id: string) => Promise<Intent | undefined>;
 }
 
@@ -57,6 +59,7 @@ function inMemory(name: string, isShared: boolean, now: () => number): Keeper {
     name,
     isShared,
     ids: new Set(),
+    drivers: new Map(),
     open: (isAlive) => memoryJournal(store, isAlive, now),
     read: async (id) => store.rows.get(id)?.intent,
   };
@@ -66,6 +69,7 @@ const inFile = (name: string, number: number, now: () => number, real: RealJourn
   name,
   isShared: false,
   ids: new Set(),
+  drivers: new Map(),
   open: (isAlive) => real.open(number, { isAlive, now }),
   read: (id) => real.read(number, id),
 });
@@ -76,7 +80,7 @@ const minute = 60_000;
 function skewedClock(world: World, chance: Chance): () => number {
   const start = world.now();
   const offset = chance.pick([0, 0, -5 * minute, 5 * minute, -60 * minute, 60 * minute]);
-  const jump = chance.hits(0.3) ? chance.pick([-60, -1, 1, 60, 25 * 60]) * minute : 0;
+  const jump = chance.hits(0.4) ? chance.pick([-60, -1, 1, 60, 25 * 60, 25 * 60]) * minute : 0;
   const jumpsAt = start + chance.below(minute);
   return () => world.now() + offset + (world.now() < jumpsAt ? 0 : jump);
 }
@@ -94,9 +98,12 @@ export interface JournalFaults {
 type Gate = <T>(effect: () => Promise<T>) => Promise<T>;
 const journalMs = 15;
 
-/** What a process has done in its journal. */
+/** What a process does in its journal. */
 export interface Tracks {
   readonly intents: Set<string>;
+  /** Called when it has taken an intent over, and when it has given one back. */
+  readonly drives: (id: string) => void;
+  readonly rests: (id: string) => void;
   /** When the journal last took or told something. */
   latest: number;
 }
@@ -124,7 +131,16 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     return begun;
   }, true);
   // That somebody else has it tells nothing of how far it is.
-  const claim = late(journal.claim, true, (claimed) => claimed !== undefined);
+  const take: Journal['claim'] = async (id, owner) => {
+    const claimed = await journal.claim(id, owner);
+    if (claimed !== undefined) tracks.drives(id);
+    return claimed;
+  };
+  const claim = late(take, true, (claimed) => claimed !== undefined);
+  const release: Journal['release'] = async (claimed) => {
+    await journal.release(claimed);
+    tracks.rests(claimed.intent.id);
+  };
   return {
     begin: async (draft) => {
       const begun = await begin(draft);
@@ -139,7 +155,7 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     renew: late(journal.renew, true, () => false),
     write: late(journal.write, true),
     spend: late(journal.spend, true),
-    release: late(journal.release, true, () => false),
+    release: late(release, true, () => false),
     enter: late(journal.enter, true),
     spent: late(journal.spent, false),
     read: late(journal.read, false),

@@ -1,56 +1,169 @@
 // Mistakes that a payment machine can have, each undoing one of its rules, as changes of the source: the simulation has to
-// notice each. A change whose place is not found any more is an error.
+// notice each, or a test that is named. A change whose place is not found any more is an error.
 const payment = 'src/wallet/payment';
 
 /**
+ * Either schedules notice it, with one home or two or with several `machines`, soon after `seed`; or the `test` does.
+ *
  * @typedef {readonly [file: string, find: string, replace: string]} Edit
- * @type {Readonly<Record<string, { edits: readonly Edit[], machines?: boolean }>>}
+ * @type {Readonly<Record<string, { edits: readonly Edit[], machines?: boolean, seed?: number, test?: string }>>}
  */
 export const mutations = {
   'no journal write before the confirmation': {
     edits: [[`${payment}/agreeing.ts`, 'const { deps, order, claim } = run;', `const { deps, order, claim } = run;
       run.claim = { ...claim, intent: { ...claim.intent, step: 'confirming', approvedAt: deps.now() } };
       return;`]],
+    seed: 1,
   },
   'another attempt after a lost confirmation': {
     edits: [[`${payment}/settling.ts`, `if (error instanceof Failure && error.kind === 'pending') throw error;`,
       `if (error instanceof Failure && error.kind === 'pending') return void (await nextAttempt(run));`]],
+    seed: 1,
   },
   'another attempt after a confirmed payment was called expired': {
     edits: [[`${payment}/settling.ts`, 'if (hasLapsed(run.txn.txnState)) await endDoubt(run);',
       'if (hasLapsed(run.txn.txnState)) return void (await nextAttempt(run));']],
+    seed: 1,
   },
   'a confirmed payment that was called expired is over': {
     edits: [[`${payment}/settling.ts`, 'if (hasLapsed(run.txn.txnState)) await endDoubt(run);', ''],
       [`${payment}/settling.ts`, 'isFinal(txnState) && !hasLapsed(txnState) ?', 'isFinal(txnState) ?'],
       [`${payment}/settling.ts`, 'if (hasLapsed(txnState) && wasConfirmed(run.claim.intent)) throw inDoubt', 'if (false) throw inDoubt']],
+    seed: 1,
   },
   'the earliest transaction of a reference is not looked for before the confirmation': {
     edits: [[`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
     machines: true,
+    seed: 1,
   },
   'the reference is not looked for': {
     edits: [[`${payment}/quoting.ts`, `mayBeThere ? await findEarlier(run, 'if-old') : undefined`, 'undefined'],
       [`${payment}/quoting.ts`, `const earlier = await findEarlier(run, 'now');`, 'const earlier = undefined;'],
       [`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
     machines: true,
+    seed: 1,
   },
   'no fence': {
     edits: [['test/simulation/memory-journal.ts', 'if (row?.fence !== claim.fence) throw', 'if (row === undefined) throw']],
+    seed: 1,
   },
   'no question': {
     edits: [[`${payment}/agreeing.ts`, 'covered || (await run.deps.approve(approval))', 'true']],
+    seed: 1,
   },
   'the answer to a creation is not compared': {
     edits: [[`${payment}/quoting.ts`, 'checkEcho(run.order, created);', ''], [`${payment}/agreeing.ts`, 'checkEcho(run.order, txn);', '']],
+    seed: 1,
   },
   'resolved addresses are not compared': {
     edits: [['src/wallet/quote/echo.ts', `Object.entries({ address, lnurlAddress, lnurl })`, `Object.entries({ address, lnurl: lnurlAddress === undefined ? lnurl : undefined })`]],
+    seed: 1,
   },
   'fees above the amount are covered by a standing yes': {
     edits: [[`${payment}/agreeing.ts`, `if (consent === 'standing') refuseUnusual(approval.unusual, quote);`, '']],
+    seed: 1,
   },
   'limits are not looked at when the money is let go': {
     edits: [[`${payment}/agreeing.ts`, 'checkSpend(deps.limits, quotedAmounts(order, { total, receives }), () => before.spent);', '']],
+    seed: 1,
+  },
+  'a reference that comes from the invoice is not used': {
+    edits: [[`${payment}/payment.ts`, `onceKey !== null && body.destReq.method === 'lightning' ? onceRef(onceKey) : undefined`, 'undefined']],
+    machines: true,
+  },
+  'the invoice is not looked for beside a given reference': {
+    edits: [[`${payment}/quoting.ts`, 'if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;', 'return;']],
+    machines: true,
+  },
+  'a reference that was used and is not seen yet is told as refused': {
+    edits: [[`${payment}/references.ts`, `return new Failure('pending', message, { next: { do: 'resume', id: ref }, cause });`,
+      `return new Failure('refused', message, { next: { do: 'resume', id: ref }, cause });`]],
+    machines: true,
+  },
+  'a claim that was lost while closing is swallowed': {
+    edits: [[`${payment}/run.ts`, 'if (trouble instanceof LostClaim) return trouble;', '']],
+  },
+  'figures below zero are not refused': {
+    edits: [['src/wallet/quote/quote.ts', 'if (figure?.lt(0)) throw', 'if (false) throw']],
+    seed: 1,
+  },
+  'what a conversion loses is not judged': {
+    edits: [['src/wallet/quote/terms.ts', 'if (loss.gt(usualRateLoss)) found.push(lossText(loss));', '']],
+  },
+  'the highest loss that was agreed to is not looked at': {
+    edits: [[`${payment}/agreeing.ts`, 'if (market !== undefined) checkRateLoss(terms, quote, market);\n  else if', 'if']],
+  },
+  'amounts are not held against the rate': {
+    edits: [['src/wallet/quote/quote.ts', 'if (!agrees) throw', 'if (false) throw']],
+  },
+  'an answer is compared only while it says quoted': {
+    edits: [[`${payment}/quoting.ts`, 'checkEcho(run.order, created);', `if (created.txnState === 'quoted') checkEcho(run.order, created);`],
+      [`${payment}/agreeing.ts`, 'checkEcho(run.order, txn);', `if (txn.txnState === 'quoted') checkEcho(run.order, txn);`]],
+  },
+  'names are not compared': {
+    edits: [['src/wallet/quote/echo.ts', '?? kycDifference(asked, given)', '']],
+    seed: 1,
+  },
+  'account numbers under another name are not compared': {
+    edits: [['src/wallet/quote/echo.ts', 'if (resolved !== undefined) return', 'if (false) return']],
+  },
+  'who bears the fees is not compared': {
+    edits: [['src/wallet/quote/echo.ts', `if (typeof answered === 'boolean' && answered !== asked) return`, 'if (false) return']],
+    seed: 1,
+  },
+  'a gateway can refuse a confirmation': {
+    edits: [['src/api/answer.ts', 'isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer)', 'isOwnRefusal: status >= 400 && status < 500 && status !== 429']],
+  },
+  'a page in place of the service can refuse a confirmation': {
+    edits: [['src/api/answer.ts', 'isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer)', 'isOwnRefusal: ownStatuses.has(status)']],
+  },
+  'a refusal after a doubt is the end': {
+    edits: [[`${payment}/confirm.ts`, 'isRefused = !inDoubt && isRefusal(error)', 'isRefused = isRefusal(error)'],
+      [`${payment}/confirm.ts`, 'if (inDoubt || (isRefusal(error) && !isRefused))', 'if (!isRefused && (inDoubt || isRefusal(error)))']],
+  },
+  'leases are not renewed while a request is out': {
+    edits: [[`${payment}/payment.ts`, 'return every(leaseMs / 3, () => void journal.renew(claim).catch(() => undefined));', 'return () => undefined;']],
+    seed: 1,
+  },
+  'a quote that was over when the answer came was over when it was confirmed': {
+    edits: [[`${payment}/settling.ts`, 'const sentAtService = service.serviceNow() - (now() - sentAt);', 'const sentAtService = service.serviceNow();']],
+    test: 'test/wallet/payment.test.ts',
+  },
+  'a clock that is moved forward opens a new day': {
+    edits: [['src/wallet/limits/limits.ts', 'earliest: Math.min(machineNow, serviceNow)', 'earliest: machineNow']],
+    test: 'test/wallet/payment.test.ts',
+  },
+  'the list is read until its pages say that they are all': {
+    edits: [['src/api/pages.ts', 'const isLast = received === total && repeated === 0 && rows.length < Math.min(from.size, usualPageSize);', 'const isLast = received >= (total ?? 0);']],
+    test: 'test/api/pages.test.ts',
+  },
+  'the present is read before the lock is there': {
+    edits: [['src/store/database/sqlite-database.ts', `    transaction: (action, { lasts } = { lasts: false }) =>
+      inTurn(async () => {`, `    transaction: (action, { lasts } = { lasts: false }) =>
+      inTurn(async () => {
+        const at = now();
+        sql.now = async () => at;`],
+      ['src/store/database/sqlite-database.ts', 'const sql: Sql = {', 'const sql = {']],
+    test: 'test/store/journal.test.ts',
+  },
+  'a refusal because of another confirmation is a refusal': {
+    edits: [[`${payment}/confirm.ts`, ' && !saysUnderWay(error)', '']],
+    machines: true,
+  },
+  'what another process has taken over was not let go': {
+    edits: [[`${payment}/payment.ts`, 'known = end.lost;', '']],
+    test: 'test/wallet/payment.test.ts',
+  },
+  'a payment in doubt that is cancelled had lapsed': {
+    edits: [[`${payment}/cancel-quote.ts`, 'if (intent?.txnId === txn.txnId && wasConfirmed(intent)) throw inDoubt(intent, txn);', '']],
+    test: 'test/wallet/cancel-quote.test.ts',
+  },
+  'a journal takes any move': {
+    edits: [['src/store/journal/steps.ts', 'if (after.step !== before.step && !moves.some(isMove)) {', 'if (false) {']],
+    test: 'test/store/journal.test.ts',
+  },
+  'a journal takes what cannot be': {
+    edits: [['src/store/journal/steps.ts', 'if (broken === undefined) return intent;', 'return intent;']],
+    test: 'test/store/journal.test.ts',
   },
 };

@@ -23,6 +23,8 @@ export interface ProcessOptions {
   readonly limits: Limits;
   readonly journalFaults: JournalFaults;
   readonly approve: (approval: Approval) => Promise<boolean>;
+  /** Called when a payment is taken from a process that is at work on it. */
+  readonly onRobbed: (what: string) => void;
 }
 
 /** What a command is given: a payment's needs, and what else the program has. */
@@ -132,7 +134,22 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     const [other = ''] = owner.split(' ');
     return alive.has(other) || (machine.keeper.isShared && !other.endsWith(machine.name));
   };
-  const tracks: Tracks = { intents: new Set(), latest: world.now() };
+  const { keeper } = machine;
+  const { diskFull, silent } = options.journalFaults;
+  // Only then does a lease hold as long as it is renewed.
+  const isSound = (keeper.isShared || machine.now === world.now) && diskFull() === 0 && (!keeper.isShared || silent() === 0);
+  const tracks: Tracks = {
+    intents: new Set(),
+    latest: world.now(),
+    drives(id) {
+      const before = keeper.drivers.get(id);
+      const isAwake = before !== undefined && before !== name && alive.has(before);
+      if (isAwake && isSound) options.onRobbed(`${name} has taken ${id} from ${before}, which is at work on it`);
+      if (isSound && options.stallAt === undefined) keeper.drivers.set(id, name);
+      else keeper.drivers.delete(id);
+    },
+    rests: (id) => void (keeper.drivers.get(id) === name && keeper.drivers.delete(id)),
+  };
   const journal = gated(machine.keeper, machine.keeper.open(lives), gate, world, options.journalFaults, tracks);
   let ids = 0;
   const deps: ProcessDeps = {

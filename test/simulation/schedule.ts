@@ -81,6 +81,7 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
       limits: books.limits,
       journalFaults: { diskFull: () => sky.diskFull, silent: () => sky.databaseSilent },
       approve,
+      onRobbed: (what) => void model.violations.push(what),
     });
   };
 
@@ -96,10 +97,11 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
     const process = start(machine);
     world.note(() => `${process.name} ${command} ${what} ${JSON.stringify(options)}`);
     const { isCalm } = sky;
+    const startedAt = world.now();
     const verdict = await process.run(action);
     const { name, tracks } = process;
     if (options.retry) for (const id of tracks.intents) books.retried.add(id);
-    if (verdict !== undefined) books.ended.push({ ...running, process: name, keeper: machine.keeper, tracks, verdict, isCalm });
+    if (verdict !== undefined) books.ended.push({ ...running, process: name, keeper: machine.keeper, tracks, startedAt, verdict, isCalm });
     return verdict;
   }
 
@@ -107,7 +109,11 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
     const options = sky.isCalm ? patient : optionsOf(chance);
     if (wish.consent === 'standing' && options.mode !== 'look') books.standing.add(keyOf(wish.order));
     const isThrifty = !sky.isCalm && chance.hits(0.2);
-    const terms = isThrifty ? { maxFee: { amount: '0.00000015', ccy: wish.order.body.sourceReq.ccy } } : {};
+    const isWary = !sky.isCalm && chance.hits(0.2);
+    const terms = {
+      ...(isThrifty && { maxFee: { amount: '0.00000015', ccy: wish.order.body.sourceReq.ccy } }),
+      ...(isWary && { maxRateLoss: '1' }),
+    };
     return run({ command: 'pay', machine, wishes: [wish], options }, wish.ref ?? wish.name, payWish(wish, terms, options));
   }
 

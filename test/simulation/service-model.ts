@@ -1,6 +1,6 @@
 // A model of the service: tokens, quotes that lapse, references, confirmations that count; truthful or not, as its traits are.
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
-import { listed, madeFrom, shown, type ModelTransaction } from './service-quotes.js';
+import { listed, madeFrom, olderPayments, shown, type ModelTransaction } from './service-quotes.js';
 import type { Traits } from './service-traits.js';
 import type { World } from './world.js';
 
@@ -30,12 +30,14 @@ export const tokenPath = '/api/v2/authentication/token-signature';
 const transactionPath = '/api/v2/transaction';
 const confirmation = /^\/api\/v2\/transaction\/([^/]+)\/confirm$/;
 export const accountId = 'ne01-sim';
+const longestWordingMs = 200;
 /** Who moved what nobody confirmed. */
 export const byItself = 'the service';
 
 export function createModel(world: World, traits: Traits): Model {
   const { chance } = world;
   const transactions: ModelTransaction[] = [];
+  const older = olderPayments(traits.olderPayments, world.now());
   const violations: string[] = [];
   const tokens = new Map([['token-0', world.now() + traits.tokenLifeMs]]);
   const find = (id: string | undefined): ModelTransaction | undefined => transactions.find(({ txnId }) => txnId === id);
@@ -75,19 +77,28 @@ export function createModel(world: World, traits: Traits): Model {
   }
 
   function confirm(txn: ModelTransaction, sent: Sent): HttpResponse {
+    if (txn.isTaken && txn.state === 'quoted' && traits.waitingRefusesMore) return refuse('a confirmation of it is being carried out');
     if (txn.isRefused) return chance.pick([refuse('insufficient balance'), json(403, { error: 'Permission denied' })]);
     const wasQuoted = txn.state === 'quoted';
     if (wasQuoted && world.now() >= txn.expiresAt) lapse(txn);
     if (txn.state === 'quoted') takeConfirmation(txn, sent);
     else if (!wasQuoted || !traits.answersLate) return tooLate(txn);
-    return json(200, shown(txn, txn.state, traits));
+    return json(200, shown(txn, inWords(txn), traits));
+  }
+
+  /** Put into words a moment after it was done: by then the time of the quote can be over. */
+  function inWords(txn: ModelTransaction): string {
+    const isLate = traits.saysExpiredTooEarly && world.now() + chance.below(longestWordingMs) >= txn.expiresAt;
+    return isLate && txn.state === 'quoted' ? 'expired' : txn.state;
   }
 
   function takeConfirmation(txn: ModelTransaction, sent: Sent): void {
     const waits = chance.below(traits.confirmationWaitsMs);
     if (waits === 0 || chance.hits(0.5)) return move(txn, sent);
     txn.isWaiting ||= traits.waitingOutlivesExpiry;
+    txn.isTaken = true;
     world.after(waits, () => {
+      txn.isTaken = false;
       const holds = txn.state === 'quoted' && (world.now() < txn.expiresAt || traits.waitingOutlivesExpiry);
       if (holds || (txn.state === 'expired' && traits.waitingOutlivesExpiry)) move(txn, sent);
     });
@@ -138,14 +149,17 @@ export function createModel(world: World, traits: Traits): Model {
   function list(query: URLSearchParams): HttpResponse {
     const limit = Math.min(Number(query.get('limit') ?? 20), traits.pageSize);
     const page = Number(query.get('page') ?? 1);
-    const at = world.now() - chance.below(traits.listLagMs);
+    const at = world.now() - (traits.lagsSteadily ? traits.listLagMs : chance.below(traits.listLagMs));
     const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(query.get(name) ?? ''));
-    const data = transactions.toReversed().flatMap((txn) => {
-      const state = txn.createdAt < (from ?? 0) || txn.createdAt > (to ?? 0) ? undefined : past(txn, at);
+    const isAskedFor = ({ createdAt }: { readonly createdAt: number }): boolean => createdAt >= (from ?? 0) && createdAt <= (to ?? 0);
+    const known = transactions.filter(isAskedFor).flatMap((txn) => {
+      const state = past(txn, at);
       return state === undefined ? [] : [listed(txn, state)];
     });
-    const total = data.length;
-    return json(200, { data: data.slice((page - 1) * limit, page * limit), pagination: { page, limit, total } });
+    const all = [...older.filter(isAskedFor), ...known];
+    if (!traits.oldestFirst) all.reverse();
+    const data = all.slice((page - 1) * limit, page * limit);
+    return json(200, { data, pagination: { page, limit, total: traits.miscounts ? data.length : all.length } });
   }
 
   const rates = (): HttpResponse =>

@@ -23,7 +23,7 @@ interface Asked {
 
 /** What was made of an order in another way than asked. */
 export type Twist =
-  | 'another destination' | 'another amount' | 'another currency' | 'another name' | 'another resolved address'
+  | 'another destination' | 'another amount' | 'another currency' | 'another name' | 'another resolved address' | 'another account number'
   | 'fees taken otherwise' | 'a negative fee' | 'a rate that its amounts contradict'
   /** For a person to decide. */
   | 'fees above the amount' | 'a bad rate';
@@ -48,6 +48,8 @@ export interface ModelTransaction {
   readonly history: { readonly at: number; readonly state: string }[];
   /** A confirmation was taken that will take effect whatever comes. */
   isWaiting: boolean;
+  /** One was taken, and has not taken effect yet. */
+  isTaken: boolean;
   /** Whose confirmation took effect, and when that one was sent. */
   movedBy: string | undefined;
   letGoAt: number | undefined;
@@ -82,6 +84,7 @@ export function madeFrom(asked: Asked, txnId: string, world: World, traits: Trai
     state: 'quoted',
     history: [{ at: now, state: 'quoted' }],
     isWaiting: false,
+    isTaken: false,
     movedBy: undefined,
     letGoAt: undefined,
     confirmedBy: new Set(),
@@ -120,6 +123,7 @@ function twistsOf({ sourceReq, destReq }: Asked, { computesAmounts }: Traits): [
       [destReq.method !== 'lightning', 'another amount'],
       [destReq.kyc !== undefined, 'another name'],
       [destReq.method === 'lnurl', 'another resolved address'],
+      [destReq.reqDetails?.['acctNum'] !== undefined, 'another account number'],
       [destReq.method === 'on-chain', 'fees taken otherwise'],
       [isExchange && computesAmounts, 'a rate that its amounts contradict'],
       [isExchange, 'a bad rate'],
@@ -146,6 +150,8 @@ function twisted(right: Figures, twist: Twist): Partial<Figures> {
       return { dest: { ...dest, kyc: { ...dest.kyc, details: { ...dest.kyc?.details, legalFullName: 'Mallory' } } } };
     case 'another resolved address':
       return details({ lnurlAddress: 'somebody@else.example' });
+    case 'another account number':
+      return details({ bankAcctNum: '999' });
     case 'fees taken otherwise':
       return { deducts: right.deducts !== true };
     case 'a negative fee':
@@ -183,6 +189,14 @@ export function shown(txn: ModelTransaction, txnState: string, { computesAmounts
     createdAt,
   };
 }
+
+/** As the list shows those of other times, a minute apart, which nobody of the schedule has made. */
+export const olderPayments = (count: number, now: number): { readonly createdAt: number }[] =>
+  Array.from({ length: count }, (_, index) => ({
+    txnId: `older-${index}`, extRefId: `older-ref-${index}`, txnState: 'completed', createdAt: now - (count - index) * 60_000,
+    sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: satoshi },
+    destReq: { ccy: 'BTC', method: 'lightning', amtRequested: satoshi },
+  }));
 
 /** As the list shows it: of each side what and how much. */
 export function listed({ txnId, extRefId, source, dest, amounts, createdAt }: ModelTransaction, txnState: string): object {

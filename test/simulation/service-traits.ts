@@ -4,7 +4,7 @@ import type { Chance } from './world.js';
 /** Behaviours that can be left out, to see which of them a failure needs. */
 export const behaviours = [
   'reads lag', 'expired is said too early', 'lists lag', 'used references are taken', 'confirmations wait',
-  'waiting outlives expiry', 'own refusals', 'other transactions', 'begun by themselves', 'gateways', 'clocks',
+  'waiting outlives expiry', 'waiting refuses more', 'own refusals', 'other transactions', 'begun by themselves', 'gateways', 'clocks',
 ] as const;
 
 export type Behaviour = (typeof behaviours)[number];
@@ -13,6 +13,11 @@ export interface Traits {
   readonly tokenLifeMs: number;
   readonly quoteLifeMs: number;
   readonly pageSize: number;
+  readonly oldestFirst: boolean;
+  /** Payments of other times that the list shows as well. */
+  readonly olderPayments: number;
+  /** What a page calls the number of all rows is the number of its own. */
+  readonly miscounts: boolean;
   /** A quote becomes `expired` by itself; otherwise only when it is confirmed too late. */
   readonly lapsesByItself: boolean;
   /** A late confirmation is answered with the transaction, or with code 2005. */
@@ -28,11 +33,15 @@ export interface Traits {
   /** A read tells `expired` from the quote's time alone, also of one that was confirmed a moment ago. */
   readonly saysExpiredTooEarly: boolean;
   readonly listLagMs: number;
+  /** It lags by as much as that every time; otherwise by up to that, each time differently. */
+  readonly lagsSteadily: boolean;
   readonly refusesUsedReferences: boolean;
   /** A confirmation takes effect up to so long after it was taken, whatever was answered. */
   readonly confirmationWaitsMs: number;
   /** One that was taken in time takes effect although the quote has lapsed meanwhile. */
   readonly waitingOutlivesExpiry: boolean;
+  /** While one waits to take effect, each further confirmation is refused. */
+  readonly waitingRefusesMore: boolean;
   /** Probability that the service itself refuses a confirmation. */
   readonly refusing: number;
   /** Probability that a creation makes something else than was asked. */
@@ -51,10 +60,15 @@ export interface Circumstances {
 }
 
 export function drawTraits(chance: Chance, { severalJournals, without }: Circumstances): Traits {
+  const isBusy = chance.hits(0.1);
   const drawn = {
     tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
     quoteLifeMs: chance.pick([2_000, 10_000, 30_000, 60_000]),
-    pageSize: chance.pick([1, 2, 100]),
+    // Who gives pages of a few rows counts them: a list of a few rows is not read again to see whether it is all.
+    pageSize: isBusy ? 20 : chance.pick([1, 2, 100]),
+    oldestFirst: chance.hits(0.3),
+    olderPayments: isBusy ? 21 : 0,
+    miscounts: isBusy,
     lapsesByItself: chance.hits(0.5),
     answersLate: chance.hits(0.5),
     failing: chance.pick([0, 0.2]),
@@ -64,9 +78,11 @@ export function drawTraits(chance: Chance, { severalJournals, without }: Circums
     readLagMs: chance.hits(0.3) ? chance.pick([1_000, 6_000, 20_000]) : 0,
     saysExpiredTooEarly: chance.hits(0.3),
     listLagMs: chance.hits(0.3) ? chance.pick([1_000, 6_000, 60_000]) : 0,
+    lagsSteadily: chance.hits(0.5),
     refusesUsedReferences: !chance.hits(0.25),
     confirmationWaitsMs: chance.hits(0.25) ? chance.pick([500, 5_000, 30_000]) : 0,
     waitingOutlivesExpiry: chance.hits(0.5),
+    waitingRefusesMore: chance.hits(0.5),
     refusing: chance.hits(0.15) ? 0.3 : 0,
     making: chance.hits(0.15) ? 0.5 : 0,
     beginning: chance.hits(0.05) ? 0.3 : 0,
@@ -82,6 +98,7 @@ export function drawTraits(chance: Chance, { severalJournals, without }: Circums
     refusesUsedReferences: used,
     confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,
     waitingOutlivesExpiry: drawn.waitingOutlivesExpiry && !severalJournals && !off('waiting outlives expiry'),
+    waitingRefusesMore: drawn.waitingRefusesMore && !off('waiting refuses more'),
     refusing: off('own refusals') ? 0 : drawn.refusing,
     making: off('other transactions') ? 0 : drawn.making,
     // Where each copy of a creation begins a payment of its own, nothing that a wallet does matters.

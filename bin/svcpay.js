@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Checks the version of Node and starts the program.
 'use strict';
-const { writeSync } = require('node:fs');
+const { fstatSync, readFileSync, statSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const [only, ...others] = process.argv.slice(2);
@@ -16,9 +16,28 @@ if (major < 20 || (major === 20 && minor < 19)) {
   } catch ({ code }) {
     process.exitCode = code === 'EPIPE' ? 0 : 1;
   }
+} else if (others.length === 0 && ['--help', '-h'].includes(only) && isPrinted(join(__dirname, '../dist/help.txt'))) {
+  // The same page as the program draws where no screen is.
 } else if (only === '__complete') {
   const { answer } = require('../dist/complete.cjs');
   writeSync(1, answer(others, require('../dist/pages.json'), process.env, require));
 } else {
   require('./load.js').load(join(__dirname, '../dist/main.cjs'));
+}
+
+/** A page goes out whole or, where nobody takes it at once, not at all: it is shorter than what a pipe takes in one piece. */
+function isPrinted(page) {
+  try {
+    if (isScreen()) return false;
+    writeSync(1, readFileSync(page));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** To ask for a terminal would load what drives one. */
+function isScreen() {
+  const out = fstatSync(1);
+  return out.isCharacterDevice() && out.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
 }

@@ -52,11 +52,25 @@ describe('as much is loaded as needed', () => {
     expect(modules).not.toContain('NativeModule stream');
   });
 
-  test('by --help: the table of commands, and no stream of Node', async () => {
+  test('by --help: one page that is ready', async () => {
     const { parts, kilobytes, modules } = await loadedBy(['--help'], {});
+    expect(parts).toBe(1);
+    expect(kilobytes).toBeLessThanOrEqual(4);
+    expect(modules).not.toContain('NativeModule stream');
+  });
+
+  test('by --help with more words: the table of commands, and no stream of Node', async () => {
+    const { parts, kilobytes, modules } = await loadedBy(['--no-color', '--help'], {});
     expect(parts).toBeLessThanOrEqual(3);
     expect(kilobytes).toBeLessThanOrEqual(110);
     for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto']) expect(modules).not.toContain(`NativeModule ${heavy}`);
+  });
+
+  test('by a completion: the pages of the commands, and next to nothing of Node', async () => {
+    const { parts, kilobytes, modules } = await loadedBy(['__complete', 'bash', 'tx', ''], {});
+    expect(parts).toBe(2);
+    expect(kilobytes).toBeLessThanOrEqual(150);
+    for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto', 'child_process']) expect(modules).not.toContain(`NativeModule ${heavy}`);
   });
 
   test('by wallets with a kept token: one request by Node alone', async ({ sandbox, around, home }) => {
@@ -73,6 +87,12 @@ describe('as much is loaded as needed', () => {
       expect(modules).not.toContain(`NativeModule ${heavy}`);
     }
   });
+});
+
+test('the page of --help that is ready is the one that the program draws', async ({ home }) => {
+  const [ready, drawn] = await Promise.all([svcpay(['--help'], { home }), svcpay(['--no-color', '--help'], { home })]);
+  expect(drawn.stdout).toMatch(/wallets/);
+  expect(ready.stdout).toBe(drawn.stdout);
 });
 
 describe('compiled code is kept beside the program', () => {

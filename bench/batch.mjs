@@ -18,7 +18,7 @@ const atMostMore = 1.5;
 export async function measure() {
   const folder = await mkdtemp(join(tmpdir(), 'svcpay-bench-'));
   try {
-    return [await pace(folder, 300, 4), await memory(folder)];
+    return [await pace(folder, 200, 4), await memory(folder)];
   } finally {
     await rm(folder, { recursive: true });
   }

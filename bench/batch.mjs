@@ -9,8 +9,8 @@ import { randomUUID } from 'node:crypto';
 
 const program = resolve(import.meta.dirname, '../bin/svcpay.js');
 const latencyMs = 200;
-/** A row is quoted and confirmed. */
-const requestsOfRow = 2;
+/** A row is quoted, looked for in the list once more, and confirmed, one after the other. */
+const requestsOfRow = 3;
 const atLeast = 0.95;
 /** Memory that ten times the rows may take besides. */
 const atMostMore = 1.5;
@@ -70,12 +70,14 @@ async function runBatch(folder, count, concurrency, url) {
     SVCPAY_BENCH_RSS: rssFile,
   };
   const begun = performance.now();
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
+  let said = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-1000)));
   const code = await new Promise((done) => child.once('close', done));
   const ms = performance.now() - begun;
-  if (code !== 0 || JSON.parse(stdout).paid !== count) throw new Error(`The batch ended with ${code}: ${stdout}`);
+  if (code !== 0 || JSON.parse(stdout).paid !== count) throw new Error(`The batch ended with ${code}: ${stdout}${said}`);
   return { ms, rss: Number(await readFile(rssFile, 'utf8')) };
 }
 
@@ -85,11 +87,12 @@ process.on('exit', () => writeFileSync(process.env.SVCPAY_BENCH_RSS, String(proc
 
 /** Just enough of the service: every transaction completes when it is confirmed. */
 async function startService(delayMs) {
-  const transactions = new Map();
+  /** Oldest first, as they were created. */
+  const transactions = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const answer = JSON.stringify(answerTo(request.method, request.url, body, transactions));
+    const answer = JSON.stringify(answerTo(request.method, new URL(request.url, 'http://localhost'), body, transactions));
     const send = () => response.setHeader('Content-Type', 'application/json').end(answer);
     if (delayMs === 0) send();
     else setTimeout(send, delayMs);
@@ -98,21 +101,28 @@ async function startService(delayMs) {
   return { url: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
 }
 
-function answerTo(method, url, body, transactions) {
-  if (url.includes('/authentication/')) {
+function answerTo(method, { pathname, searchParams }, body, transactions) {
+  if (pathname.includes('/authentication/')) {
     return { accessToken: 'bench', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-bench' };
   }
-  if (url.endsWith('/wallet/')) {
+  if (pathname.endsWith('/wallet/')) {
     const at = new Date().toISOString();
     const wallet = { id: 'w', ccy: 'BTC', amount: 1000, availableBalance: 1000, accountId: 'ne01-bench' };
     return { data: [{ ...wallet, createdAt: at, updatedAt: at }] };
   }
   if (method === 'POST') return quote(JSON.parse(body), transactions);
-  if (method === 'GET') return { data: [], pagination: { page: 1, limit: 100, total: 0 } };
-  const id = url.split('/').at(-2);
-  const confirmed = { ...transactions.get(id), txnState: 'completed' };
-  transactions.delete(id);
+  if (method === 'GET') return list(searchParams, transactions);
+  const confirmed = transactions.find(({ txnId }) => txnId === pathname.split('/').at(-2));
+  confirmed.txnState = 'completed';
   return confirmed;
+}
+
+/** The latest first. */
+function list(query, transactions) {
+  const since = Date.parse(query.get('startTime') ?? '') || 0;
+  const found = transactions.filter(({ createdAt }) => createdAt >= since).reverse();
+  const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 20)];
+  return { data: found.slice((page - 1) * limit, page * limit), pagination: { page, limit, total: found.length } };
 }
 
 function quote({ sourceReq, destReq, extRefId }, transactions) {
@@ -122,6 +132,6 @@ function quote({ sourceReq, destReq, extRefId }, transactions) {
     sourceReq: { ...sourceReq, servicepayFees: 0.00000001, networkFees: 0, expiresAt: now + 60_000, reqStatus: '0' },
     destReq: { ...destReq, amtRequested: sourceReq.amtRequested, reqStatus: '0' },
   };
-  transactions.set(txn.txnId, txn);
+  transactions.push(txn);
   return txn;
 }

@@ -31,8 +31,10 @@ interface Given {
 
 /** Undefined where the service does not tell the amounts, or tells them in a currency that is none. */
 export function figuresOf({ sourceReq, destReq }: ListedTransaction): Figures | undefined {
-  const [from, to] = [currencyOf(sourceReq), currencyOf(destReq)];
-  const [sent, arrived] = [amountOf(sourceReq, destReq), amountOf(destReq, sourceReq)];
+  const from = currencyOf(sourceReq);
+  const to = currencyOf(destReq);
+  const sent = amountOf(sourceReq, destReq);
+  const arrived = amountOf(destReq, sourceReq);
   if (from === undefined || to === undefined || sent === undefined || arrived === undefined) return undefined;
   const given = { sent, arrived, serviceFee: sourceReq.servicepayFees ?? 0, networkFee: sourceReq.networkFees ?? 0 };
   const exchanged = from === to ? 'arrived' : arrivesLess(destReq) ? 'sent less fees' : 'sent';
@@ -73,14 +75,16 @@ function workedOut<T>(
   from: string,
   to: string,
 ): Figures {
-  const [serviceFee, networkFee, arrived] = [read(given.serviceFee), read(given.networkFee), read(given.arrived)];
+  const serviceFee = read(given.serviceFee);
+  const networkFee = read(given.networkFee);
+  const arrived = read(given.arrived);
   const fees = plus(serviceFee, networkFee);
-  const sent = read(given.sent);
-  const exchanged = exchange === 'arrived' ? arrived : exchange === 'sent' ? sent : minus(sent, fees);
+  const exchanged = exchange === 'arrived' ? arrived : exchange === 'sent' ? read(given.sent) : minus(read(given.sent), fees);
+  const gets = { ccy: to, value: write(arrived) };
   return {
     left: { ccy: from, value: write(plus(exchanged, fees)) },
-    exchanged: { ccy: from, value: write(exchanged) },
-    arrived: { ccy: to, value: write(arrived) },
+    exchanged: exchange === 'arrived' ? gets : { ccy: from, value: write(exchanged) },
+    arrived: gets,
     serviceFee: { ccy: from, value: write(serviceFee) },
     networkFee: { ccy: from, value: write(networkFee) },
   };

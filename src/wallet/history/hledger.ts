@@ -16,7 +16,7 @@ function write({ time, title, note, txnId, reference, rate, postings }: Entry): 
 }
 
 /** A semicolon would begin a comment. */
-const withoutComment = (text: string): string => text.replaceAll(';', ',');
+const withoutComment = (text: string): string => (text.includes(';') ? text.replaceAll(';', ',') : text);
 
 /** A comma would begin another tag. */
-const tagValue = (text: string): string => text.replaceAll(',', ' ');
+const tagValue = (text: string): string => (text.includes(',') ? text.replaceAll(',', ' ') : text);

@@ -120,7 +120,7 @@ function answerTo(method, { pathname, searchParams }, body, transactions) {
 /** The latest first. */
 function list(query, transactions) {
   const since = Date.parse(query.get('startTime') ?? '') || 0;
-  const found = transactions.filter(({ createdAt }) => createdAt >= since).reverse();
+  const found = transactions.filter(({ createdAt }) => createdAt >= since).toReversed();
   const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 20)];
   return { data: found.slice((page - 1) * limit, page * limit), pagination: { page, limit, total: found.length } };
 }

@@ -218,4 +218,4 @@ async function losses(events, kills) {
   });
 }
 
-export const measure = async () => [await speed(10_000, 5), await losses(20_000, 3)];
+export const measure = async () => [await speed(20_000, 3), await losses(20_000, 3)];

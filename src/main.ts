@@ -139,7 +139,8 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     now: () => Date.now(),
     elapsed: () => performance.now(),
     random: () => Math.random(),
-    newId: () => crypto.randomUUID(),
+    // The global `crypto` is the whole of Web Crypto.
+    newId: () => process.getBuiltinModule('node:crypto').randomUUID(),
     sleep: (ms, signal) =>
       process.getBuiltinModule('node:timers/promises').setTimeout(ms, undefined, signal === undefined ? {} : { signal }),
     every: (ms, action) => {

@@ -1,5 +1,5 @@
 // Questions on a terminal that can draw nothing (`TERM=dumb`): a line is written, a line is read, no escape is used.
-import { createInterface, type Interface } from 'node:readline';
+import type { Interface } from 'node:readline';
 import { Failure } from '../../formats/failure.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
@@ -84,8 +84,10 @@ function lineReader({ stdin }: Terminal, signal: AbortSignal | undefined): () =>
   let reader: Interface | undefined;
   let hasEnded = false;
   let wake = (): void => undefined;
-  const open = (): void => {
+  const open = async (): Promise<void> => {
     if (reader !== undefined) return void stdin.open().resume();
+    // Not imported above, because few command lines ask.
+    const { createInterface } = await import('node:readline');
     reader = createInterface({ input: stdin.open(), terminal: false });
     reader.on('line', (line) => {
       lines.push(line);
@@ -98,7 +100,7 @@ function lineReader({ stdin }: Terminal, signal: AbortSignal | undefined): () =>
     signal?.addEventListener('abort', () => wake(), { once: true });
   };
   return async () => {
-    open();
+    await open();
     for (;;) {
       if (signal?.aborted === true) throw new Failure('interrupted', 'Interrupted at a question.');
       const line = lines.shift();

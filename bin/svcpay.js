@@ -14,7 +14,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
   try {
     writeSync(1, `${require('../package.json').version}\n`);
   } catch ({ code }) {
-    process.exitCode = code === 'EPIPE' ? 0 : 1;
+    if (code !== 'EPIPE') {
+      process.stderr.write(`stdout cannot be written (${code}): what belongs there is lost.\n`);
+      process.exitCode = 1;
+    }
   }
 } else if (others.length === 0 && ['--help', '-h'].includes(only) && isPrinted(join(__dirname, '../dist/help.txt'))) {
   // The same page as the program draws where no screen is.

@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const exitCode = await runCli(argv, proc);
   await outputs.flushed();
   const reason = outputs.whyLost();
-  await end(exitCode !== 0 || reason === undefined ? exitCode : await showLost(reason, argv, proc));
+  await end(exitCode !== 0 || reason === undefined ? exitCode : await showLost(reason, fate.isLetGo, argv, proc));
 
   async function crash(error: unknown): Promise<void> {
     await showUnexpected(error, argv, proc);

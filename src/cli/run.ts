@@ -41,12 +41,15 @@ export async function showUnexpected(error: unknown, argv: readonly string[], pr
  * For output that could not be written; resolves with the exit code. What a payment has come to stays true without its
  * receipt, everything else is done only when it can be read.
  */
-export async function showLost(reason: string, argv: readonly string[], proc: Process): Promise<number> {
+export async function showLost(reason: string, isLetGo: boolean, argv: readonly string[], proc: Process): Promise<number> {
   const message = `stdout cannot be written (${reason}): what belongs there is lost.`;
-  if (!movesMoney(argv)) return show(new Failure('unexpected', message), argv, proc);
+  if (!isLetGo && (!movesMoney(argv) || argv.some((word) => showsOnly.has(word)))) return show(new Failure('unexpected', message), argv, proc);
   proc.stderr.write(`Warning: ${message}\n`);
   return 0;
 }
+
+/** With one of these a command that moves money only prints. */
+const showsOnly: ReadonlySet<string> = new Set(['-h', '--help', '--quote-only', '--dry-run']);
 
 async function show(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): Promise<number> {
   const { showFailure } = await import('./show-failure.js');

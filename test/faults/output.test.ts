@@ -56,6 +56,11 @@ describe.concurrent('a command that only reads', () => {
     expect(run.error()).toMatchObject({ kind: 'unexpected', message: lost, exitCode: 1 });
   });
 
+  test.for([['send', '--help'], ['send', 'lnurl', 'shop@example.com', '1000sat', '--quote-only', '--json'], ['--version']])(
+    'svcpay %s %s %s: fails when its result is lost, also where another run of it could move money', async (line, { around }) => {
+      expect(await svcpay(line, { ...around, redirect: '>/dev/full' })).toMatchObject({ exitCode: 1, stdout: '' });
+    });
+
   const lines = [['--version'], ['--help'], ['send', '--help'], ['wallets'], ['help', 'exit-codes'], ['completion', 'zsh']];
   test.for(lines)('svcpay %s %s %s ends quietly when nobody reads it', async (line, { around }) => {
     const running = startSvcpay(line, around);

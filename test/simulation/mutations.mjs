@@ -13,28 +13,28 @@ export const mutations = {
     edits: [[`${payment}/agreeing.ts`, 'const { deps, order, claim } = run;', `const { deps, order, claim } = run;
       run.claim = { ...claim, intent: { ...claim.intent, step: 'confirming', approvedAt: deps.now() } };
       return;`]],
-    seed: 1,
+    seed: 38,
   },
   'another attempt after a lost confirmation': {
     edits: [[`${payment}/settling.ts`, `if (error instanceof Failure && error.kind === 'pending') throw error;`,
       `if (error instanceof Failure && error.kind === 'pending') return void (await nextAttempt(run));`]],
-    seed: 1,
+    seed: 147,
   },
   'another attempt after a confirmed payment was called expired': {
     edits: [[`${payment}/settling.ts`, 'if (hasLapsed(run.txn.txnState)) await endDoubt(run);',
       'if (hasLapsed(run.txn.txnState)) return void (await nextAttempt(run));']],
-    seed: 1,
+    seed: 109,
   },
   'a confirmed payment that was called expired is over': {
     edits: [[`${payment}/settling.ts`, 'if (hasLapsed(run.txn.txnState)) await endDoubt(run);', ''],
       [`${payment}/settling.ts`, 'isFinal(txnState) && !hasLapsed(txnState) ?', 'isFinal(txnState) ?'],
       [`${payment}/settling.ts`, 'if (hasLapsed(txnState) && wasConfirmed(run.claim.intent)) throw inDoubt', 'if (false) throw inDoubt']],
-    seed: 1,
+    seed: 109,
   },
   'the earliest transaction of a reference is not looked for before the confirmation': {
     edits: [[`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
     machines: true,
-    seed: 1,
+    seed: 255,
   },
   'the reference is not looked for': {
     edits: [[`${payment}/quoting.ts`, `mayBeThere ? await findEarlier(run, 'if-old') : undefined`, 'undefined'],
@@ -45,77 +45,92 @@ export const mutations = {
   },
   'no fence': {
     edits: [['test/simulation/memory-journal.ts', 'if (row?.fence !== claim.fence) throw', 'if (row === undefined) throw']],
-    seed: 1,
+    seed: 135,
   },
   'no question': {
     edits: [[`${payment}/agreeing.ts`, 'covered || (await run.deps.approve(approval))', 'true']],
-    seed: 1,
+    seed: 5,
   },
   'the answer to a creation is not compared': {
     edits: [[`${payment}/quoting.ts`, 'checkEcho(run.order, created);', ''], [`${payment}/agreeing.ts`, 'checkEcho(run.order, txn);', '']],
-    seed: 1,
+    seed: 6,
   },
   'resolved addresses are not compared': {
     edits: [['src/wallet/quote/echo.ts', `Object.entries({ address, lnurlAddress, lnurl })`, `Object.entries({ address, lnurl: lnurlAddress === undefined ? lnurl : undefined })`]],
-    seed: 1,
+    seed: 6,
   },
   'fees above the amount are covered by a standing yes': {
     edits: [[`${payment}/agreeing.ts`, `if (consent === 'standing') refuseUnusual(approval.unusual, quote);`, '']],
-    seed: 1,
+    seed: 68,
   },
   'limits are not looked at when the money is let go': {
     edits: [[`${payment}/agreeing.ts`, 'checkSpend(deps.limits, quotedAmounts(order, { total, receives }), () => before.spent);', '']],
-    seed: 1,
+    seed: 353,
   },
   'a reference that comes from the invoice is not used': {
     edits: [[`${payment}/payment.ts`, `onceKey !== null && body.destReq.method === 'lightning' ? onceRef(onceKey) : undefined`, 'undefined']],
     machines: true,
+    seed: 80,
   },
   'the invoice is not looked for beside a given reference': {
     edits: [[`${payment}/quoting.ts`, 'if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;', 'return;']],
     machines: true,
+    seed: 80,
   },
   'a reference that was used and is not seen yet is told as refused': {
     edits: [[`${payment}/references.ts`, `return new Failure('pending', message, { next: { do: 'resume', id: ref }, cause });`,
       `return new Failure('refused', message, { next: { do: 'resume', id: ref }, cause });`]],
     machines: true,
+    seed: 1_542,
   },
   'a claim that was lost while closing is swallowed': {
     edits: [[`${payment}/run.ts`, 'if (trouble instanceof LostClaim) return trouble;', '']],
+    seed: 2_310,
   },
   'figures below zero are not refused': {
     edits: [['src/wallet/quote/quote.ts', 'if (figure?.lt(0)) throw', 'if (false) throw']],
-    seed: 1,
+    seed: 12,
   },
   'what a conversion loses is not judged': {
     edits: [['src/wallet/quote/terms.ts', 'if (loss.gt(usualRateLoss)) found.push(lossText(loss));', '']],
+    seed: 68,
   },
   'the highest loss that was agreed to is not looked at': {
-    edits: [[`${payment}/agreeing.ts`, 'if (market !== undefined) checkRateLoss(terms, quote, market);\n  else if', 'if']],
+    edits: [['src/wallet/quote/terms.ts', 'if (loss.lte(maxRateLoss)) return;', 'return;']],
+    test: 'test/wallet/payment.test.ts',
+  },
+  'a rate of zero is a rate': {
+    edits: [['src/wallet/history/rates.ts', 'each.pair === pair && each.rate.gt(0)', 'each.pair === pair']],
+    test: 'test/wallet/payment.test.ts',
   },
   'amounts are not held against the rate': {
     edits: [['src/wallet/quote/quote.ts', 'if (!agrees) throw', 'if (false) throw']],
+    seed: 674,
   },
   'an answer is compared only while it says quoted': {
     edits: [[`${payment}/quoting.ts`, 'checkEcho(run.order, created);', `if (created.txnState === 'quoted') checkEcho(run.order, created);`],
       [`${payment}/agreeing.ts`, 'checkEcho(run.order, txn);', `if (txn.txnState === 'quoted') checkEcho(run.order, txn);`]],
+    seed: 399,
   },
   'names are not compared': {
     edits: [['src/wallet/quote/echo.ts', '?? kycDifference(asked, given)', '']],
-    seed: 1,
+    seed: 776,
   },
   'account numbers under another name are not compared': {
     edits: [['src/wallet/quote/echo.ts', 'if (resolved !== undefined) return', 'if (false) return']],
+    seed: 1_602,
   },
   'who bears the fees is not compared': {
     edits: [['src/wallet/quote/echo.ts', `if (typeof answered === 'boolean' && answered !== asked) return`, 'if (false) return']],
-    seed: 1,
+    seed: 592,
   },
   'a gateway can refuse a confirmation': {
     edits: [['src/api/answer.ts', 'isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer)', 'isOwnRefusal: status >= 400 && status < 500 && status !== 429']],
+    seed: 28,
   },
   'a page in place of the service can refuse a confirmation': {
     edits: [['src/api/answer.ts', 'isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer)', 'isOwnRefusal: ownStatuses.has(status)']],
+    seed: 412,
   },
   'a refusal after a doubt is the end': {
     edits: [[`${payment}/confirm.ts`, 'isRefused = !inDoubt && isRefusal(error)', 'isRefused = isRefusal(error)'],
@@ -123,7 +138,6 @@ export const mutations = {
   },
   'leases are not renewed while a request is out': {
     edits: [[`${payment}/payment.ts`, 'return every(leaseMs / 3, () => void journal.renew(claim).catch(() => undefined));', 'return () => undefined;']],
-    seed: 1,
   },
   'a quote that was over when the answer came was over when it was confirmed': {
     edits: [[`${payment}/settling.ts`, 'const sentAtService = service.serviceNow() - (now() - sentAt);', 'const sentAtService = service.serviceNow();']],

@@ -1,7 +1,7 @@
 // The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
-import type { Transaction } from '../../src/api/types.js';
+import type { Rates, Transaction } from '../../src/api/types.js';
 import { LostClaim, type IntentChange } from '../../src/store/journal/journal.js';
 import { money } from '../../src/formats/amount.js';
 import { swapOrder, type Order } from '../../src/wallet/payment/orders.js';
@@ -508,6 +508,32 @@ describe('a confirmation', () => {
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'resume', id: 't1' } });
     expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
   });
+});
+
+describe('a conversion that loses 10 %', () => {
+  const answers: readonly (readonly [rates: Rates, maxRateLoss: string | undefined, end: string])[] = [
+    [{ BTCUSDT: 100_000 }, '1', 'limit'],
+    [{ BTCUSDT: 100_000 }, '20', 'paid'],
+    [{ BTCUSDT: 100_000 }, undefined, 'limit'],
+    [{ BTCUSDT: 0, USDTBTC: 0.00001 }, undefined, 'limit'],
+    [{ BTCUSDT: 0 }, '1', 'paid'],
+    [{}, '1', 'paid'],
+  ];
+  test.each(answers)('by the rates %j, with a highest loss of %s: %s', async (rates, maxRateLoss, end) => {
+    const made = bench();
+    made.rates = rates;
+    made.quotes = (body) => ({ fxRate: 90_000, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 } });
+    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+    const paying = pay({ order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' }, waiting, made.deps);
+    expect(await paying.then(() => 'paid', (error: unknown) => (error instanceof Failure ? error.kind : error))).toBe(end);
+  });
+});
+
+test('a conversion at the rate 0 is not obeyed', async () => {
+  const made = bench();
+  made.quotes = (body) => ({ fxRate: 0, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 } });
+  const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+  await expect(pay({ order: swap, ref: 'R', terms: {}, consent: 'standing' }, waiting, made.deps)).rejects.toMatchObject({ kind: 'refused' });
 });
 
 describe('a later state of a quote that was let go elsewhere', () => {

@@ -114,7 +114,7 @@ async function all() {
     rows: 50,
   });
   await picture('payout', ['payout', '--no-wait'], {
-    title: 'The payout wizard: country, bank, account, both parties, then the card with the rate and both amounts',
+    title: 'The payout wizard at its last step: what is answered is folded to a line a step',
     rows: 40,
     dialogue: [
       ['? Country to pay out to', 'vietn'],
@@ -137,12 +137,10 @@ async function all() {
       ['? Purpose of the payment', `1${enter}`],
       ['? Source of the funds', `2${enter}`],
       ['? Relationship to the recipient', `3${enter}`],
-      ['? Amount the recipient gets', `500000${enter}`],
-      ['? Keep your own details', enter],
-      ['? Keep the recipient', enter],
+      ['? Amount the recipient gets', '500000'],
     ],
-    until: 'quote valid',
-    leave: `y${enter}`,
+    until: '500000',
+    leave: '\u0003',
   });
   copyFileSync(payroll, join(home, 'payroll.csv'));
   await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answer } from '../../src/complete.js';
 import { complete } from '../../src/cli/help/complete.js';
 import { completionScript, shells } from '../../src/cli/help/completion-scripts.js';
 import { manualPage } from '../../src/cli/help/manual-page.js';
@@ -140,6 +141,18 @@ describe('in a real shell', () => {
     const command = `source '${script('fish')}'; cd '${home}'; complete --do-complete '${line}'`;
     const lines = linesOf(execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }));
     expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
+  });
+
+  test('PowerShell is not at hand: its script is whole, asks with the words, and keeps file names to where they belong', () => {
+    const lines = completionScript('powershell');
+    for (const [open, close] of ['{}', '()', '[]']) expect(lines.split(open ?? '').length).toBe(lines.split(close ?? '').length);
+    expect(lines).toContain('Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {');
+    expect(lines.indexOf("-contains ':files') { return }")).toBeGreaterThan(lines.indexOf('svcpay __complete powershell @words'));
+    expect(lines.indexOf("-eq 0) { return '' }")).toBeGreaterThan(lines.indexOf("-contains ':files'"));
+    const told = (...words: string[]): string => answer(['powershell', ...words], pages, env, () => Database);
+    expect(told('completion', "''").split('\n')[0]).toBe('bash\t');
+    expect(told('batch', "''")).toBe(':files\n');
+    expect(told('send', 'lightning', "''")).toBe('');
   });
 
   /** zsh completes only at a terminal; compadd is replaced so that it tells what it was handed. */

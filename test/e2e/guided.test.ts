@@ -75,6 +75,8 @@ describe('a guided flow', { timeout: 20_000 }, () => {
     ['swap', 'missing AMOUNT, FROM, TO and --yes:'],
     ['swap 25usdt --yes', 'missing TO:'],
     ['receive', 'Missing lightning, onchain or address:'],
+    ['receive address', 'Missing btc, usdt or lightning:'],
+    ['batch', 'Not sent: missing FILE:'],
     ['receive onchain', 'Missing AMOUNT (as in 50000sat):'],
   ];
   test('is none in a pipe: what is missing is named at once', async ({ around }) => {

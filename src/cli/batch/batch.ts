@@ -1,7 +1,10 @@
 // Pays many rows of a CSV file: checks all first, asks once, pays several at a time, and goes on where it was stopped.
+import { existsSync } from 'node:fs';
+import { Failure } from '../../formats/failure.js';
 import { runBatchFile } from './batch-flow.js';
 import { batchOptions } from './batch-options.js';
 import { batchFields } from '../../terminal/cards/batch-view.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { contextUnder, openDrain } from './drain.js';
 import { file } from '../values.js';
@@ -9,7 +12,7 @@ import { file } from '../values.js';
 export const batch = defineCommand({
   fields: batchFields,
   arguments: {
-    file: file().describe(
+    file: file().optional().describe(
       'CSV with a head: ref, to, amount, currency, note, from; for payouts the flags of payout as columns; - for stdin',
     ),
   },
@@ -23,9 +26,19 @@ export const batch = defineCommand({
   async run({ file, ...flags }, context) {
     const drain = openDrain(context);
     try {
-      await runBatchFile(file, flags, drain, contextUnder(drain.cut, context));
+      await runBatchFile(file ?? (await askFile(context)), flags, drain, contextUnder(drain.cut, context));
     } finally {
       drain.end();
     }
   },
 });
+
+const askFile = ({ ask }: Needs<'ask'>): Promise<string> =>
+  ask.parsed({
+    message: 'File with the rows, as CSV',
+    flag: 'FILE',
+    parse: (given) => {
+      if (existsSync(given)) return given;
+      throw new Failure('usage', given === '' ? 'An answer is needed here.' : `There is no file ${given.slice(0, 80)}.`);
+    },
+  });

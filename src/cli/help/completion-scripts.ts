@@ -59,7 +59,11 @@ Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {
     Where-Object { $_.Extent.StartOffset -lt $position } | ForEach-Object { $_.ToString() })
   # An empty word would not be handed over.
   if ($word -eq '') { $words += "''" }
-  & svcpay __complete powershell @words 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
+  $offers = @(& svcpay __complete powershell @words 2>$null)
+  # Nothing at all leaves the word to the shell, which offers file names; an empty text keeps it from that.
+  if ($offers -contains ':files') { return }
+  if ($offers.Count -eq 0) { return '' }
+  $offers | ForEach-Object {
     $value, $about = $_ -split [char]9, 2
     $shown = if ($value -match '\s') { "'$value'" } else { $value }
     if (-not $about) { $about = $value }

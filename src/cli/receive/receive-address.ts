@@ -23,7 +23,7 @@ export interface Permanent {
 
 export const receiveAddress = defineCommand({
   fields: depositFields,
-  arguments: { ccy: choice(kinds).describe('btc, usdt or lightning (the Lightning Address, where the account has one)') },
+  arguments: { ccy: choice(kinds).optional().describe('btc, usdt or lightning (the Lightning Address, where the account has one)') },
   options: {
     chain: choice(['tron', 'eth'], 'CHAIN').optional().describe('for usdt: tron or eth'),
     qrFile: qrFile(),
@@ -33,7 +33,8 @@ export const receiveAddress = defineCommand({
     ['svcpay receive address usdt --chain tron -q', 'the address alone, for a script'],
     ['svcpay receive address lightning', 'the Lightning Address, where the account record names one'],
   ],
-  async run({ ccy, chain, qrFile }, context) {
+  async run({ ccy: given, chain, qrFile }, context) {
+    const ccy = given ?? (await askCurrency(context));
     if (ccy !== 'usdt' && chain !== undefined) throw new Failure('usage', '--chain is for usdt. Leave it out.');
     await showAddress({ ccy, chain }, qrFile, context);
   },
@@ -54,6 +55,18 @@ interface CheckedDeposit {
 }
 
 const deposits = { btc: bitcoinDeposit, lightning: lightningDeposit };
+
+async function askCurrency({ ask }: Needs<'ask'>): Promise<Permanent['ccy']> {
+  return ask.select({
+    message: 'Which address?',
+    flag: 'btc, usdt or lightning',
+    choices: [
+      { value: 'btc', name: 'Bitcoin' },
+      { value: 'usdt', name: 'USDT' },
+      { value: 'lightning', name: 'Lightning Address', description: 'where the account has one' },
+    ],
+  });
+}
 
 /** No default: what is sent over the wrong chain is lost. */
 async function askChain({ ask }: Needs<'ask'>): Promise<Chain> {

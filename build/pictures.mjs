@@ -143,6 +143,11 @@ async function all() {
     leave: '\u0003',
   });
   copyFileSync(payroll, join(home, 'payroll.csv'));
+  const account = ['--country', 'VN', '--institution', '970436', '--acct-num', '0123456789', '--acct-name', 'LE VAN A'];
+  const recipient = ['--recipient-type', 'individual', '--recipient-name', 'Le Van A', '--recipient-country', 'VN'];
+  const sender = ['--sender-type', 'individual', '--sender-name', 'Jane Roe', '--sender-country', 'DE'];
+  const codes = ['--purpose', '1', '--source', '2', '--relationship', '3'];
+  svcpay('payout', ...account, ...recipient, ...sender, ...codes, '--amount', '500000vnd', '--yes', '--no-wait');
   await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {
     title: 'A batch: what all rows cost before the yes, and what became of each row',
     rows: 30,

@@ -143,7 +143,10 @@ function noCommand(program: Commander, { explain }: ProgramOptions): Failure {
 
 function groupFailure(group: Commander): Failure {
   const names = group.commands.map((child) => child.name()).join(', ');
-  return new Failure('usage', `"${group.name()}" needs one of: ${names}.`, { hint: `svcpay ${group.name()} --help` });
+  const path: string[] = [];
+  for (let each: Commander | null = group; each !== null; each = each.parent) path.unshift(each.name());
+  const [, ...words] = path;
+  return new Failure('usage', `"${words.join(' ')}" needs one of: ${names}.`, { hint: `${path.join(' ')} --help` });
 }
 
 function rawWord(received: unknown): RawValues[string] {

@@ -295,6 +295,7 @@ describe('the flags', () => {
     { why: 'an amount that no country pays out', flags: { amount: '500sat' }, says: /Payouts are in CAD, INR, .*write it as in 500000vnd/ },
     { why: 'a phone without country code', flags: { senderPhone: '0912345678' }, says: /no country code/ },
     { why: 'a mobile number of another country', flags: { country: 'KE', acctNum: '+84912345678' }, says: /begin with \+254/ },
+    { why: 'a name that was copied with the number', flags: { country: 'VN', acctNum: '0123456789 LE VAN A' }, says: /cannot be an account number/ },
     { why: 'a name without letters', flags: { acctName: '123' }, says: /cannot be a name/ },
     { why: 'a code that is no number', flags: { purpose: '-1' }, says: /not a whole number/ },
     { why: 'nobody in the address book', flags: { recipient: 'Bob' }, says: /no "Bob" in your address book/ },

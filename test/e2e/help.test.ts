@@ -18,6 +18,7 @@ describe.concurrent('a name that is not there', () => {
     { line: ['config', 'unst'], says: 'Did you mean config unset?' },
     { line: ['wallets', 'BTC', 'USDT'], says: 'Too many words: "wallets" takes 1, not 2.' },
     { line: ['config', 'unset'], says: 'KEY is missing.' },
+    { line: ['sandbox', 'clock'], says: '"sandbox clock" needs one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help' },
   ];
   test.for(meant)('svcpay $line is refused: $says', async ({ line, says }, { home }) => {
     const run = await svcpay(line, { home });

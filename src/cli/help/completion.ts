@@ -4,7 +4,7 @@ import { choice } from '../values.js';
 import { completionScript, shells } from './completion-scripts.js';
 
 export const completion = defineCommand({
-  arguments: { shell: choice(shells).describe('the shell to complete in') },
+  arguments: { shell: choice(shells, 'SHELL').describe(`the shell to complete in: ${shells.join(', ')}`) },
   options: {},
   examples: [
     ['source <(svcpay completion bash)', 'for this bash; put the line into ~/.bashrc to keep it'],

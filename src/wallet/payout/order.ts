@@ -106,7 +106,10 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
  */
 export function parseAccountNumber(text: string, { code, country, institutionType, format }: PayoutMethod): string {
   if (institutionType === 'mobile') return parsePhoneIn(text, country.callingCode);
-  const spaceless = text.replace(/\s/g, '');
+  const groups = text.trim().split(/\s+/);
+  // A word beside the number is a name that was copied along with it.
+  const isOther = groups.length > 1 && groups.some((group) => /^\p{L}+$/u.test(group));
+  const spaceless = isOther ? '' : groups.join('');
   const account = [spaceless, spaceless.replaceAll('-', '')].find((each) => format.pattern.test(each));
   if (account !== undefined) return account;
   throw new Failure('usage', `"${text.slice(0, 40)}" cannot be an account number for ${code}: ${format.words} are needed.`);

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/output.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
@@ -32,6 +33,7 @@ export async function runPayment(
   context: PayingNeeds,
 ): Promise<void> {
   const { globals } = context;
+  const options = optionsOf(flags);
   demandAnswers([], flags, context);
   const noted = flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
   const request = {
@@ -41,7 +43,7 @@ export async function runPayment(
     consent: globals.yes ? ('standing' as const) : ('none' as const),
   };
   const asked = { ...presentation, isAsked: !flags.quoteOnly };
-  await showPayment(asked, (deps) => pay(request, optionsOf(flags), deps), context);
+  await showPayment(asked, (deps) => pay(request, options, deps), context);
 }
 
 /** Throws Failure `declined` that names all that is missing, the yes too, where nobody can be asked for it. */
@@ -72,9 +74,12 @@ export async function showPayment(
   }
 }
 
-/** How long to wait, and the like, from the flags of a payment. */
+/** How long to wait, and the like, from the flags of a payment. Throws Failure `usage` where they contradict each other. */
 export function optionsOf(flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>): PaymentOptions {
   const { wait, waitTimeout, retry, quoteOnly } = flags;
+  if (wait === false && waitTimeout !== undefined) {
+    throw new Failure('usage', '--no-wait does not wait, and --wait-timeout says how long. Give one of them.');
+  }
   return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, mode: quoteOnly ? 'look' : 'pay' };
 }
 

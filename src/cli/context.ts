@@ -116,7 +116,12 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     env,
     flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
   });
-  const settings = once(() => resolveSettings(globals, env, config.read(), line.createsProfile));
+  const settings = once(() => {
+    if (globals.sandbox && globals.baseUrl !== undefined) {
+      throw new Failure('usage', '--sandbox and --base-url name two services. Give one of them.');
+    }
+    return resolveSettings(globals, env, config.read(), line.createsProfile);
+  });
   const out = outputOf(terminal, globals);
   const reports = clientReports(out, proc.now);
   closers.push(reports.close);

@@ -19,7 +19,7 @@ describe('a guided flow', { timeout: 20_000 }, () => {
     tty.type(`${tron}${enter}`);
     await tty.waitFor('Amount in USDT');
     tty.type(escape);
-    await tty.waitFor(/Pay to [^?]*\(esc back\) \(TJCnKsPa7y5ok/);
+    await tty.waitFor(/esc back\) \(TJCnKsPa7y5ok/);
     tty.type(enter);
     await tty.waitFor('Amount in USDT');
     tty.type(`99 999 USDT${enter}`);
@@ -41,7 +41,7 @@ describe('a guided flow', { timeout: 20_000 }, () => {
     tty.type(enter);
     await tty.waitFor('To');
     tty.type(enter);
-    await tty.waitFor('Amount to give, as in 50000sat');
+    await tty.waitFor('Amount to give (as in 50000sat');
     tty.type(`50 000 sat${enter}`);
     await tty.waitFor(/Pay .*\? /);
     tty.type(`y${enter}`);

@@ -128,6 +128,14 @@ describe('svcpay sandbox', () => {
     expect((await sandbox('tx', 'list', '-q')).stdout.trim().split('\n')).toHaveLength(1);
   });
 
+  test('takes a reference where a transaction is named', async ({ home }) => {
+    const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
+    await sandbox('receive', 'onchain', '0.001btc', '--ref', 'rent', '--no-wait', '-q');
+    expect((await sandbox('sandbox', 'pay', 'rent', '-q')).stdout).toBe((await sandbox('tx', 'get', 'rent', '-q')).stdout);
+    expect(await sandbox('sandbox', 'deliveries', '--txn', 'rent', '--json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    expect(await sandbox('sandbox', 'pay', 'lease')).toMatchObject({ exitCode: 3, stdout: '' });
+  });
+
   test('delivers to an https receiver whose authority it was told to trust', async ({ home, onTestFinished }) => {
     const tls = makeCertificate(home);
     const receiver = await startReceiver({ key: readFileSync(tls.key, 'utf8'), cert: readFileSync(tls.cert, 'utf8') });

@@ -40,7 +40,8 @@ function notThere(error: unknown): boolean {
 }
 
 /** Without asking the service: by reference or id in the journal, or by its beginning among those seen. */
-async function knownId(name: string, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> {
+/** What this machine alone knows of a name; undefined for nothing. */
+export async function knownId(name: string, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> {
   // What was begun here belongs to the account of the key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   // A journal that cannot be opened is no reason not to look at a transaction.

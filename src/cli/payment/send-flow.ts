@@ -84,11 +84,11 @@ function askSend(
   };
   return walk<SendWords>(start, [
     asking('destination', (soFar, before) =>
-      ask.steps.parsed({ message: destinationQuestion(soFar.kind), flag: 'DESTINATION', default: before?.to, parse: parse(soFar, 'to') })),
+      ask.steps.parsed({ message: 'Pay to', example: exampleOf(soFar.kind), flag: 'DESTINATION', default: before?.to, parse: parse(soFar, 'to') })),
     asking('way', (soFar, before) =>
       taking(ask.steps.select({ ...wayQuestion, default: before?.via }), (via) => ({ ...soFar, via }))),
     asking('amount', (soFar, before, ccy) =>
-      ask.steps.parsed({ message: amountQuestion(ccy), flag: 'AMOUNT', default: before?.amount, parse: parse(soFar, 'amount') })),
+      ask.steps.parsed({ ...amountQuestion(ccy), flag: 'AMOUNT', default: before?.amount, parse: parse(soFar, 'amount') })),
   ], before);
 }
 
@@ -99,12 +99,12 @@ const destinationNames: Readonly<Record<SendKind, string>> = {
   usdt: 'a TRON address',
 };
 
-const destinationQuestion = (kind: SendKind | undefined): string =>
-  `Pay to (${kind === undefined ? 'an invoice, an address, a Lightning Address' : destinationNames[kind]})`;
+const exampleOf = (kind: SendKind | undefined): string =>
+  kind === undefined ? 'an invoice, an address, a Lightning Address' : destinationNames[kind];
 
-const amountQuestion = (ccy: string | undefined): string => {
-  if (ccy === undefined) return 'Amount, as in 50000sat or 5usdt';
-  return ccy === 'BTC' ? 'Amount, as in 50000sat' : `Amount in ${ccy}`;
+const amountQuestion = (ccy: string | undefined) => {
+  if (ccy === undefined) return { message: 'Amount', example: 'as in 50000sat or 5usdt' };
+  return ccy === 'BTC' ? { message: 'Amount', example: 'as in 50000sat' } : { message: `Amount in ${ccy}` };
 };
 
 const wayQuestion = {

@@ -80,12 +80,13 @@ function askSwap(
     (soFar, before) => {
       if (soFar.amount !== undefined) return undefined;
       const ccy = receive ? soFar.to : soFar.from;
-      const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? ', as in 50000sat' : `, in ${ccy}`}`;
+      const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}`;
+      const example = ccy === 'BTC' ? 'as in 50000sat' : undefined;
       const parse = (amount: string): SwapWords => {
         parseAmount(amount, ccy);
         return { ...soFar, amount };
       };
-      return ask.parsed({ message, flag: 'AMOUNT', default: before?.amount, parse });
+      return ask.parsed({ message, example, flag: 'AMOUNT', default: before?.amount, parse });
     },
   ], before);
 }

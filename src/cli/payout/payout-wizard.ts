@@ -130,8 +130,9 @@ function destinationSteps(start: Draft, asking: AskingOf<Asking>): DraftStep[] {
     step('acctNum', ({ method }, before) => {
       const isMobile = method?.institutionType === 'mobile';
       const parse = (text: string): string => (method === undefined ? text : parseAccountNumber(text, method));
-      const message = isMobile ? `Mobile number, with +${method.country.callingCode}` : `Account number${method === undefined ? '' : `, ${method.format.words}`}`;
-      return account.ask.parsed({ message, flag: '--acct-num NUMBER', default: before?.acctNum, parse });
+      const message = isMobile ? 'Mobile number' : 'Account number';
+      const example = isMobile ? `with +${method.country.callingCode}` : method?.format.words;
+      return account.ask.parsed({ message, example, flag: '--acct-num NUMBER', default: before?.acctNum, parse });
     }),
     step('acctName', (_soFar, before) =>
       account.ask.parsed({ message: 'Name on the account', flag: '--acct-name NAME', default: before?.acctName, parse: parseLine })),
@@ -255,7 +256,8 @@ function fundsSteps({ ask, recipients }: WizardDeps): DraftStep[] {
       const used = known === undefined ? '' : `; ${known} was used last time for ${chosen || recipientName}`;
       const suggested = before?.[name] ?? known;
       return ask.parsed({
-        message: `${message}, a number: ask the service for its list${used}`,
+        message,
+        example: `a number: ask the service for its list${used}`,
         flag: `--${name} N`,
         default: suggested === undefined ? undefined : String(suggested),
         parse: readCode,

@@ -88,7 +88,7 @@ export async function runReceive(
     return text;
   };
   const examples = method === 'lightning' ? '50000sat or 10usd' : '0.01btc';
-  const question = { message: `Amount to ask for, as in ${examples}`, flag: 'AMOUNT', parse };
+  const question = { message: 'Amount to ask for', example: `as in ${examples}`, flag: 'AMOUNT', parse };
   const flow = {
     ask: async (text: string, before?: string): Promise<string | Back> =>
       text === '' ? context.ask.steps.parsed({ ...question, default: before }) : text,

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { deliveryList } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
+import { transactionId } from '../history/seen.js';
 import { listOf, queryOf } from './control-answers.js';
 import { controlSandbox } from './control.js';
 import { choice, transaction, whole } from '../values.js';
@@ -35,7 +36,8 @@ export const sandboxDeliveries = defineCommand({
       const again = await controlSandbox(context, 'POST', `deliveries/${replay}/replay`, deliverySchema);
       return context.out.list([again], deliveryList);
     }
-    const path = `deliveries${queryOf({ txnId: txn, status, limit })}`;
+    const txnId = txn === undefined ? undefined : await transactionId(txn, context);
+    const path = `deliveries${queryOf({ txnId, status, limit })}`;
     const { data } = await controlSandbox(context, 'GET', path, listOf(deliverySchema));
     await context.out.list(data, deliveryList);
   },

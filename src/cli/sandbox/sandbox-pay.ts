@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
 import { defineCommand } from '../define.js';
+import { transactionId } from '../history/seen.js';
 import { controlSandbox } from './control.js';
 import { amount, text } from '../values.js';
 
@@ -23,8 +24,13 @@ export const sandboxPay = defineCommand({
     ['svcpay sandbox pay tb1q… 0.01btc', 'a deposit at a permanent address'],
   ],
   async run({ target, amount: sent }, context) {
-    const body = { target, amount: sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}` };
-    const paid = await controlSandbox(context, 'POST', 'pay', paidSchema, body);
+    const amount = sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}`;
+    const pay = (what: string): Promise<Paid> => controlSandbox(context, 'POST', 'pay', paidSchema, { target: what, amount });
+    const paid = await pay(target).catch(async (error: unknown) => {
+      const txnId = await transactionId(target, context).catch(() => undefined);
+      if (txnId === undefined || txnId === target) throw error;
+      return pay(txnId);
+    });
     await context.out.record(paid, {
       screen: () => [`  ${describe(paid)}`],
       columns: [

@@ -4,7 +4,9 @@ import type { EventStore, StoredEvent } from '../../store/events/event-store.js'
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
 import { openForwarder, parseTarget } from '../../webhooks/forward.js';
 import { replay, type Replayed } from '../../webhooks/replay.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { knownId } from '../history/seen.js';
 import { eventRow } from './event-row.js';
 import { defaultListenUrl, headerOf } from './receiving.js';
 import { duration, text, word } from '../values.js';
@@ -27,7 +29,7 @@ export const replayWebhook = defineCommand({
       });
     }
     const store = await context.events();
-    const events = since === undefined ? await eventsOf(ids, store) : await all(store.since(context.now() - since));
+    const events = since === undefined ? await eventsOf(ids, store, context) : await all(store.since(context.now() - since));
     if (events.length === 0) throw new Failure('not-found', 'No event came within that time.');
     const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings), connections: 1 });
     context.onClose(() => forwarder.close());
@@ -38,15 +40,23 @@ export const replayWebhook = defineCommand({
 });
 
 /** Each once, in the order in which they came. Throws Failure `not-found` for a name without any. */
-async function eventsOf(ids: readonly string[], store: EventStore): Promise<StoredEvent[]> {
+async function eventsOf(ids: readonly string[], store: EventStore, context: Context): Promise<StoredEvent[]> {
   const found = new Map<number, StoredEvent>();
   for (const id of ids) {
     const event = /^\d{1,15}$/.test(id) ? await store.read(Number(id)) : undefined;
-    const events = event === undefined ? await store.ofTransaction(id) : [event];
+    const events = event === undefined ? await eventsNamed(id, store, context) : [event];
     if (events.length === 0) throw new Failure('not-found', `No event "${id}" is stored here, nor any of a transaction of that id.`);
     for (const each of events) found.set(each.id, each);
   }
   return [...found.values()].toSorted((a, b) => a.id - b.id);
+}
+
+/** By the id of a transaction, else by a reference that this machine knows. */
+async function eventsNamed(name: string, store: EventStore, context: Context): Promise<readonly StoredEvent[]> {
+  const events = await store.ofTransaction(name);
+  if (events.length > 0) return events;
+  const txnId = await knownId(name, context).catch(() => undefined);
+  return txnId === undefined ? [] : store.ofTransaction(txnId);
 }
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

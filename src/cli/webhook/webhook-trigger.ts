@@ -3,9 +3,10 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
-import type { Needs } from '../context.js';
+import type { Context, Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
+import { knownId } from '../history/seen.js';
 import { headerOf } from './receiving.js';
 import { choice, text, transaction, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
@@ -36,7 +37,7 @@ export const triggerWebhook = defineCommand({
     }
     const triggered =
       to === undefined
-        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, txnId: txn, extRefId: ref })
+        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, txnId: await idOf(txn, context), extRefId: ref })
         : await send(to, { state, txn, ref, secretStdin }, context);
     await context.out.record(triggered, {
       screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],
@@ -48,6 +49,10 @@ export const triggerWebhook = defineCommand({
     });
   },
 });
+
+/** A reference that this machine knows stands for its transaction; anything else is taken as it is. */
+const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
+  txn === undefined ? undefined : ((await knownId(txn, context).catch(() => undefined)) ?? txn);
 
 interface Wanted {
   readonly state: string;

@@ -35,15 +35,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export const embeddedUrl = 'http://sandbox.localhost';
 
 /**
- * Throws Failure `usage` for two services at once, and for a profile that is named and not set up: its limits would be
- * taken for none.
+ * Throws Failure `usage` for a profile that is named and not set up: its limits would be taken for none.
  *
  * @param mayBeNew whether the command sets up the profile
  */
 export function resolveSettings(flags: SettingFlags, env: Environment, config: Config, mayBeNew = false): Settings {
-  if (flags.sandbox && flags.baseUrl !== undefined) {
-    throw new Failure('usage', '--sandbox and --base-url name two services. Give one of them.');
-  }
   const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
   const profileName = flags.profile ?? given('SVCPAY_PROFILE') ?? config.current ?? defaultProfile;
   const found = Object.hasOwn(config.profiles, profileName) ? config.profiles[profileName] : undefined;

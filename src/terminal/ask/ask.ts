@@ -20,6 +20,8 @@ interface Question {
 type Validation = true | string;
 
 interface TextQuestion extends Question {
+  /** What an answer may be, shown as long as it is asked: `as in 50000sat`. */
+  readonly example?: string | undefined;
   readonly default?: string | undefined;
   /** True, or what is wrong with the answer. Without it any answer will do but an empty one. */
   readonly validate?: ((answer: string) => Validation | Promise<Validation>) | undefined;
@@ -27,6 +29,7 @@ interface TextQuestion extends Question {
 
 /** `parse` throws a Failure for what it cannot take; its message is shown and the question stays. */
 interface ParsedQuestion<T> extends Question {
+  readonly example?: string | undefined;
   readonly default?: string | undefined;
   readonly parse: (answer: string) => T;
 }
@@ -118,7 +121,8 @@ function createDumbAsk(terminal: Terminal, yes: boolean, signal: AbortSignal | u
       demand(terminal, [question.flag]);
       lines.over(question.over);
       const validate = question.validate ?? anything;
-      const answer = await lines.text(question.message, question.default ?? '', async (typed) => isBack(typed) || validate(typed));
+      const { message, example } = question;
+      const answer = await lines.text(example === undefined ? message : `${message} (${example})`, question.default ?? '', async (typed) => isBack(typed) || validate(typed));
       return isBack(answer) ? back : answer;
     };
     const choose = <T>(question: Question & { readonly choices: readonly Choice<T>[] }): Promise<T | Back> => {
@@ -202,11 +206,12 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
     const isBack = (answer: string): boolean => canGoBack && answer.trim() === '<';
     const validate = question.validate ?? anything;
     const over = question.over?.(terminal.stderrCanvas);
+    const hints = [...(question.example === undefined ? [] : [question.example]), ...(canGoBack ? ['esc back'] : [])];
     const config = {
       message: sanitize(question.message),
       default: question.default ?? '',
       validate: (answer: string) => isBack(answer) || validate(answer.trim()),
-      theme: prompts.promptTheme(terminal, { hint: canGoBack ? 'esc back' : undefined, over }),
+      theme: prompts.promptTheme(terminal, { hint: hints.length === 0 ? undefined : hints.join(terminal.unicode ? ' · ' : ', '), over }),
     };
     const pose = { canGoBack, takesPaste: true, isWiped: over !== undefined };
     const answer = await prompts.pose(terminal, (context) => prompts.input(config, context), pose);

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { knownId } from '../history/seen.js';
@@ -51,7 +51,7 @@ export const triggerWebhook = defineCommand({
 });
 
 /** A reference that this machine knows stands for its transaction; anything else is taken as it is. */
-const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
+const idOf = async (txn: string | undefined, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> =>
   txn === undefined ? undefined : ((await knownId(txn, context).catch(() => undefined)) ?? txn);
 
 interface Wanted {

@@ -25,7 +25,7 @@ export interface Expectation {
 export function readAnswer(response: HttpResponse): Answer {
   if (response.body.trim() === '') return { response, content: 'empty', json: undefined };
   try {
-    return { response, content: 'json', json: JSON.parse(response.body) };
+    return { response, content: 'json', json: JSON.parse(response.body.replace(/^\uFEFF/, '')) };
   } catch {
     return { response, content: 'other', json: undefined };
   }

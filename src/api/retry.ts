@@ -59,7 +59,8 @@ export async function withRetries<T>(
     const reason = options.signal?.aborted === true ? undefined : again(outcome);
     if (reason === undefined) return unwrap(outcome);
     const isTold = reason.retryAfterMs !== undefined || reason.isLimited === true;
-    const ms = reason.retryAfterMs ?? backoff(retry + told, options.random);
+    // A plea that names no time, or none to wait, is no leave to hammer.
+    const ms = reason.retryAfterMs || backoff(retry + told, options.random);
     const end = options.clock() + ms;
     const isOver = isTold ? told >= maxTold || end > patienceEnds : retry >= most || end >= deadline;
     if (isOver) return unwrap(outcome);

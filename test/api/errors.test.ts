@@ -106,6 +106,13 @@ describe('the kind of a failure', () => {
     });
   });
 
+  test('a byte order mark before JSON is no part of it', async () => {
+    const { client, service } = world();
+    const { body } = answer(200, transaction());
+    service.on('GET', path, answer(200, `\uFEFF${body}`));
+    expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
+  });
+
   test('a cut-off answer with a token in it is described, never quoted', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, ...Array(4).fill(answer(200, '{"accessToken":"eyJhbGciOi')));

@@ -45,7 +45,8 @@ describe('a read', () => {
   test.for([
     ['seconds', busy('7'), [7000]],
     ['a date', busy(inSeconds(5)), [5000]],
-    ['a date gone by', busy(inSeconds(-60)), [0]],
+    ['a date gone by', busy(inSeconds(-60)), [188]],
+    ['no time at all', busy('0'), [188]],
     ['nonsense', busy('soon'), [188]],
     ['nothing', answer(429, ''), [188]],
   ] as const)('waits as long as Retry-After says: %s', async ([, trouble, expected]) => {

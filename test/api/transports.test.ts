@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HttpRequest } from '../../src/api/transport.js';
 import type { NetworkTransport } from '../../src/api/network/exchange.js';
@@ -95,6 +96,26 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       expect(await transport()({ method: 'PUT', url, headers: {} })).toMatchObject({ status: 204, body: '' });
       expect(lengths).toEqual(['0']);
     });
+
+    const packed: [string, (text: string) => Buffer][] = [
+      ['gzip', gzipSync],
+      ['deflate', deflateSync],
+      ['br', brotliCompressSync],
+      ['identity', Buffer.from],
+      ['br, x-gzip', (text) => gzipSync(brotliCompressSync(text))],
+    ];
+    test.for(packed)('is unpacked where somebody has packed it: %s', async ([coding, pack]) => {
+      const url = await served((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(pack('{"note":"Lê"}')));
+      expect((await transport()(get(url))).body).toBe('{"note":"Lê"}');
+    });
+
+    test.for([['gzip', '{}'], ['zstd', '{}'], ['gzip', gzipSync('{}').subarray(0, 12)]] as const)(
+      'is none where it cannot be unpacked: %s',
+      async ([coding, body]) => {
+        const url = await served((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(body));
+        await expect(transport()(get(url))).rejects.toMatchObject({ message: 'the answer could not be unpacked', requestSent: true });
+      },
+    );
 
     test('is taken as it is when it is a redirect', async () => {
       const paths: (string | undefined)[] = [];

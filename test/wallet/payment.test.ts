@@ -353,6 +353,23 @@ describe('a creation without an answer', () => {
     expect(requests(made)).toHaveLength(errors.length);
   });
 
+  test('is found where another try is refused for what the first has made after all', async () => {
+    const made = bench();
+    const { createTransaction } = made.deps.service;
+    const service = {
+      ...made.deps.service,
+      createTransaction: async (body: Parameters<typeof createTransaction>[0]) => {
+        const isFirst = made.transactions.length === 0;
+        const txn = await createTransaction(body);
+        if (isFirst) throw limited(1_000);
+        return txn;
+      },
+    };
+    Object.assign(made.deps, { service });
+    const start = { order, ref: undefined, terms: {}, consent: 'standing' } as const;
+    expect(await pay(start, waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+  });
+
   test('waits as long as Retry-After says', async () => {
     const made = bench();
     const start = made.time;

@@ -46,6 +46,8 @@ describe('an address to be paid on', () => {
     ['an address of another network', { address: mainnet, invoice: `bitcoin:${mainnet}?amount=0.01` }, /on mainnet/],
     ['an address that anyone can spend from', { address: unknownWitness }, /on mainnet|no meaning/],
     ['another amount', { amount: 0.02 }, /another amount/],
+    ['another amount as text', { amount: '0.02' }, /another amount/],
+    ['an amount that is none', { amount: 'all' }, /another amount/],
     ['another address in the URI', { invoice: `bitcoin:${other}?amount=0.01` }, /the address in the URI is another/],
     ['no address in the URI', { invoice: `bitcoin:?amount=0.01&tb=${address}` }, /not a Bitcoin address/],
     ['another amount in the URI', { invoice: `bitcoin:${address}?amount=0.1` }, /the amount in the URI is another/],
@@ -54,10 +56,18 @@ describe('an address to be paid on', () => {
     ['an invoice in the URI', { invoice: `${details.invoice}&lightning=lntb1x` }, /other ways/],
     ['a URI that is none', { invoice: address }, /URI/],
     ['an expiry that has passed', { expiredAt: '2026-02-28T23:59:59.999Z' }, /expired/],
+    ['one that has passed, in seconds', { expiredAt: Date.UTC(2026, 1, 28) / 1000 }, /expired/],
   ] as const)('is refused with %s', ([, changes, why]) => {
     expect(() => checkedOnchainRequest(transaction(changes), asked, 'testnet', now)).toThrow(
       expect.objectContaining({ kind: 'refused', txnId: 'txn-1', message: expect.stringMatching(why) }),
     );
+  });
+
+  const sameInstant = ['2026-03-01T01:00:00', '2026-03-01 01:00:00.000', Date.UTC(2026, 2, 1, 1), `${Date.UTC(2026, 2, 1, 1) / 1000}`];
+  test.for(sameInstant)('holds until the same moment where that is written %s', (expiredAt) => {
+    expect(checkedOnchainRequest(transaction({ expiredAt, amount: '0.0100' }), asked, 'testnet', now)).toMatchObject({
+      expiresAt: Date.UTC(2026, 2, 1, 1),
+    });
   });
 
   test('stays usable after its expiry once the payment was seen', () => {

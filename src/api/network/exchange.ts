@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../transport.js';
+import { unpacked } from './unpacked.js';
 
 /** A transport over the network, which holds connections. */
 export type NetworkTransport = Transport & {
@@ -76,7 +77,13 @@ export function exchange(
         if (size > mostBytes) stop('the answer is larger than 32 MB', 'TOO_LARGE');
         else chunks.push(bytes);
       },
-      end: () => finish(() => resolve({ ...answer, body: Buffer.concat(chunks).toString('utf8') })),
+      end() {
+        const bytes = Buffer.concat(chunks);
+        const whole = (body: Buffer): void => finish(() => resolve({ ...answer, body: body.toString('utf8') }));
+        const coding = answer.headers['content-encoding'];
+        if (!coding || bytes.length === 0) return whole(bytes);
+        unpacked(bytes, coding, mostBytes).then(whole, (cause: unknown) => fail('the answer could not be unpacked', { cause }));
+      },
       fail: (error) => fail(inWords(error), { code: codeOf(error), cause: error }),
     };
     try {

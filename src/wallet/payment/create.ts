@@ -44,7 +44,8 @@ export async function createOnce(
       if (attempt >= tries || pause === undefined || signal.aborted) throw nothingMoved(error);
       await sleep(pause, signal);
     }
-    const earlier = unknown ? undefined : await find();
+    // What is refused after another try may be refused for what that try has made, whatever its answer said.
+    const earlier = unknown && (again || attempt === 1) ? undefined : await find();
     if (earlier !== undefined) return earlier;
     if (!again) throw error;
   }

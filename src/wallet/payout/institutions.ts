@@ -20,7 +20,7 @@ export async function institutionsIn(countryCode: string, service: InstitutionSe
   try {
     return await service.institutions(countryCode);
   } catch (error) {
-    if (error instanceof ServiceError && error.status === 404) return [];
+    if (error instanceof ServiceError && error.status === 404 && error.isOwnRefusal) return [];
     throw error;
   }
 }

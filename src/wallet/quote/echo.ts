@@ -45,8 +45,8 @@ export function notObeyed(difference: string, txnId?: string): Failure {
 type AskedSide = Order['body']['sourceReq'];
 
 function sideDifference(name: string, asked: AskedSide, given: RequestSide): string | undefined {
-  if (asked.ccy !== given.ccy) return `the ${name} currency is ${given.ccy}, not ${asked.ccy}`;
-  if (asked.method !== given.method) return `the ${name} method is ${given.method}, not ${asked.method}`;
+  if (asked.ccy !== given.ccy) return different(`the ${name} currency`, given.ccy, asked.ccy);
+  if (asked.method !== given.method) return different(`the ${name} method`, given.method, asked.method);
   if (asked.amtRequested !== undefined) {
     const answered = wire(given.amtRequested);
     if (answered === undefined || !answered.eq(asked.amtRequested)) {

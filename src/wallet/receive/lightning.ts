@@ -72,7 +72,8 @@ function checkSameRequest({ sourceReq, destReq }: CreateTransaction, txn: Transa
   const same =
     txn.sourceReq.method === sourceReq.method &&
     txn.destReq.ccy === destReq.ccy &&
-    typeof amount === 'number' &&
+    amount !== undefined &&
+    amount !== null &&
     fromWire(amount).eq(destReq.amtRequested ?? 0);
   if (same) return;
   throw new Failure('refused', `Not usable: transaction ${txn.txnId} (${ref}) asks for something else than you did.`, {

@@ -1,4 +1,6 @@
 // What an on-chain receive and the permanent deposit addresses bring back, checked before anybody is shown an address.
+import type Big from 'big.js';
+import { decimal, instant } from '../../api/reading/readers.js';
 import type { BitcoinAddress as DepositAddress, Transaction, UsdtAddress, UsdtChain } from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
 import { parseBip21 } from '../../formats/bip21.js';
@@ -28,7 +30,8 @@ export function checkedOnchainRequest(txn: Transaction, asked: Money, network: N
   const unusable = (why: string): Failure => notUsable(why, txn.txnId);
   if (typeof given !== 'string' || typeof uri !== 'string') throw unusable('the address or its URI is missing');
   const address = checkedAddress(given, network, txn.txnId);
-  if (typeof amount === 'number' && !fromWire(amount).eq(asked.value)) throw unusable('it is for another amount');
+  const named = amount === undefined || amount === null ? asked.value : figure(amount);
+  if (named?.eq(asked.value) !== true) throw unusable('it is for another amount');
 
   const read = attempt(() => parseBip21(uri), txn.txnId);
   const inUri = attempt(() => parseBitcoinAddress(read.address ?? ''), txn.txnId);
@@ -37,9 +40,14 @@ export function checkedOnchainRequest(txn: Transaction, asked: Money, network: N
   if (read.lightning !== undefined || read.segwitAddresses.length > 0 || read.otherMethods.length > 0) {
     throw unusable('the URI offers to pay in other ways');
   }
-  const expiresAt = typeof expiredAt === 'string' ? Date.parse(expiredAt) : Number.NaN;
-  if (txn.txnState === 'srcintent' && expiresAt <= now) throw unusable('the address has expired');
-  return { address, uri, expiresAt: Number.isNaN(expiresAt) ? undefined : expiresAt };
+  const expiresAt = instant.read(expiredAt);
+  if (txn.txnState === 'srcintent' && expiresAt !== undefined && expiresAt <= now) throw unusable('the address has expired');
+  return { address, uri, expiresAt };
+}
+
+function figure(value: unknown): Big | undefined {
+  const read = decimal.read(value);
+  return read === undefined ? undefined : fromWire(read);
 }
 
 /** The permanent Bitcoin address (endpoint 4). Throws Failure `refused` when it is broken or of another network. */

@@ -1,0 +1,20 @@
+// What somebody on the way has packed is unpacked: without a header that forbids it, any server may answer so.
+
+/** Resolves with the bytes as they were before `content-encoding` was applied; rejects where that cannot be undone. */
+export async function unpacked(bytes: Buffer, coding: string, mostBytes: number): Promise<Buffer> {
+  const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
+  const undo: Readonly<Record<string, (packed: Buffer) => Buffer>> = {
+    gzip: (packed) => gunzipSync(packed, { maxOutputLength: mostBytes }),
+    deflate: (packed) => inflateSync(packed, { maxOutputLength: mostBytes }),
+    br: (packed) => brotliDecompressSync(packed, { maxOutputLength: mostBytes }),
+    identity: (whole) => whole,
+  };
+  return codingsOf(coding).reduceRight((packed, name) => {
+    const unpack = undo[name];
+    if (unpack === undefined) throw new Error(`the answer is packed as ${name}, which nobody asked for`);
+    return unpack(packed);
+  }, bytes);
+}
+
+/** In the order in which they were applied. */
+const codingsOf = (coding: string): string[] => coding.toLowerCase().split(',').map((name) => name.trim().replace(/^x-/, ''));

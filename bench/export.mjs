@@ -1,5 +1,6 @@
 // The export of a long history, against a loop that only downloads and parses the same pages; and whether its memory
-// stays the same with ten times as much.
+// stays the same with ten times as much. It goes into a file, as a person keeps it.
+import { join } from 'node:path';
 import { inFolder, inTurns, program, run } from './support/process.mjs';
 import { startService } from './support/service.mjs';
 
@@ -22,7 +23,8 @@ process.exit();`;
 export function measure() {
   return inFolder(async (folder) => {
     const [long, short] = [await startService(many), await startService(few)];
-    const exported = (format, service) => () => run(folder, [program, 'tx', 'export', '--format', format], service.env);
+    const exported = (format, service) => () =>
+      run(folder, [program, 'tx', 'export', '--format', format], service.env, join(folder, 'export'));
     try {
       const { bare, less, ...formats } = await inTurns(rounds, {
         bare: () => run(folder, ['--input-type=module', '-e', bareText(long.url)]),

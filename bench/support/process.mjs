@@ -1,6 +1,6 @@
 // Runs programs to be compared in turns, so that all meet the same machine, and says what each took.
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -34,23 +34,28 @@ const probe = `process.on('exit', () => {
   require('node:fs').writeFileSync(process.env.SVCPAY_BENCH_FILE, JSON.stringify({ cpuMs: (user + system) / 1000, memoryMb }));
 });`;
 
-/** What Node ran with these arguments took: `{ ms, cpuMs, memoryMb, bytes }`, where `bytes` is what it wrote to stdout. */
-export async function run(folder, args, env = {}) {
+/**
+ * What Node ran with these arguments took: `{ ms, cpuMs, memoryMb }`.
+ *
+ * @param to a file for what it writes to stdout; without one somebody reads it, who needs a processor too
+ */
+export async function run(folder, args, env = {}, to = undefined) {
   const [probeFile, file] = [join(folder, 'probe.cjs'), join(folder, 'probe.json')];
   await writeFile(probeFile, probe);
+  const output = to === undefined ? undefined : await open(to, 'w');
   const begun = performance.now();
   const child = spawn(process.execPath, ['--require', probeFile, ...args], {
     env: { ...process.env, SVCPAY_HOME: join(folder, 'home'), SVCPAY_BENCH_FILE: file, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', output?.fd ?? 'pipe', 'pipe'],
   });
-  let bytes = 0;
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (chunk) => (said += chunk));
-  child.stdout.on('data', (chunk) => (bytes += chunk.length));
+  child.stdout?.resume();
   const code = await new Promise((done) => child.once('close', done));
   const ms = performance.now() - begun;
+  await output?.close();
   if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}: ${said}`);
-  return { ms, bytes, ...JSON.parse(await readFile(file, 'utf8')) };
+  return { ms, ...JSON.parse(await readFile(file, 'utf8')) };
 }
 
 /** The medians of every figure of every runner, run in turns after one turn that does not count. */

@@ -4,7 +4,7 @@
 // depends on the machine, and the table says it.
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem, tmpdir } from 'node:os';
+import { cpus, loadavg, totalmem, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { otherNode } from './support/other-node.mjs';
@@ -46,12 +46,13 @@ async function compare(asked) {
   }
   const nodes = asked.length > 0 ? [process.execPath] : [process.execPath, await otherNode('24')];
   const begun = performance.now();
+  const [load = 0] = loadavg();
   const tables = [];
   for (const [at, node] of nodes.entries()) {
     const named = asked.length > 0 ? asked : Object.keys(parts).filter((part) => at === 0 || !once.has(part));
     tables.push({ version: await versionOf(node), found: await allOf(node, named) });
   }
-  if (asked.length === 0) writeFileSync(resolve(import.meta.dirname, '../BENCHMARKS.md'), page(tables, performance.now() - begun));
+  if (asked.length === 0) writeFileSync(resolve(import.meta.dirname, '../BENCHMARKS.md'), page(tables, performance.now() - begun, load));
 }
 
 /** What could be measured, part by part. */
@@ -89,13 +90,15 @@ async function outputOf(node, args) {
   return text;
 }
 
-function page(tables, tookMs) {
+/** @param load how many others wanted a processor when it began: figures of a busy machine say little */
+function page(tables, tookMs, load) {
   const [cpu] = cpus();
   const machine = `${cpus().length} x ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}`;
   const notes = readFileSync(join(import.meta.dirname, 'NOTES.md'), 'utf8').trim();
   return `# Speed
 
-Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}, in ${Math.round(tookMs / 60_000)} minutes: ${machine}.
+Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}, in ${Math.round(tookMs / 60_000)} minutes, on a machine
+with a load of ${load.toFixed(1)} before: ${machine}.
 Every program runs with ${Object.keys(environment).join(', ')} and what its row names in its environment, in turns with the
 bare program beside it; the figures are medians, the ratio is that of the medians.
 

@@ -126,10 +126,13 @@ export const moneyFromWire = (ccy: string | null | undefined, n: WireNumber | nu
 export function plainNumber(n: WireNumber): string {
   if (typeof n === 'string') return fixed(new Big(n));
   const text = String(n);
-  const at = text.indexOf('e');
-  if (at < 0) return text;
-  if (n < 0 || n > 1) return fixed(fromWire(n));
-  // Such as 1.2e-7: a digit, perhaps more of them after a point.
+  return text.includes('e') ? withoutExponent(text) : text;
+}
+
+/** The same number in fixed notation as JavaScript writes with an exponent: a digit, perhaps more of them after a point. */
+export function withoutExponent(text: string): string {
+  const at = text.indexOf('e-');
+  if (at < 0 || text.startsWith('-')) return fixed(new Big(text));
   return `0.${'0'.repeat(Number(text.slice(at + 2)) - 1)}${text.charAt(0)}${text.slice(2, at)}`;
 }
 

@@ -1,6 +1,6 @@
 // JSON as scripts want it: numbers in plain notation (0.00000007, never 7e-8), safe to print on a terminal.
 import { Big } from 'big.js';
-import { fixed, plainNumber } from '../../formats/amount.js';
+import { fixed, plainNumber, withoutExponent } from '../../formats/amount.js';
 import { sanitizeJson } from '../sanitize.js';
 
 export interface JsonOptions {
@@ -22,7 +22,7 @@ export function parsedToJson(value: object): string {
     const json = JSON.stringify(value);
     if (!mayEndInExponent.test(json)) return sanitizeJson(json);
     // A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a number.
-    const plain = json.replace(exponent, (_, before: string, number: string) => before + plainNumber(Number(number)));
+    const plain = json.replace(exponent, (_, before: string, number: string) => before + withoutExponent(number));
     return mayEndInExponent.test(plain) ? toJson(value) : sanitizeJson(plain);
   } catch {
     // Nested deeper than it can follow.

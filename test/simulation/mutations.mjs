@@ -99,6 +99,14 @@ export const mutations = {
     edits: [['src/wallet/quote/terms.ts', 'if (loss.lte(maxRateLoss)) return;', 'return;']],
     test: 'test/wallet/payment.test.ts',
   },
+  'the creation of a run that was killed was not sent': {
+    edits: [[`${payment}/run.ts`, `mayBeSent: !isFirst && intent.step === 'intent' && !intent.closed`, 'mayBeSent: false']],
+    test: 'test/wallet/payment.test.ts',
+  },
+  'what an event reported is not looked at': {
+    edits: [[`${payment}/run.ts`, 'if (!hasLapsed(txnState) || deps.reported === undefined) return false;', 'return false;']],
+    test: 'test/wallet/payment.test.ts',
+  },
   'a rate of zero is a rate': {
     edits: [['src/wallet/history/rates.ts', 'each.pair === pair && each.rate.gt(0)', 'each.pair === pair']],
     test: 'test/wallet/payment.test.ts',
@@ -135,9 +143,11 @@ export const mutations = {
   'a refusal after a doubt is the end': {
     edits: [[`${payment}/confirm.ts`, 'isRefused = !inDoubt && isRefusal(error)', 'isRefused = isRefusal(error)'],
       [`${payment}/confirm.ts`, 'if (inDoubt || (isRefusal(error) && !isRefused))', 'if (!isRefused && (inDoubt || isRefusal(error)))']],
+    test: 'test/wallet/payment.test.ts',
   },
   'leases are not renewed while a request is out': {
     edits: [[`${payment}/payment.ts`, 'return every(leaseMs / 3, () => void journal.renew(claim).catch(() => undefined));', 'return () => undefined;']],
+    seed: 162,
   },
   'a quote that was over when the answer came was over when it was confirmed': {
     edits: [[`${payment}/settling.ts`, 'const sentAtService = service.serviceNow() - (now() - sentAt);', 'const sentAtService = service.serviceNow();']],
@@ -163,6 +173,7 @@ export const mutations = {
   'a refusal because of another confirmation is a refusal': {
     edits: [[`${payment}/confirm.ts`, ' && !saysUnderWay(error)', '']],
     machines: true,
+    seed: 816,
   },
   'what another process has taken over was not let go': {
     edits: [[`${payment}/payment.ts`, 'known = end.lost;', '']],

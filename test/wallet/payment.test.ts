@@ -1,5 +1,5 @@
 // The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
 import type { Rates, Transaction } from '../../src/api/types.js';
 import { LostClaim, type IntentChange } from '../../src/store/journal/journal.js';
@@ -524,6 +524,54 @@ describe('a confirmation', () => {
     };
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'resume', id: 't1' } });
     expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
+  });
+});
+
+describe('a creation that is refused without a reason, while the list shows nothing yet,', () => {
+  /** The list shows nothing until so much time has passed; used references are refused with these words. */
+  const lagging = (made: Bench, ms: number): Bench => {
+    const { service } = made.deps;
+    const shownFrom = made.time + ms;
+    const isShown = (): boolean => made.time >= shownFrom;
+    const lists = {
+      ...service,
+      transactions: async (...args: Parameters<typeof service.transactions>) =>
+        isShown() ? service.transactions(...args) : { data: [], pagination: { page: 1, limit: 100, total: 0 } },
+      async *eachTransaction(...args: Parameters<typeof service.eachTransaction>) {
+        if (isShown()) yield* service.eachTransaction(...args);
+      },
+      createTransaction: async (...args: Parameters<typeof service.createTransaction>) => {
+        const [{ extRefId }] = args;
+        if (made.transactions.some((txn) => txn.extRefId === extRefId)) throw refusal(400, 'bad request');
+        return service.createTransaction(...args);
+      },
+    };
+    return { ...made, deps: { ...made.deps, service: lists } };
+  };
+  const payAt = ({ deps }: Bench) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
+
+  test('is the one of another home, and goes on with that', async () => {
+    const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
+    expect(await payAt(made)).toMatchObject({ txnState: 'completed', txnId: 'known-R' });
+  });
+
+  test('is refused where the list goes on to show nothing', async () => {
+    const made = lagging(bench(undefined, [known('R', 'quoted')]), 1e9);
+    await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused' });
+  });
+
+  test('is in doubt where a run that was killed may have sent it', async () => {
+    const made = bench();
+    const { service } = made.deps;
+    const cutOff = { ...service, createTransaction: async (body: Parameters<typeof service.createTransaction>[0]) => {
+      await service.createTransaction(body);
+      return new Promise<Transaction>(() => undefined);
+    } };
+    void pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, service: cutOff });
+    await vi.waitFor(() => expect(made.transactions).toHaveLength(1));
+    await expect(payAt(lagging(made, 1e9))).rejects.toMatchObject({ kind: 'pending' });
+    expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
+    expect(await made.pay()).toMatchObject({ txnState: 'completed', txnId: 't1' });
   });
 });
 

@@ -88,8 +88,10 @@ async function createFresh(run: Run): Promise<{ readonly txn: Transaction; reado
     const txn = await createOnce(body, run.ours, find, (lost) => (mayBeOurs ||= lost), run.deps);
     return { txn, isFound };
   } catch (error) {
-    if (error instanceof ServiceError && error.kind === 'refused' && (mayBeOurs || (!run.ours && saysUsed(error)))) {
-      return { txn: await waitForTheList(run, error), isFound: true };
+    if (error instanceof ServiceError && error.kind === 'refused') {
+      const found = mayBeOurs || (!run.ours && mayBeUsed(error)) ? await lookForAWhile(run) : undefined;
+      if (found !== undefined) return { txn: found, isFound: true };
+      if (mayBeOurs || (!run.ours && (saysUsed(error) || (run.mayBeSent && mayBeUsed(error))))) throw usedButNotSeen(intent.ref, error);
     }
     throw explainRefusal(error, run.available);
   } finally {
@@ -98,14 +100,17 @@ async function createFresh(run: Run): Promise<{ readonly txn: Transaction; reado
 }
 
 /** The specification has no words for a used reference: services say them in their own. */
-const saysUsed = ({ reason }: ServiceError): boolean =>
-  /\b(ext\w*ref\w*|ref(erence)?s?\b.*|duplicate\w*)/i.test(reason) && /(use|exist|duplicate|unique|already|taken|twice)/i.test(reason);
+const saysUsed = ({ reason, status }: ServiceError): boolean =>
+  status === 409 || /\b(ext\w*ref\w*|ref(erence)?s?\b.*|duplicate\w*)/i.test(reason) && /(use|exist|duplicate|unique|already|taken|twice)/i.test(reason);
+
+/** Or they have none for any refusal. */
+const mayBeUsed = (error: ServiceError): boolean => saysUsed(error) || /^(?:bad request|conflict|invalid request|no explanation)$/i.test(error.reason);
 
 /** How long a list may lag behind the refusal of a reference, in ms, look by look. */
 const listPauses = [500, 1_000, 2_000, 4_000];
 
-/** The reference is used and the list does not show it yet: it may be this payment's own, or another machine's. */
-async function waitForTheList(run: Run, refusal: ServiceError): Promise<Transaction> {
+/** Where the reference is used and the list does not show it yet, it may be this payment's own, or another machine's. */
+async function lookForAWhile(run: Run): Promise<Transaction | undefined> {
   for (const ms of listPauses) {
     if (run.deps.signal.aborted) break;
     await run.deps.sleep(ms, run.deps.signal).catch(() => undefined);
@@ -113,9 +118,7 @@ async function waitForTheList(run: Run, refusal: ServiceError): Promise<Transact
     if (found !== undefined) return found;
   }
   await run.history.readAnew(since(run)).catch(neverMind);
-  const found = run.deps.signal.aborted ? undefined : await findEarlier(run, 'now').catch(neverMind);
-  if (found !== undefined) return found;
-  throw usedButNotSeen(run.claim.intent.ref, refusal);
+  return run.deps.signal.aborted ? undefined : findEarlier(run, 'now').catch(neverMind);
 }
 
 /**

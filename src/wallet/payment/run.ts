@@ -39,6 +39,8 @@ export interface Run {
   txn: Transaction | undefined;
   /** Nobody but this run can have used the reference. */
   ours: boolean;
+  /** A run that was cut off may have sent the creation. */
+  readonly mayBeSent: boolean;
   /** The transaction was made by this run: nobody else can have moved it on. */
   createdHere: boolean;
   /** The source wallet before this run's quote. */
@@ -88,6 +90,7 @@ export function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps, hist
     renew: isBegun ? start.renew : {},
     txn: undefined,
     ours: isFirst && start.reference === 'own',
+    mayBeSent: !isFirst && intent.step === 'intent' && !intent.closed,
     createdHere: false,
     available: undefined,
     agreed: undefined,

@@ -1,4 +1,20 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
+
+/** What takes longest, first: what is begun last is not waited for alone. */
+const longest = ['simulation/payments', 'faults/machines', 'simulation/mutations', 'e2e/', 'readme', 'faults/'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = longest.findIndex((each) => moduleId.includes(`/test/${each}`));
+      return at < 0 ? longest.length : at;
+    };
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is that of a sequencer
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -7,6 +23,7 @@ export default defineConfig({
     isolate: false,
     // Most of the time a test waits for the program that it runs.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,
     hookTimeout: 60_000,

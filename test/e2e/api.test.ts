@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test } from '../support/svcpay.js';
 import { asSpecified } from '../support/shapes.js';
 
 const swap = {
@@ -13,10 +14,8 @@ const swap = {
 describe('svcpay api', () => {
   test('prints the body to the letter, and status and headers before it under -i', async ({ around }) => {
     const path = '/api/v2/account/{accountId}/wallet/';
-    const [plain, withHead] = await Promise.all([
-      svcpay(['api', 'GET', path], around),
-      svcpay(['api', 'get', path, '-i'], around),
-    ]);
+    const plain = await svcpay(['api', 'GET', path], around);
+    const withHead = await svcpay(['api', 'get', path, '-i'], around);
     const [request] = around.sandbox.requests('GET');
     expect(plain.stdout).toBe(`${request?.responseBody}\n`);
     expect(withHead.stdout).toMatch(/^HTTP 200\ncontent-type: .*\n(?:.+\n)*\n\{"data":/);

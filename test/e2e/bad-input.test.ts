@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { svcpay, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { test } from '../support/svcpay.js';
 
 const key = new Uint8Array(32).fill(7);
 

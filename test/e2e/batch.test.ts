@@ -2,15 +2,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { batchFile, lightningRows, outcomes, paidReferences } from '../support/batch.js';
-import { startSvcpay, svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { startSvcpay, svcpayTty, test } from '../support/svcpay.js';
+import { until } from '../support/until.js';
 
 const created = (sandbox: { requests(method: string, path: string): unknown[] }): number =>
   sandbox.requests('POST', '/api/v2/transaction').length;
 
 /** Resolves when the service has been asked to confirm so often. */
-const confirmed = async (sandbox: { requests(method: string): unknown[] }, count: number): Promise<void> => {
-  while (sandbox.requests('PUT').length < count) await new Promise((resolve) => setTimeout(resolve, 5));
-};
+const confirmed = (sandbox: { requests(method: string): unknown[] }, count: number): Promise<void> =>
+  until(() => sandbox.requests('PUT').length >= count);
 
 describe('svcpay batch', () => {
   test('pays sends of every kind and a payout, and keeps the outcome of each row', async ({ around }) => {

@@ -2,7 +2,8 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test, type Surroundings } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test, type Surroundings } from '../support/svcpay.js';
 
 interface Check {
   readonly check: string;

@@ -4,7 +4,8 @@ import type { Branch } from '../../src/cli/branch.js';
 import type { Command } from '../../src/cli/define.js';
 import { tree } from '../../src/cli/table.js';
 import { pathsOf } from '../../src/terminal/rows/fields.js';
-import { svcpay, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { test } from '../support/svcpay.js';
 
 /** They only look, so that nothing is lost when a name is refused by what they have found: it may have more than is known. */
 const looking = [

@@ -1,7 +1,8 @@
 // Flows that ask: what is missing is asked for, what is wrong is said and asked again, Esc goes back, nobody is left in
 // the shell with a refusal.
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test } from '../support/svcpay.js';
 
 const down = '\u001B[B';
 const enter = '\r';
@@ -9,7 +10,7 @@ const escape = '\u001B';
 const interrupt = '\u0003';
 const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 
-describe('a guided flow', { timeout: 20_000 }, () => {
+describe('a guided flow', () => {
   test('of send asks for what is missing, says what is wrong, and asks again', async ({ around }) => {
     const tty = svcpayTty(['send'], { ...around, rows: 24 });
     await tty.waitFor('Pay to');

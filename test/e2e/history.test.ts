@@ -1,7 +1,8 @@
 // The history and single transactions: lists with every filter, receipts, confirming, cancelling, watching, exporting.
 import * as v from 'valibot';
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test as base, type Run, type Surroundings } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test as base, type Run, type Surroundings } from '../support/svcpay.js';
 import { asSpecified, called } from '../support/shapes.js';
 
 /** A service with three swaps, the last of which is a quote that nobody confirmed. */
@@ -170,13 +171,11 @@ describe('svcpay tx cancel', () => {
 
 describe('svcpay tx watch', () => {
   test('follows several at once, a line each, until all are over', async ({ around }) => {
-    const asked = await Promise.all(
-      ['1000sat', '2000sat'].map(async (amount) => {
-        const run = await svcpay(['receive', 'lightning', amount, '--json', '--fields', 'txnId'], around);
-        return v.parse(v.object({ txnId: v.string() }), run.json());
-      }),
-    );
-    const [first = '', second = ''] = asked.map(({ txnId }) => txnId);
+    const asked = async (amount: string): Promise<string> => {
+      const run = await svcpay(['receive', 'lightning', amount, '--json', '--fields', 'txnId'], around);
+      return v.parse(v.object({ txnId: v.string() }), run.json()).txnId;
+    };
+    const [first, second] = [await asked('1000sat'), await asked('2000sat')];
     const tty = svcpayTty(['tx', 'watch', first, second], { ...around, columns: 100 });
     await tty.waitFor(new RegExp(`invoice ready ── received\\s+${first}\\s+quoted ── invoice ready ── received\\s+${second}`));
     await around.sandbox.pay(second);
@@ -204,7 +203,7 @@ describe('svcpay tx export', () => {
   });
 
   test.for([
-    ['no format', [], /-o csv, jsonl, hledger, beancount/],
+    ['no format', [], /-o csv, -o jsonl, -o hledger, -o beancount/],
     ['another way to name a format', ['--format', 'csv', '--json'], /export is one of csv/],
   ] as const)('refuses %s', async ([, args, says], { around }) => {
     const run = await svcpay(['tx', 'export', ...args], around);

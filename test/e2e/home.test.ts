@@ -1,6 +1,7 @@
 // svcpay alone, as a person at a terminal and as a script run it.
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test } from '../support/svcpay.js';
 import { asSpecified } from '../support/shapes.js';
 
 const down = '\u001B[B';

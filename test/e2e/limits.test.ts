@@ -1,6 +1,7 @@
 // svcpay limits: a policy that every way to pay is held to, also by two processes at once.
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test, type Run, type Surroundings } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { startSvcpay, svcpayTty, test, type Run, type Surroundings } from '../support/svcpay.js';
 
 const set = (around: Surroundings, ...limits: string[]): Promise<Run> => svcpay(['limits', 'set', ...limits], around);
 const confirmations = (around: Surroundings & { sandbox: { requests(method: string): unknown[] } }): number =>
@@ -10,7 +11,7 @@ describe('svcpay limits', () => {
   test('two processes at once do not both pass what is left of the day', async ({ around }) => {
     await set(around, '--per-day', '1500sat');
     const invoices = await Promise.all([around.sandbox.invoice('1000sat'), around.sandbox.invoice('1000sat')]);
-    const runs = await Promise.all(invoices.map((invoice) => svcpay(['send', 'lightning', invoice, '--yes'], around)));
+    const runs = await Promise.all(invoices.map((invoice) => startSvcpay(['send', 'lightning', invoice, '--yes'], around).ended));
     expect(runs.map(({ exitCode }) => exitCode).toSorted()).toEqual([0, 7]);
     expect(confirmations(around)).toBe(1);
   });

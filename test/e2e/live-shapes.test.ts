@@ -1,6 +1,7 @@
 // Every kind of command against a service that answers as live ones were seen to; npm run test:shapes runs all the others.
 import { describe, expect } from 'vitest';
-import { svcpay, test as base } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { test as base } from '../support/svcpay.js';
 
 const test = base.extend({ sandboxOptions: { autoPay: 20, liveShapes: ['all'] } });
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';

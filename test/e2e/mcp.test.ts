@@ -1,6 +1,7 @@
 // svcpay mcp as an assistant drives it: messages in at stdin, answers out at stdout, and no payment beyond the limits.
 import { describe, expect } from 'vitest';
-import { svcpay, test, type Surroundings } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { test, type Surroundings } from '../support/svcpay.js';
 import { asSpecified } from '../support/shapes.js';
 
 interface Result {

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test } from '../support/svcpay.js';
 import { asSpecified } from '../support/shapes.js';
 
 describe('svcpay receive onchain', () => {

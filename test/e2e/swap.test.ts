@@ -1,6 +1,7 @@
 // Swaps between own wallets, from either side, as people and scripts make them.
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test } from '../support/svcpay.js';
 
 const wallet = (ccy: string, amtRequested?: number) => ({
   ccy,

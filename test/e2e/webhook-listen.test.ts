@@ -4,8 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { signBody } from '../../src/webhooks/sign.js';
-import { svcpay, svcpayTty, test } from '../support/svcpay.js';
-import { deliver, startApplication, startListening, until, webhookSecret } from '../support/webhooks.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test } from '../support/svcpay.js';
+import { until } from '../support/until.js';
+import { deliver, startApplication, startListening, webhookSecret } from '../support/webhooks.js';
 
 const event = (txnId: string, txnState: string, updatedAt: number) => ({ txnId, txnState, msg: '', updatedAt });
 

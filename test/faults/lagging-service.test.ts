@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Txn } from '../conformance/strict-transactions.js';
 import { lnurl, test } from '../support/strict.js';
+import { until } from '../support/until.js';
 
 const page = '<!doctype html><h1>Gateway</h1>';
 const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting =>
@@ -10,9 +11,6 @@ const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting
 const shop = `${lnurl('shop')} --ref order-1`;
 /** Reads that say of the first attempt that it is over, whatever has become of it. */
 const calledExpired = ({ body, state }: Txn): string => (body['extRefId'] === 'order-1' ? 'expired' : state);
-const settled = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 50));
-};
 
 describe('after its confirmation was sent', { concurrent: true }, () => {
   const early = [
@@ -91,7 +89,7 @@ describe('a gateway that answers a confirmation', { concurrent: true }, () => {
     );
     expect((await run(shop)).exitCode).toBe(8);
     service.temper.meetings.length = 0;
-    await settled(() => service.moved().length > 0);
+    await until(() => service.moved().length > 0);
     expect(await run('tx resume --json')).toMatchObject({ exitCode: 0 });
     expect(service.moved()).toHaveLength(1);
   });
@@ -122,7 +120,7 @@ describe('a reference', { concurrent: true }, () => {
     service.temper.takesUsedReferences = true;
     service.temper.meetings.push(lost('creation', 1_000));
     expect(await run(shop)).toMatchObject({ exitCode: 0 });
-    await settled(() => service.transactions.size > 1);
+    await until(() => service.transactions.size > 1);
     expect((await Promise.all([run(shop), run(shop, 'elsewhere')])).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(service.moved()).toHaveLength(1);
   });

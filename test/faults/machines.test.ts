@@ -11,7 +11,8 @@ import { startDatabaseProxy, type DatabaseProxy } from '../support/database-prox
 import { test, type Payment } from '../support/faults.js';
 import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
 import { startSvcpay, svcpay, type Run, type Surroundings } from '../support/svcpay.js';
-import { deliver, startApplication, startListening, until } from '../support/webhooks.js';
+import { until } from '../support/until.js';
+import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
 const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
 /** Ten programs at once on a busy machine need more time than one. */
@@ -239,7 +240,8 @@ test.skipIf(!hasPostgres)('two receivers on one database hand every event on, in
     for (const [at, txnState] of course.entries()) {
       const event = { txnId: `t${n}`, txnState, updatedAt: at };
       // As the service does: to one of them, and again until it is taken.
-      for (let turn = n + at; (await deliver([first, second][turn % 2]?.url ?? '', event)) !== 200; turn += 1);
+      let turn = n + at;
+      await until(async () => (await deliver([first, second][(turn += 1) % 2]?.url ?? '', event)) === 200);
       if (n === 5 && at === 2) first.child.kill('SIGKILL');
     }
   });

@@ -1,7 +1,8 @@
 // No event is lost: not over kill -9 at any moment, nor while the application that they go to is down half of the time.
 import { expect } from 'vitest';
 import { test } from '../support/svcpay.js';
-import { deliver, startApplication, startListening, until } from '../support/webhooks.js';
+import { until } from '../support/until.js';
+import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
 const transactions = 60;
 const course = ['quoted', 'srccreated', 'destsent', 'completed'];
@@ -15,7 +16,7 @@ test('every event reaches the application, each transaction in order', async ({ 
 
   /** As the service does: again and again, until it is taken. */
   async function insist(event: Parameters<typeof deliver>[1]): Promise<void> {
-    while ((await deliver(listener.url, event)) !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(async () => (await deliver(listener.url, event)) === 200);
     acknowledged += 1;
   }
   const sending = Array.from({ length: transactions }, async (_, n) => {

@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { svcpay, type Surroundings } from './svcpay.js';
+import { svcpay } from './in-process.js';
+import type { Surroundings } from './svcpay.js';
 
 /** Writes a batch file into the home of the test. */
 export function batchFile(home: string, lines: readonly string[], head = 'ref,to,amount,currency,note'): string {

@@ -28,8 +28,8 @@ export interface PtyRun {
   readonly kill: () => void;
 }
 
-/** Longer than anything here takes; a screen that never comes fails with what was there instead. */
-const patienceMs = 4_500;
+/** Longer than anything takes on a busy machine; a screen that never comes fails with what was there instead. */
+const patienceMs = 30_000;
 
 export function startInPty(file: string, args: readonly string[], options: PtyOptions = {}): PtyRun {
   const { columns = 80, rows = 24, env = {} } = options;

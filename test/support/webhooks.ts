@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { signBody } from '../../src/webhooks/sign.js';
 import { startSvcpay, type Surroundings } from './svcpay.js';
+import { until } from './until.js';
 
 export const webhookSecret = 'whsec_test';
 
@@ -32,10 +33,10 @@ export async function startListening(args: readonly string[], around: Surroundin
   onTestFinished(() => void program.child.kill('SIGKILL'));
   let ended = false;
   void program.ended.then(() => (ended = true));
-  while (!existsSync(ready)) {
+  await until(() => {
     if (ended) throw new Error(`webhook listen ended: ${program.stderr()}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+    return existsSync(ready);
+  });
   const { url, pid }: { url: string; pid: number } = JSON.parse(readFileSync(ready, 'utf8'));
   return { ...program, url, pid, readyFile: ready };
 }
@@ -65,9 +66,4 @@ export async function startApplication(answer: (body: string) => number) {
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : 0;
   return { url: `http://127.0.0.1:${port}/hooks`, bodies, signatures };
-}
-
-/** Looks again until it holds. The test's own time limit ends what never will. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -13,6 +13,7 @@ export const dbReconcile = defineCommand({
     ['svcpay db reconcile --since 36h', 'after a restore, before anything is paid; nothing is paid by it'],
     ['svcpay db reconcile --json', 'after the journal was lost; may be interrupted and run again'],
   ],
+  fields: ['read', 'entered', 'open'],
   async run({ since }, context) {
     const { live, out, terminal, now, newId } = context;
     const service = await context.ownClient();

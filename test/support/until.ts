@@ -1,0 +1,10 @@
+// Waits for what nothing tells of when it comes: looks again and again, and says when it has not come.
+import { vi } from 'vitest';
+
+/** Before a test runs out of time, and long enough for a busy machine. */
+const deadlineMs = 40_000;
+
+/** Looks again until it holds. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitUntil(holds, { timeout: deadlineMs, interval: 10 });
+}

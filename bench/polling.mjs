@@ -12,7 +12,7 @@ const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 export async function measure() {
   const bundle = join(root, 'node_modules/.cache/bench-polling.cjs');
   await build({
-    entryPoints: [join(root, 'src/wallet/payment/wait.ts')],
+    entryPoints: [join(root, 'src/wallet/transaction/wait.ts')],
     outfile: bundle, bundle: true, platform: 'node', format: 'cjs', logLevel: 'error',
   });
   const { waitUntilFinal } = createRequire(import.meta.url)(bundle);

@@ -14,8 +14,9 @@ for (const name of names) {
 }
 
 function bySchedules(name) {
-  const { machines, seed = 1 } = mutations[name] ?? {};
-  const args = ['--seed', `${seed}`, '--runs', '3000', ...(machines ? ['--machines'] : []), '--mutation', name];
+  const { machines, seed = 1, mistake } = mutations[name] ?? {};
+  const world = [...(machines ? ['--machines'] : []), ...(mistake === undefined ? [] : ['--mistake', mistake])];
+  const args = [...world, '--seed', `${seed}`, '--runs', '10000', '--mutation', name];
   return run([join(import.meta.dirname, 'run.mjs'), ...args]).match(/^Seed \d+ fails:\n.*$/m)?.[0].replace(/\s+/, ' ');
 }
 

@@ -3,10 +3,11 @@
 const payment = 'src/wallet/payment';
 
 /**
- * Either schedules notice it, with one home or two or with several `machines`, soon after `seed`; or the `test` does.
+ * Either schedules notice it, with one home or two or with several `machines`, soon after `seed`, or soon where the service
+ * makes this `mistake` of orders; or the `test` does.
  *
  * @typedef {readonly [file: string, find: string, replace: string]} Edit
- * @type {Readonly<Record<string, { edits: readonly Edit[], machines?: boolean, seed?: number, test?: string }>>}
+ * @type {Readonly<Record<string, { edits: readonly Edit[], machines?: boolean, seed?: number, mistake?: string, test?: string }>>}
  */
 export const mutations = {
   'no journal write before the confirmation': {
@@ -53,15 +54,15 @@ export const mutations = {
   },
   'the answer to a creation is not compared': {
     edits: [[`${payment}/quoting.ts`, 'checkEcho(run.order, created);', ''], [`${payment}/agreeing.ts`, 'checkEcho(run.order, txn);', '']],
-    seed: 6,
+    mistake: 'another destination',
   },
   'resolved addresses are not compared': {
     edits: [['src/wallet/quote/echo.ts', `Object.entries({ address, lnurlAddress, lnurl })`, `Object.entries({ address, lnurl: lnurlAddress === undefined ? lnurl : undefined })`]],
-    seed: 6,
+    mistake: 'another resolved address',
   },
   'fees above the amount are covered by a standing yes': {
     edits: [[`${payment}/agreeing.ts`, `if (consent === 'standing') refuseUnusual(approval.unusual, quote);`, '']],
-    seed: 68,
+    mistake: 'fees above the amount',
   },
   'limits are not looked at when the money is let go': {
     edits: [[`${payment}/agreeing.ts`, 'checkSpend(deps.limits, quotedAmounts(order, { total, receives }), () => before.spent);', '']],
@@ -75,25 +76,22 @@ export const mutations = {
   'the invoice is not looked for beside a given reference': {
     edits: [[`${payment}/quoting.ts`, 'if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;', 'return;']],
     machines: true,
-    seed: 80,
   },
   'a reference that was used and is not seen yet is told as refused': {
     edits: [[`${payment}/references.ts`, `return new Failure('pending', message, { next: { do: 'resume', id: ref }, cause });`,
       `return new Failure('refused', message, { next: { do: 'resume', id: ref }, cause });`]],
     machines: true,
-    seed: 1_542,
   },
   'a claim that was lost while closing is swallowed': {
     edits: [[`${payment}/run.ts`, 'if (trouble instanceof LostClaim) return trouble;', '']],
-    seed: 2_310,
   },
   'figures below zero are not refused': {
     edits: [['src/wallet/quote/quote.ts', 'if (figure?.lt(0)) throw', 'if (false) throw']],
-    seed: 12,
+    mistake: 'a negative fee',
   },
   'what a conversion loses is not judged': {
     edits: [['src/wallet/quote/terms.ts', 'if (loss.gt(usualRateLoss)) found.push(lossText(loss));', '']],
-    seed: 68,
+    mistake: 'a bad rate',
   },
   'the highest loss that was agreed to is not looked at': {
     edits: [['src/wallet/quote/terms.ts', 'if (loss.lte(maxRateLoss)) return;', 'return;']],
@@ -113,24 +111,23 @@ export const mutations = {
   },
   'amounts are not held against the rate': {
     edits: [['src/wallet/quote/quote.ts', 'if (!agrees) throw', 'if (false) throw']],
-    seed: 674,
+    mistake: 'a rate that its amounts contradict',
   },
   'an answer is compared only while it says quoted': {
     edits: [[`${payment}/quoting.ts`, 'checkEcho(run.order, created);', `if (created.txnState === 'quoted') checkEcho(run.order, created);`],
       [`${payment}/agreeing.ts`, 'checkEcho(run.order, txn);', `if (txn.txnState === 'quoted') checkEcho(run.order, txn);`]],
-    seed: 399,
   },
   'names are not compared': {
     edits: [['src/wallet/quote/echo.ts', '?? kycDifference(asked, given)', '']],
-    seed: 776,
+    mistake: 'another name',
   },
   'account numbers under another name are not compared': {
     edits: [['src/wallet/quote/echo.ts', 'if (resolved !== undefined) return', 'if (false) return']],
-    seed: 1_602,
+    mistake: 'another account number',
   },
   'who bears the fees is not compared': {
     edits: [['src/wallet/quote/echo.ts', `if (typeof answered === 'boolean' && answered !== asked) return`, 'if (false) return']],
-    seed: 592,
+    mistake: 'fees taken otherwise',
   },
   'a gateway can refuse a confirmation': {
     edits: [['src/api/answer.ts', 'isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer)', 'isOwnRefusal: status >= 400 && status < 500 && status !== 429']],

@@ -5,9 +5,10 @@ import { simulate } from './in-test.js';
 import { runSchedule } from './schedule.js';
 
 /** Those that the schedules notice at once; the others are tried by hand, see `mutate.mjs`. */
-const mistakes = Object.entries(mutations).flatMap(([name, { machines, seed }]) =>
-  seed === undefined ? [] : [{ name, from: ['--seed', `${seed}`, ...(machines === true ? ['--machines'] : [])] }],
-);
+const mistakes = Object.entries(mutations).flatMap(([name, { machines, seed = 1, mistake }]) => {
+  const from = [...(machines === true ? ['--machines'] : []), ...(mistake === undefined ? [] : ['--mistake', mistake]), '--seed', `${seed}`];
+  return mutations[name]?.seed === undefined && mistake === undefined ? [] : [{ name, from }];
+});
 
 test.concurrent.for(mistakes)('the simulation notices: $name', { timeout: 120_000 }, async ({ name, from }) => {
   const { exitCode, complaints } = await simulate(...from, '--runs', '3000', '--mutation', name);

@@ -13,7 +13,8 @@ export async function firstFailure(from: number, to: number, options: ScheduleOp
     const violations = await runSchedule(seed, options);
     if (violations.length === 0) continue;
     const mode = options.manyMachines === true ? ' --machines' : '';
-    return { seed, violations, replay: `npm run simulate -- --seed ${seed} --runs 1${mode} --trace` };
+    const mistake = options.mistake === undefined ? '' : ` --mistake '${options.mistake}'`;
+    return { seed, violations, replay: `npm run simulate -- --seed ${seed} --runs 1${mode}${mistake} --trace` };
   }
   return undefined;
 }

@@ -10,6 +10,7 @@ import { createNetwork } from './network.js';
 import { startProcess, type Process, type ProcessDeps, type Verdict } from './process.js';
 import type { RealJournals } from './real-journals.js';
 import { createModel, type Model } from './service-model.js';
+import type { Twist } from './service-quotes.js';
 import { drawTraits, type Behaviour } from './service-traits.js';
 import { fair, stormy } from './sky.js';
 import { drawWishes, keyOf, type Some, type Wish } from './wishes.js';
@@ -20,6 +21,8 @@ export interface ScheduleOptions {
   readonly manyMachines?: boolean;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
+  /** The one mistake that the service makes of orders, and often. */
+  readonly mistake?: Twist;
   /** Some schedules keep their journals in these. */
   readonly real?: RealJournals;
 }
@@ -29,7 +32,7 @@ const nothing: ReadonlySet<Behaviour> = new Set();
 
 /** Runs the schedule of a seed and returns what went wrong in it, nothing when all is well. */
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<string[]> {
-  const { trace, without = nothing, manyMachines = false } = options;
+  const { trace, without = nothing, manyMachines = false, mistake } = options;
   // Traces of the many errors that are thrown on purpose would be half of the work.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
@@ -37,7 +40,7 @@ export async function runSchedule(seed: number, options: ScheduleOptions = {}): 
   const machines = manyMachines ? 2 + chance.below(3) : chance.hits(0.3) ? 2 : 1;
   const isShared = manyMachines && chance.hits(0.6);
   const severalJournals = machines > 1 && !isShared;
-  const model = createModel(world, drawTraits(chance, { severalJournals, without }));
+  const model = createModel(world, drawTraits(chance, { severalJournals, without, mistake }));
   const real = chance.hits(realShare) ? options.real : undefined;
   real?.empty();
   const skewed = chance.hits(manyMachines ? 0.7 : 0.2) && !without.has('clocks');

@@ -21,12 +21,13 @@ interface Asked {
   readonly sourceOfFunds?: object;
 }
 
-/** What was made of an order in another way than asked. */
-export type Twist =
-  | 'another destination' | 'another amount' | 'another currency' | 'another name' | 'another resolved address' | 'another account number'
-  | 'fees taken otherwise' | 'a negative fee' | 'a rate that its amounts contradict'
-  /** For a person to decide. */
-  | 'fees above the amount' | 'a bad rate';
+/** What can be made of an order in another way than asked; of the last two a person decides. */
+export const twists = [
+  'another destination', 'another amount', 'another currency', 'another name', 'another resolved address', 'another account number',
+  'fees taken otherwise', 'a negative fee', 'a rate that its amounts contradict', 'fees above the amount', 'a bad rate',
+] as const;
+
+export type Twist = (typeof twists)[number];
 
 export interface ModelTransaction {
   readonly txnId: string;
@@ -69,7 +70,7 @@ const feeIn = (ccy: string, chance: Chance): number => round(chance.pick(fees) *
 export function madeFrom(asked: Asked, txnId: string, world: World, traits: Traits): ModelTransaction {
   const { chance } = world;
   const right = plain(asked, chance);
-  const twist = chance.hits(traits.making) ? chance.pick(twistsOf(asked, traits)) : undefined;
+  const twist = chance.hits(traits.making) ? pickTwist(asked, traits, chance) : undefined;
   const now = world.now();
   return {
     txnId,
@@ -108,6 +109,11 @@ function plain({ sourceReq, destReq, deductNetworkFeesFromDest }: Asked, chance:
     fxRate,
     deducts: deductNetworkFeesFromDest,
   };
+}
+
+function pickTwist(asked: Asked, traits: Traits, chance: Chance): Twist | undefined {
+  const possible = twistsOf(asked, traits);
+  return traits.mistake === undefined ? chance.pick(possible) : possible.find((each) => each === traits.mistake);
 }
 
 /** What can be wrong with a transaction of this kind. */

@@ -1,4 +1,5 @@
 // What a service of one schedule is like: what the specification leaves open, and what services do that it does not forbid.
+import type { Twist } from './service-quotes.js';
 import type { Chance } from './world.js';
 
 /** Behaviours that can be left out, to see which of them a failure needs. */
@@ -46,6 +47,8 @@ export interface Traits {
   readonly refusing: number;
   /** Probability that a creation makes something else than was asked. */
   readonly making: number;
+  /** What else, where it is always the same. */
+  readonly mistake: Twist | undefined;
   /** Probability that what was created is under way without a confirmation. */
   readonly beginning: number;
 }
@@ -57,9 +60,11 @@ export interface Circumstances {
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;
+  /** The one mistake that the service makes, and often. */
+  readonly mistake: Twist | undefined;
 }
 
-export function drawTraits(chance: Chance, { severalJournals, without }: Circumstances): Traits {
+export function drawTraits(chance: Chance, { severalJournals, without, mistake }: Circumstances): Traits {
   const isBusy = chance.hits(0.1);
   const drawn = {
     tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
@@ -100,7 +105,8 @@ export function drawTraits(chance: Chance, { severalJournals, without }: Circums
     waitingOutlivesExpiry: drawn.waitingOutlivesExpiry && !severalJournals && !off('waiting outlives expiry'),
     waitingRefusesMore: drawn.waitingRefusesMore && !off('waiting refuses more'),
     refusing: off('own refusals') ? 0 : drawn.refusing,
-    making: off('other transactions') ? 0 : drawn.making,
+    making: off('other transactions') ? 0 : mistake === undefined ? drawn.making : 0.5,
+    mistake,
     // Where each copy of a creation begins a payment of its own, nothing that a wallet does matters.
     beginning: off('begun by themselves') || !used ? 0 : drawn.beginning,
   };

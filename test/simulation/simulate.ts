@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { openRealJournals } from './real-journals.js';
 import { firstFailure } from './range.js';
 import { runSchedule, type ScheduleOptions } from './schedule.js';
+import { twists } from './service-quotes.js';
 import { behaviours, type Behaviour } from './service-traits.js';
 
 const { values } = parseArgs({
@@ -13,6 +14,8 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     /** Leaves a behaviour of the service out; may be given several times. */
     without: { type: 'string', multiple: true, default: [] },
+    /** The one mistake that the service makes of orders, and often. */
+    mistake: { type: 'string' },
     /** Counts what fails in place of stopping there. */
     count: { type: 'boolean', default: false },
   },
@@ -26,11 +29,13 @@ const behaviour = (name: string): Behaviour => {
   if (found === undefined) throw new Error(`--without takes one of: ${behaviours.join(', ')}`);
   return found;
 };
+const mistake = twists.find((each) => each === values.mistake);
+if (values.mistake !== undefined && mistake === undefined) throw new Error(`--mistake takes one of: ${twists.join(', ')}`);
 const first = whole('seed', values.seed);
 const last = first + whole('runs', values.runs) - 1;
 const real = openRealJournals();
 const without = new Set(values.without.map(behaviour));
-const options: ScheduleOptions = { manyMachines: values.machines, without, real };
+const options: ScheduleOptions = { manyMachines: values.machines, without, real, ...(mistake !== undefined && { mistake }) };
 const started = performance.now();
 const seconds = (): string => `${((performance.now() - started) / 1000).toFixed(0)} s`;
 

@@ -27,8 +27,9 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   const txn = await service.transaction(txnId);
   if (hasLapsed(txn.txnState)) return lapsed(txn, intent);
   if (!isQuoted(txn.txnState)) throw tooLate(txn);
-  const claim = intent?.txnId === txnId ? await giveUp(intent, deps) : undefined;
+  const taken = intent?.txnId === txnId ? await take(intent, deps) : undefined;
   try {
+    const claim = taken === undefined ? undefined : await giveUp(taken, deps);
     const ended = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
     if (claim?.intent.closed === true) await journal.write(claim, { step: 'final', txnState: ended.txnState, closed: false });
@@ -36,7 +37,7 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   } catch (error) {
     throw error instanceof LostClaim ? atWork(txnId) : error;
   } finally {
-    if (claim !== undefined) await journal.release(claim);
+    if (taken !== undefined) await journal.release(taken);
   }
 }
 
@@ -58,10 +59,14 @@ async function cancelOrRead(txn: Transaction, { service }: CancelDeps): Promise<
   }
 }
 
-/** Otherwise `tx resume` would ask for the payment again. One that a confirmation may be on its way for stays open. */
-async function giveUp({ id, txnId }: Intent, { journal, owner }: CancelDeps): Promise<Claim> {
+async function take({ id, txnId }: Intent, { journal, owner }: CancelDeps): Promise<Claim> {
   const claim = await journal.claim(id, owner);
   if (claim === undefined) throw atWork(txnId);
+  return claim;
+}
+
+/** Otherwise `tx resume` would ask for the payment again. One that a confirmation may be on its way for stays open. */
+async function giveUp(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
   const isStillQuote = claim.intent.step === 'intent' || claim.intent.step === 'created';
   return isStillQuote ? journal.write(claim, { closed: true, consent: 'none' }) : claim;
 }

@@ -15,44 +15,43 @@ export interface Rail {
   readonly callingCode: string;
 }
 
-/** Country, currency, calling code, method codes. */
-const table: readonly (readonly [string, string, string, readonly string[]])[] = [
-  ['CA', 'CAD', '1', ['cad-interac']],
-  ['IN', 'INR', '91', ['inr-bank']],
-  ['ID', 'IDR', '62', ['idr-bank']],
-  ['KE', 'KES', '254', ['ke-kes-mobile']],
-  ['MY', 'MYR', '60', ['myr-bank', 'myr-mobile']],
-  ['NG', 'NGN', '234', ['ng-ngn-bank', 'ng-ngn-mobile']],
-  ['PH', 'PHP', '63', ['ph-php-bank']],
-  ['RW', 'RWF', '250', ['rw-rwf-mobile', 'rw-rwf-bank']],
-  ['SG', 'SGD', '65', ['sg-sgd-bank']],
-  ['KR', 'KRW', '82', ['krw-bank']],
-  ['TH', 'THB', '66', ['thb-bank']],
-  ['VN', 'VND', '84', ['vnd-instant']],
-  ['BJ', 'XOF', '229', ['bj-xof-mobile']],
-  ['CI', 'XOF', '225', ['ci-xof-mobile']],
-  ['GH', 'GHS', '233', ['gh-ghs-mobile']],
-  ['SN', 'XOF', '221', ['sn-xof-mobile']],
-  ['TW', 'TWD', '886', ['tw-twd-mobile']],
-  ['KH', 'USD', '855', ['kh-usd-mobile']],
+type Speed = 'minutes' | 'days';
+
+/** Method code, country, currency, calling code, kind of institution, how long it takes. */
+const table: readonly (readonly [string, string, string, string, InstitutionType, Speed])[] = [
+  ['cad-interac', 'CA', 'CAD', '1', 'bank', 'minutes'],
+  ['inr-bank', 'IN', 'INR', '91', 'bank', 'days'],
+  ['idr-bank', 'ID', 'IDR', '62', 'bank', 'days'],
+  ['ke-kes-mobile', 'KE', 'KES', '254', 'mobile', 'minutes'],
+  ['myr-bank', 'MY', 'MYR', '60', 'bank', 'days'],
+  ['myr-mobile', 'MY', 'MYR', '60', 'mobile', 'minutes'],
+  ['ng-ngn-bank', 'NG', 'NGN', '234', 'bank', 'days'],
+  ['ng-ngn-mobile', 'NG', 'NGN', '234', 'mobile', 'minutes'],
+  ['ph-php-bank', 'PH', 'PHP', '63', 'bank', 'days'],
+  ['rw-rwf-mobile', 'RW', 'RWF', '250', 'mobile', 'minutes'],
+  ['rw-rwf-bank', 'RW', 'RWF', '250', 'bank', 'days'],
+  ['sg-sgd-bank', 'SG', 'SGD', '65', 'bank', 'days'],
+  ['krw-bank', 'KR', 'KRW', '82', 'bank', 'days'],
+  ['thb-bank', 'TH', 'THB', '66', 'bank', 'days'],
+  ['vnd-instant', 'VN', 'VND', '84', 'bank', 'minutes'],
+  ['bj-xof-mobile', 'BJ', 'XOF', '229', 'mobile', 'minutes'],
+  ['ci-xof-mobile', 'CI', 'XOF', '225', 'mobile', 'minutes'],
+  ['gh-ghs-mobile', 'GH', 'GHS', '233', 'mobile', 'minutes'],
+  ['sn-xof-mobile', 'SN', 'XOF', '221', 'mobile', 'minutes'],
+  ['tw-twd-mobile', 'TW', 'TWD', '886', 'mobile', 'minutes'],
+  ['kh-usd-mobile', 'KH', 'USD', '855', 'mobile', 'minutes'],
 ];
 
-const rails: readonly Rail[] = table.flatMap(([country, ccy, callingCode, methods]) =>
-  methods.map((method) => ({
-    method,
-    country,
-    ccy,
-    institutionType: method.endsWith('-mobile') ? 'mobile' : 'bank',
-    instant: !method.endsWith('-bank'),
-    callingCode,
-  })));
+const rails: readonly Rail[] = table.map(([method, country, ccy, callingCode, institutionType, speed]) =>
+  ({ method, country, ccy, callingCode, institutionType, instant: speed === 'minutes' }));
 
 /** Stands for any mobile-money method of the currency; the institution then tells the country. */
 const anyMobile = 'mobile';
 
-export function isPayoutMethod(method: string): boolean {
-  return method === anyMobile || rails.some((rail) => rail.method === method);
-}
+/** Every code that a payout may name. */
+export const payoutMethods: readonly string[] = [...rails.map(({ method }) => method), anyMobile];
+
+export const isPayoutMethod = (method: string): boolean => payoutMethods.includes(method);
 
 /** The rails that a method means in a currency: one, for `mobile` perhaps several, none when there is no such way. */
 export function findRails(method: string, ccy: string): Rail[] {

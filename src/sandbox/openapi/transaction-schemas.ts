@@ -1,4 +1,5 @@
 // The transaction and its two sides in the description of the service, with what depends on method and state.
+import { payoutMethods } from '../kinds/rails.js';
 import type { Maker } from '../wire/maker.js';
 import { states } from '../wire/states.js';
 import { confirmationFields, networkFeeDeduction, unitsPerDollar } from '../unspecified.js';
@@ -6,13 +7,6 @@ import {
   amount, described, epochMs, flag, holds, implies, isoTime, list, nullable, oneOf, record, ref, sent, text,
   type Schema,
 } from './shape.js';
-
-/** The specification's table of payout destinations, and the generic code of one of its examples. */
-const payoutMethods = [
-  'cad-interac', 'inr-bank', 'idr-bank', 'ke-kes-mobile', 'myr-bank', 'myr-mobile', 'ng-ngn-bank', 'ng-ngn-mobile',
-  'ph-php-bank', 'rw-rwf-mobile', 'rw-rwf-bank', 'sg-sgd-bank', 'krw-bank', 'thb-bank', 'vnd-instant',
-  'bj-xof-mobile', 'ci-xof-mobile', 'gh-ghs-mobile', 'sn-xof-mobile', 'tw-twd-mobile', 'kh-usd-mobile', 'mobile',
-] as const;
 
 const currency = oneOf(...Object.keys(unitsPerDollar));
 const bolt11: Schema = { type: 'string', pattern: '^(?:lightning:)?ln', description: 'BOLT11 invoice.' };

@@ -203,9 +203,9 @@ describe('a long list', () => {
     { args: '--json', read: '[{"id":0},{"id":1},' },
   ])('read by head ends quietly: $args', async ({ args, read }) => {
     const program = await bundled(new URL('fixtures/endless.ts', import.meta.url));
-    const pipeline = `"${process.execPath}" "${program}" ${args} | head -c ${read.length}; echo; echo "\${PIPESTATUS[0]}"`;
-    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', pipeline]);
-    expect({ stdout, stderr }).toEqual({ stdout: `${read}\n0\n`, stderr: '' });
+    const pipeline = `{ "${process.execPath}" "${program}" ${args}; echo $? >&2; } | head -c ${read.length}`;
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', pipeline]);
+    expect({ stdout, stderr }).toEqual({ stdout: read, stderr: '0\n' });
   });
 
   test('reaches the reader while its source is still at work', async () => {

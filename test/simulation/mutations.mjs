@@ -159,8 +159,8 @@ export const mutations = {
     test: 'test/api/pages.test.ts',
   },
   'the present is read before the lock is there': {
-    edits: [['src/store/database/sqlite-database.ts', `    transaction: (action, { lasts } = { lasts: false }) =>
-      inTurn(async () => {`, `    transaction: (action, { lasts } = { lasts: false }) =>
+    edits: [['src/store/database/sqlite-database.ts', `    transaction: (action, { lasts = false } = {}) =>
+      inTurn(async () => {`, `    transaction: (action, { lasts = false } = {}) =>
       inTurn(async () => {
         const at = now();
         sql.now = async () => at;`],

@@ -88,6 +88,7 @@ export async function startPostgres({ durable = false, password }: PostgresOptio
   const entry = password === undefined ? ['-A', 'trust'] : ['-A', 'scram-sha-256', '--pwfile', keep('password', `${password}\n`)];
   run(findProgram('initdb') ?? '', ['-D', data, '-U', 'owner', ...entry, '-E', 'UTF8', '--no-locale', '--no-sync']);
   const certificate = password === undefined ? undefined : makeCertificate(folder);
+  if (certificate !== undefined) chmodSync(certificate.key, 0o600);
   if (certificate !== undefined && user !== undefined) for (const path of Object.values(certificate)) chownSync(path, user, -1);
   const others: ChildProcess[] = [];
   const psql = (text: string, database = 'postgres'): string =>

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { writeAutoPay } from './storage/settings.js';
 import { authenticate } from './http/auth.js';
 import { readClock } from './world/clock.js';
-import type { CheckedTokens, Context, Random } from './world/context.js';
+import type { Context, Random } from './world/context.js';
 import { controlPrefix } from './control/route.js';
 import { controls } from './control/control.js';
 import { createCourier, type Courier } from './deliveries/courier.js';
@@ -91,11 +91,10 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   const { file = ':memory:', openFile, now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
   const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
-  const checkedTokens: CheckedTokens = new Map();
   const shapes = new Set(readShapeNames(options.liveShapes ?? []));
   const edge = shapedEdge(shapes, maker, machineTime);
   const contextOn = (store: Store): Context => ({
-    store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), checkedTokens, liveShapes: shapes,
+    store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), liveShapes: shapes,
   });
   const store = openStore({ file, openFile, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
 

@@ -15,7 +15,7 @@ let ctx: Context;
 
 beforeEach(() => {
   store = openStore({ file: ':memory:', initialise: () => undefined, verify: verifyBooks });
-  ctx = { store, now: 1, random: randomBytes, maker: makerNames('service'), baseUrl: '', checkedTokens: new Map(), liveShapes: new Set() };
+  ctx = { store, now: 1, random: randomBytes, maker: makerNames('service'), baseUrl: '', liveShapes: new Set() };
 });
 
 afterEach(() => store.close());

@@ -160,6 +160,9 @@ describe('a quote', () => {
     made.confirms = () => late(made);
     await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', message: expect.stringContaining('Nothing moved') });
     expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R', 'POST R~2', 'POST R~3', 'POST R~4', 'POST R~5']);
+    // What it says to do is taken: the same command once more.
+    made.confirms = () => 'srccreated';
+    expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R~6' });
   });
 });
 

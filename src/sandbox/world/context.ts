@@ -3,9 +3,6 @@ import { createHash } from 'node:crypto';
 import type { Maker } from '../wire/maker.js';
 import type { Store } from '../storage/database.js';
 
-/** The claims of tokens whose signature was checked, by key and token: most requests carry one seen before. */
-export type CheckedTokens = Map<string, { readonly sub: string; readonly exp: number }>;
-
 /** Random bytes of the given length. */
 export type Random = (length: number) => Uint8Array;
 
@@ -17,7 +14,6 @@ export interface Context {
   readonly maker: Maker;
   /** Address of the service as its clients see it, without a trailing slash. */
   readonly baseUrl: string;
-  readonly checkedTokens: CheckedTokens;
   /** Behaviours of live services that are on, by the names of their shapes. */
   readonly liveShapes: ReadonlySet<string>;
 }

@@ -174,14 +174,14 @@ async function confirm(terminal: Terminal, message: string, { missing, note }: C
   demand(terminal, missing ?? ['--yes']);
   const prompts = await import('./prompts.js');
   const config = { message: sanitize(message), default: false, theme: prompts.promptTheme(terminal, { note }) };
-  return stayed(await prompts.pose(terminal, (context) => prompts.confirm(config, context), { canGoBack: false }));
+  return stayed(await prompts.runPrompt(terminal, (context) => prompts.confirm(config, context), { canGoBack: false }));
 }
 
 async function confirmWithin(terminal: Terminal, message: string, deadline: Deadline): Promise<boolean | 'lapsed'> {
   demand(terminal, ['--yes']);
   const prompts = await import('./prompts.js');
   const config = { message: sanitize(message), deadline, theme: prompts.promptTheme(terminal, {}) };
-  return stayed(await prompts.pose(terminal, (context) => prompts.timedConfirm(config, context), { canGoBack: false }));
+  return stayed(await prompts.runPrompt(terminal, (context) => prompts.timedConfirm(config, context), { canGoBack: false }));
 }
 
 const anything = (answer: string): Validation => answer !== '' || 'An answer is needed here.';
@@ -196,7 +196,7 @@ async function secret(terminal: Terminal, question: TextQuestion): Promise<strin
     validate: question.validate ?? anything,
     theme: prompts.promptTheme(terminal, {}),
   };
-  return stayed(await prompts.pose(terminal, (context) => prompts.password(config, context), { canGoBack: false, takesPaste: true }));
+  return stayed(await prompts.runPrompt(terminal, (context) => prompts.password(config, context), { canGoBack: false, takesPaste: true }));
 }
 
 function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back> {
@@ -213,8 +213,8 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       validate: (answer: string) => isBack(answer) || validate(answer.trim()),
       theme: prompts.promptTheme(terminal, { hint: hints.length === 0 ? undefined : hints.join(terminal.unicode ? ' · ' : ', '), over }),
     };
-    const pose = { canGoBack, takesPaste: true, isWiped: over !== undefined };
-    const answer = await prompts.pose(terminal, (context) => prompts.input(config, context), pose);
+    const manner = { canGoBack, takesPaste: true, isWiped: over !== undefined };
+    const answer = await prompts.runPrompt(terminal, (context) => prompts.input(config, context), manner);
     return answer === back || isBack(answer) ? back : answer.trim();
   }
 
@@ -234,8 +234,8 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       pageSize: question.pageSize ?? pageSize(terminal, over),
       theme: prompts.promptTheme(terminal, { canGoBack, over }),
     };
-    const pose = { canGoBack, isWiped: over !== undefined };
-    return prompts.pose(terminal, (context) => prompts.select<T | Back>(config, context), pose);
+    const manner = { canGoBack, isWiped: over !== undefined };
+    return prompts.runPrompt(terminal, (context) => prompts.select<T | Back>(config, context), manner);
   }
 
   async function search<T>(question: SearchQuestion<T>): Promise<T | Back> {
@@ -252,8 +252,8 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
       pageSize: pageSize(terminal, over),
       theme: prompts.promptTheme(terminal, { canGoBack, hint: 'type to search', over }),
     };
-    const pose = { canGoBack, isWiped: over !== undefined, narrows: true };
-    return prompts.pose(terminal, (context) => prompts.search<T | Back>(config, context), pose);
+    const manner = { canGoBack, isWiped: over !== undefined, narrows: true };
+    return prompts.runPrompt(terminal, (context) => prompts.search<T | Back>(config, context), manner);
   }
 
   return { text, parsed, select, search };

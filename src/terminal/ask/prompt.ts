@@ -29,7 +29,7 @@ interface Pose {
 }
 
 /** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input; with `canGoBack` Esc answers `back`. */
-export async function pose<T>(
+export async function runPrompt<T>(
   terminal: Terminal,
   prompt: (context: Context) => Promise<T>,
   { canGoBack, takesPaste = false, isWiped = false, narrows = false }: Pose,

@@ -82,12 +82,12 @@ const askingUnder = (over: Over, ask: Ask['steps']): Ask['steps'] => ({
 /** Asks for one answer unless it is known, or not wanted. */
 function step<K extends keyof Draft>(
   name: K,
-  pose: (soFar: Draft, before: Draft | undefined) => Promise<Draft[K] | Back>,
+  question: (soFar: Draft, before: Draft | undefined) => Promise<Draft[K] | Back>,
   wanted: (soFar: Draft) => boolean = () => true,
 ): DraftStep {
   return (soFar, before) =>
     soFar[name] === undefined && wanted(soFar)
-      ? taking<Draft[K], Draft>(pose(soFar, before), (given) => ({ ...soFar, [name]: given }))
+      ? taking<Draft[K], Draft>(question(soFar, before), (given) => ({ ...soFar, [name]: given }))
       : undefined;
 }
 

@@ -4,7 +4,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { fixed, money, type Money } from '../../formats/amount.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { utcWriter } from '../../formats/utc.js';
-import { figuresOf, type Figures, type Sum } from './figures.js';
+import { movedAmounts, type MovedAmounts, type Sum } from './moved-amounts.js';
 
 export interface Posting {
   /** From the root down, in the form that both hledger and beancount take: `Assets:Svcpay:BTC`. */
@@ -39,7 +39,7 @@ export function entryOf(
 ): Entry | undefined {
   const { txnState, sourceReq, destReq, createdAt } = txn;
   if (txnState !== 'completed' || createdAt == null) return undefined;
-  const figures = figuresOf(txn);
+  const figures = movedAmounts(txn);
   if (figures === undefined) return undefined;
   // Most texts are told by one look from those that need more.
   const line = (text: string): string => (isPlain.test(text) ? text : clean(plainLine(text)));
@@ -57,11 +57,11 @@ export function entryOf(
 
 /** What a completed payment took out of the wallet, fees included; undefined where the service does not tell. */
 export function spentBy(txn: ListedTransaction): Money | undefined {
-  const left = txn.txnState === 'completed' ? figuresOf(txn)?.left : undefined;
+  const left = txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
   return left === undefined ? undefined : money(left.ccy, left.value);
 }
 
-function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged, arrived, ...fees }: Figures): Posting[] {
+function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged, arrived, ...fees }: MovedAmounts): Posting[] {
   const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: { ccy: left.ccy, value: negated(left.value) } }];
   if (fees.serviceFee.value !== '0') postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: fees.serviceFee });
   if (fees.networkFee.value !== '0') postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: fees.networkFee });

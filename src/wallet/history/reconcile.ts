@@ -12,7 +12,7 @@ import { decodeOrder, encodeOrder, fingerprint } from '../payment/order-record.j
 import { lightningOrder, type Order } from '../payment/orders.js';
 import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
 import { echoes } from '../quote/echo.js';
-import { figuresOf } from './figures.js';
+import { movedAmounts } from './moved-amounts.js';
 
 export interface ReconcileDeps {
   readonly service: ReadService & {
@@ -120,7 +120,7 @@ function orderTold(txn: Transaction): Order {
 
 function letGoOf(txn: Transaction, attempt: number, { service }: ReconcileDeps): LetGo {
   const { txnId, txnState } = txn;
-  const told = figuresOf(txn);
+  const told = movedAmounts(txn);
   // What is below zero would make room under a limit.
   const figures = told?.left.value.startsWith('-') === true || told?.arrived.value.startsWith('-') === true ? undefined : told;
   return {

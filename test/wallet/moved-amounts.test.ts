@@ -1,4 +1,4 @@
-// Figures that the list of the service leaves out.
+// MovedAmounts that the list of the service leaves out.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
@@ -6,7 +6,7 @@ import type { ListedTransaction } from '../../src/api/types.js';
 import { withFigures } from '../../src/wallet/history/missing-amounts.js';
 import { sanitize } from '../../src/terminal/sanitize.js';
 import { readDecimal, type WireNumber } from '../../src/formats/amount.js';
-import { figuresOf } from '../../src/wallet/history/figures.js';
+import { movedAmounts } from '../../src/wallet/history/moved-amounts.js';
 import { entryOf, spentBy } from '../../src/wallet/history/ledger-entry.js';
 
 const whole = (txnId: string): ListedTransaction => ({
@@ -66,10 +66,10 @@ test('are the same whether the amounts are small or have more digits than a numb
   fc.assert(
     fc.property(side, side, (sourceReq, destReq) => {
       const txn = { txnId: 't', txnState: 'completed', sourceReq, destReq };
-      const small = figuresOf(txn);
+      const small = movedAmounts(txn);
       const { amtSettled, servicepayFees, networkFees } = sourceReq;
       const longSource = { ...sourceReq, amtSettled: long(amtSettled), servicepayFees: long(servicepayFees), networkFees: long(networkFees) };
-      const large = figuresOf({ ...txn, sourceReq: longSource, destReq: { ...destReq, amtSettled: long(destReq.amtSettled), amtRequested: long(destReq.amtRequested) } });
+      const large = movedAmounts({ ...txn, sourceReq: longSource, destReq: { ...destReq, amtSettled: long(destReq.amtSettled), amtRequested: long(destReq.amtRequested) } });
       for (const name of ['left', 'exchanged', 'arrived', 'serviceFee', 'networkFee'] as const) {
         expect(small?.[name].value).toBe(rounded(large?.[name].value ?? ''));
       }

@@ -9,7 +9,7 @@ export interface Sum {
   readonly value: string;
 }
 
-export interface Figures {
+export interface MovedAmounts {
   /** What left the source, all fees included. */
   readonly left: Sum;
   /** The part of it that was turned into what arrived. */
@@ -30,7 +30,7 @@ interface Given {
 }
 
 /** Undefined where the service does not tell the amounts, or tells them in a currency that is none. */
-export function figuresOf({ sourceReq, destReq }: ListedTransaction): Figures | undefined {
+export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAmounts | undefined {
   const from = currencyOf(sourceReq);
   const to = currencyOf(destReq);
   const sent = amountOf(sourceReq, destReq);
@@ -74,7 +74,7 @@ function workedOut<T>(
   exchange: 'arrived' | 'sent' | 'sent less fees',
   from: string,
   to: string,
-): Figures {
+): MovedAmounts {
   const serviceFee = read(given.serviceFee);
   const networkFee = read(given.networkFee);
   const arrived = read(given.arrived);

@@ -1,7 +1,7 @@
 // What the hot commands load, of the program and of Node: the time they take follows from it, on any machine.
 import { execFile } from 'node:child_process';
 import {
-  cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync,
+  cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -93,6 +93,15 @@ test('the page of --help that is ready is the one that the program draws', async
   const [ready, drawn] = await Promise.all([svcpay(['--help'], { home }), svcpay(['--no-color', '--help'], { home })]);
   expect(drawn.stdout).toMatch(/wallets/);
   expect(ready.stdout).toBe(drawn.stdout);
+});
+
+test('SQLite is found also where only libsql knows where its native part lies', async ({ home }) => {
+  for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
+  mkdirSync(join(home, 'node_modules'));
+  symlinkSync(join(root, 'node_modules/libsql'), join(home, 'node_modules/libsql'));
+  const env = { PATH: process.env['PATH'], HOME: home, SVCPAY_HOME: join(home, 'own') };
+  const args = [join(home, 'bin/svcpay.js'), '--sandbox', 'wallets', '-q'];
+  expect((await promisify(execFile)(process.execPath, args, { env })).stdout).toMatch(/^\d/);
 });
 
 describe('compiled code is kept beside the program', () => {

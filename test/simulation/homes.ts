@@ -104,7 +104,7 @@ export interface Tracks {
   /** Called when it has taken an intent over, and when it has given one back. */
   readonly drives: (id: string) => void;
   readonly rests: (id: string) => void;
-  /** When the journal last took or told something. */
+  /** When the journal last took or told something: of what it never told, a process knows nothing. */
   latest: number;
 }
 

@@ -140,7 +140,7 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
   const isSound = (keeper.isShared || machine.now === world.now) && diskFull() === 0 && (!keeper.isShared || silent() === 0);
   const tracks: Tracks = {
     intents: new Set(),
-    latest: world.now(),
+    latest: Number.NEGATIVE_INFINITY,
     drives(id) {
       const before = keeper.drivers.get(id);
       const isAwake = before !== undefined && before !== name && alive.has(before);

@@ -228,7 +228,8 @@ describe('svcpay send, at a terminal', () => {
   });
 
   test('follows an on-chain payment until the chain has confirmed it', async ({ around }) => {
-    const tty = svcpayTty(['send', 'onchain', bitcoin, '100000sat'], around);
+    const env = { NODE_OPTIONS: `--import=${new URL('../support/quick-time.mjs', import.meta.url).href}` };
+    const tty = svcpayTty(['send', 'onchain', bitcoin, '100000sat'], { ...around, env });
     await tty.waitFor(/You pay\s+0\.00100500 BTC\s+100 500 sat/);
     await tty.waitFor(/Pay .*\? /);
     tty.type('y\r');

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { svcpay, type Run } from '../support/svcpay.js';
-import { patience, test } from '../support/faults.js';
+import { patience, test, type Payment } from '../support/faults.js';
+
+/** Each as a process of its own: they meet in the journal. */
+const send = ({ command, around }: Payment, ...flags: string[]): Promise<Run> => svcpay([...command, ...flags], around);
 
 const eight = <T>(make: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 8 }, make));
 
@@ -22,7 +25,7 @@ const elsewhere = (): string => {
 
 describe('one journal', () => {
   test('lets eight processes with one reference pay once, and all report that transaction', async ({ payment }) => {
-    const runs = await eight(() => payment.send('--timeout', '20s'));
+    const runs = await eight(() => send(payment, '--timeout', '20s'));
     sameTransaction(runs);
     expect(await payment.timesPaid()).toBe(1);
     const created = payment.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200);
@@ -41,7 +44,7 @@ describe('one journal', () => {
   });
 
   test('refuses a different payment under a used reference, and names the transaction', async ({ payment }) => {
-    const first = await payment.send();
+    const first = await send(payment);
     const other = await payment.sandbox.invoice('1000sat');
     const run = await svcpay(['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json'], payment.around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -50,7 +53,7 @@ describe('one journal', () => {
   });
 
   test('refuses an invoice that was paid already, and names the transaction', async ({ payment }) => {
-    const first = await payment.send();
+    const first = await send(payment);
     const run = await svcpay(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({ txnId: idOf(first), message: expect.stringContaining('already paid') });
@@ -60,7 +63,7 @@ describe('one journal', () => {
 
 describe('another machine', () => {
   test('reports the payment of a reference that it has never seen', async ({ payment }) => {
-    const first = await payment.send();
+    const first = await send(payment);
     sameTransaction([first, await svcpay(payment.command, { ...payment.around, home: elsewhere() })]);
     expect(await payment.timesPaid()).toBe(1);
   });
@@ -73,7 +76,7 @@ describe('another machine', () => {
   });
 
   test('refuses a different payment under a reference of this one', async ({ payment }) => {
-    const first = await payment.send();
+    const first = await send(payment);
     const other = await payment.sandbox.invoice('1000sat');
     const command = ['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json', ...patience];
     const run = await svcpay(command, { ...payment.around, home: elsewhere() });

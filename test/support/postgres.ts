@@ -75,6 +75,9 @@ export interface PostgresOptions {
   readonly password?: string;
 }
 
+/** Longer than it takes on a busy machine. */
+const startMs = 45_000;
+
 export async function startPostgres({ durable = false, password }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-postgres-'));
   if (user !== undefined) chownSync(folder, user, -1);
@@ -98,12 +101,14 @@ export async function startPostgres({ durable = false, password }: PostgresOptio
     const settings = [`fsync=${durable ? 'on' : 'off'}`, 'max_connections=200', `unix_socket_directories=${folder}`, `shared_buffers=${durable ? 256 : 32}MB`];
     if (certificate !== undefined) settings.push('ssl=on', `ssl_cert_file=${certificate.cert}`, `ssl_key_file=${certificate.key}`);
     const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
+    const started = performance.now();
     const child = spawn(...asUser(findProgram('postgres') ?? '', args), { stdio: 'ignore' });
-    for (let turn = 0; turn < 400; turn += 1) {
-      if (spawnSync(findProgram('pg_isready') ?? '', ['-h', '127.0.0.1', '-p', String(port)]).status === 0) return child;
+    const isReady = (): boolean => spawnSync(findProgram('pg_isready') ?? '', ['-h', '127.0.0.1', '-p', String(port)]).status === 0;
+    while (!isReady()) {
+      if (child.exitCode !== null || performance.now() - started > startMs) throw new Error('PostgreSQL did not start');
       await delay(25);
     }
-    throw new Error('PostgreSQL did not start');
+    return child;
   }
 
   let server = await start();

@@ -138,11 +138,16 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('that was only looked at is not paid by a later resume, even if the look was cut short', async () => {
+  test('that was only looked at is not paid by a later resume to which nobody says yes, even if the look was cut short', async () => {
     const made = bench();
     made.journalFails = ({ closed }) => closed === true;
     await made.pay({ mode: 'look', yes: true }).catch(() => undefined);
     expect(made.intent()).toMatchObject({ step: 'created', closed: false, consent: 'none' });
+    made.journalFails = () => false;
+    made.says = () => false;
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
+    expect(made.asked).toHaveLength(1);
+    expect(requests(made)).toEqual(['POST R']);
   });
 
   test('is not confirmed by a look at a payment whose confirmation is in doubt', async () => {

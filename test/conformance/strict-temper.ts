@@ -4,12 +4,13 @@ import type { Txn } from './strict-transactions.js';
 
 /** What the next requests of a kind meet with in place of the service's answer. */
 export interface Meeting {
-  readonly exchange: 'creation' | 'confirmation' | 'read';
+  readonly exchange: 'creation' | 'confirmation' | 'read' | 'list';
   /** Those about this reference alone. */
   readonly ref?: string;
   /** The connection is broken off without an answer. */
   readonly status: number | 'broken off';
   readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Whether the service carries the request out: not, at once, or so many ms later. */
   readonly effect: 'none' | 'at once' | number;
   times: number;
@@ -28,6 +29,8 @@ export interface Temper {
   /** What the list says of its pages. */
   echoes: (pagination: Json) => Json;
   rates: Json | undefined;
+  /** Sent with every answer that is the service's own. */
+  headers: () => Readonly<Record<string, string>>;
   meetings: Meeting[];
 }
 
@@ -39,6 +42,7 @@ export const evenTemper = (): Temper => ({
   makes: (view) => view,
   echoes: (pagination) => pagination,
   rates: undefined,
+  headers: () => ({}),
   meetings: [],
 });
 
@@ -46,6 +50,7 @@ const exchanges: readonly (readonly [Meeting['exchange'], method: string, path: 
   ['creation', 'POST', /\/transaction\/?$/],
   ['confirmation', 'PUT', /\/confirm$/],
   ['read', 'GET', /\/transaction\/[^/]+$/],
+  ['list', 'GET', /\/transaction$/],
 ];
 
 /**

@@ -120,6 +120,9 @@ describe('what ends the wait', () => {
     expect(await lagging.wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
     const gateway = world(missing(false), { txnState: 'completed' });
     expect(await gateway.wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
+    const always = world(missing(false));
+    await expect(always.wait(transaction('on-chain'))).rejects.toMatchObject({ exitCode: 8 });
+    expect(always.reads).toHaveLength(3);
   });
 
   test.for(['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled', 'canceled'])('%s is final', async (txnState) => {

@@ -111,7 +111,7 @@ async function readAgain(latest: Transaction, isNew: boolean, options: WaitOptio
     next = withKnown(latest, await readTransaction(deps.service, latest.txnId));
   } catch (error) {
     if (deps.signal.aborted || !(error instanceof Failure) || gotNoAnswer(error)) return { txn: undefined };
-    if (isNew && error.kind === 'not-found') return { txn: undefined };
+    if (isLastWord(error) && isNew && error.kind === 'not-found') return { txn: undefined };
     if (isLastWord(error)) throw stillGoing(latest, 'its state cannot be read', options, error);
     return { unread: error };
   }

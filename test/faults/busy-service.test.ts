@@ -1,0 +1,117 @@
+// Services that want fewer requests, or answer reads with nonsense: obeyed and said, and the money told truly.
+import { describe, expect } from 'vitest';
+import type { Meeting } from '../conformance/strict-temper.js';
+import type { Time } from '../support/in-process.js';
+import { lnurl, test, type Strict } from '../support/strict.js';
+
+const shop = `${lnurl('shop')} --ref order-1`;
+
+/** Pauses of a second and more pass at once and are written down; shorter ones are waited for. */
+function patient(): Time & { readonly pauses: number[] } {
+  const pauses: number[] = [];
+  let slept = 0;
+  return {
+    pauses,
+    now: () => Date.now() + slept,
+    async sleep(ms) {
+      if (ms < 1_000) return void (await new Promise((resolve) => setTimeout(resolve, ms)));
+      pauses.push(ms);
+      slept += ms;
+    },
+  };
+}
+
+const meeting = (exchange: Meeting['exchange'], status: number, body: string, times: number, headers = {}): Meeting =>
+  ({ exchange, status, body, effect: 'none', times, headers });
+
+const reads = ({ service }: Strict): number =>
+  service.requests.filter(({ method, path }) => method === 'GET' && /\/transaction\/[^/]+$/.test(path)).length;
+
+describe('a state that cannot be read', { concurrent: true }, () => {
+  const nonsense = ['{"data":{"of":"no use"}}', '{"txnId":"another","txnState":"completed"}', '"completed"', '{"txnState":{}}'];
+  test.for(nonsense)('three times in a row (%s) ends the wait with exit 8 and the cause; resume tells the end', async (body, { strict }) => {
+    strict.service.temper.meetings.push(meeting('read', 200, body, 3));
+    const end = await strict.run(shop);
+    expect(end).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(end.error()).toMatchObject({ kind: 'pending', hint: expect.stringMatching(/^svcpay tx resume /) });
+    expect(end.error().message).toMatch(/its state cannot be read: .*(txnId is missing|answered with another|an object was expected)/);
+    expect(reads(strict)).toBe(3);
+    expect(await strict.run('tx resume --json')).toMatchObject({ exitCode: 0 });
+    expect(strict.service.moved()).toHaveLength(1);
+  });
+
+  test('twice in a row is read on from', async ({ strict }) => {
+    strict.service.temper.meetings.push(meeting('read', 200, '{}', 2));
+    expect(await strict.run(shop)).toMatchObject({ exitCode: 0 });
+    expect(reads(strict)).toBeGreaterThan(2);
+  });
+});
+
+const seconds = 7;
+const inSeconds = (): number => Date.now() + seconds * 1_000;
+const asked: readonly (readonly [string, () => Record<string, string>])[] = [
+  ['Retry-After in seconds', () => ({ 'retry-after': `${seconds}` })],
+  ['Retry-After as a date', () => ({ 'retry-after': new Date(inSeconds()).toUTCString() })],
+  ['X-RateLimit-Reset in seconds', () => ({ 'x-ratelimit-reset': `${seconds}` })],
+  ['X-RateLimit-Reset as an instant in seconds', () => ({ 'x-ratelimit-reset': `${Math.round(inSeconds() / 1_000)}` })],
+  ['X-RateLimit-Reset as an instant in ms', () => ({ 'x-ratelimit-reset': `${inSeconds()}` })],
+  ['X-RateLimit-Reset as ISO 8601', () => ({ 'x-ratelimit-reset': new Date(inSeconds()).toISOString() })],
+];
+
+describe('a service that wants fewer requests', { concurrent: true }, () => {
+  test.for(asked)('by %s is given the time, with a line that says how long', async ([, headers], { strict }) => {
+    const time = patient();
+    strict.service.temper.meetings.push(meeting('list', 429, '{"error":"too many"}', 1, headers()));
+    const run = await strict.run('tx list --json', 'home', time);
+    expect(run).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    expect(time.pauses).toHaveLength(1);
+    expect(time.pauses[0]).toBeGreaterThan((seconds - 2) * 1_000);
+    expect(time.pauses[0]).toBeLessThanOrEqual((seconds + 1) * 1_000);
+    expect(run.stderr).toMatch(/wants fewer requests: waiting [5-8] s/);
+  });
+
+  test('for longer than the command may take is not waited for: exit 75, and when to come back', async ({ strict }) => {
+    strict.service.temper.meetings.push(meeting('list', 429, '{"error":"too many"}', 9, { 'retry-after': '7' }));
+    const run = await strict.run('tx list --json --timeout 3s');
+    expect(run).toMatchObject({ exitCode: 75, stdout: '' });
+    expect(run.error().hint).toContain('7 s');
+  });
+
+  test.for(['creation', 'confirmation'] as const)('by 429 to a %s is paid once, after the time that it asked for', async (exchange, { strict }) => {
+    const time = patient();
+    strict.service.temper.meetings.push(meeting(exchange, 429, '{"error":"too many"}', 2, { 'retry-after': '2' }));
+    expect(await strict.run(shop, 'home', time)).toMatchObject({ exitCode: 0 });
+    expect(time.pauses.slice(0, 2)).toEqual([2_000, 2_000]);
+    expect(strict.service.moved()).toHaveLength(1);
+  });
+
+  test('by 429 to a confirmation that it has carried out is paid once, too', async ({ strict }) => {
+    strict.service.temper.meetings.push({ ...meeting('confirmation', 429, '', 1, { 'retry-after': '2' }), effect: 'at once' });
+    expect(await strict.run(shop, 'home', patient())).toMatchObject({ exitCode: 0 });
+    expect(strict.service.moved()).toHaveLength(1);
+  });
+});
+
+describe('a service that counts requests', () => {
+  test.override({ dialect: { pageSize: 10 } });
+
+  test('is asked on only when its count starts anew: not one request too many', async ({ strict }) => {
+    const { service, run } = strict;
+    const body = { sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } };
+    for (let index = 0; index < 95; index += 1) service.add({ ...body, extRefId: `old-${index}` });
+    const time = patient();
+    // Five requests in each six seconds, of which other programs have used two.
+    let [left, endsAt, tooMany] = [3, time.now() + 6_000, 0];
+    service.temper.headers = () => {
+      if (time.now() >= endsAt) [left, endsAt] = [5, time.now() + 6_000];
+      if (left === 0) tooMany += 1;
+      left = Math.max(left - 1, 0);
+      return { 'x-ratelimit-remaining': `${left}`, 'x-ratelimit-reset': `${Math.ceil((endsAt - time.now()) / 1_000)}` };
+    };
+    const end = await run('tx list --all --json', 'home', time);
+    expect(JSON.parse(end.stdout)).toHaveLength(95);
+    expect(tooMany).toBe(0);
+    expect(time.pauses.length).toBeGreaterThanOrEqual(2);
+    expect(end.stderr).toMatch(/wants fewer requests: waiting/);
+  });
+});

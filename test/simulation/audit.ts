@@ -208,6 +208,9 @@ function overLimits(moved: readonly ModelTransaction[], { limits, keepers, keepe
 /** Some services call a quote expired whenever it is read, and write it down only when it is confirmed too late. */
 const stateAtLast = ({ state, isWaiting }: ModelTransaction): string => (state === 'quoted' && !isWaiting ? 'expired' : state);
 
+/** How long the wallet looks for what the list does not show. */
+const longestLookMs = 7_500;
+
 /** Where the journal and the service disagree about an intent when all is over. */
 function astray(intent: Intent, keeper: Keeper, known: Known): string[] {
   const { ref, step, closed, txnId, txnState } = intent;
@@ -218,6 +221,9 @@ function astray(intent: Intent, keeper: Keeper, known: Known): string[] {
     const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
     return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is closed, but ${each.txnId} is ${each.state}`);
   }
+  const { listLagMs, lagsSteadily } = known.books.model.traits;
+  // Its quote is used and not seen yet, however long it is looked for.
+  if (step === 'intent' && lagsSteadily && listLagMs > longestLookMs) return [];
   const isDoubt = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused);
   if (step !== 'final') return isDoubt && (step === 'confirming' || step === 'confirmed') ? [] : [`${ref} is still at ${step}`];
   return txn !== undefined && stateAtLast(txn) === txnState ? [] : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];

@@ -602,6 +602,12 @@ describe('a conversion that loses 10 %', () => {
   });
 });
 
+test.each([[undefined, 'paid'], [{ percent: '1' }, 'limit']])('a quote that does not say its fees, with a highest fee of %j: %s', async (maxFee, end) => {
+  const made = bench();
+  made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: null, networkFees: null } });
+  expect(await made.pay({ maxFee }).then(() => 'paid', (error: unknown) => (error instanceof Failure ? error.kind : error))).toBe(end);
+});
+
 test('a conversion at the rate 0 is not obeyed', async () => {
   const made = bench();
   made.quotes = (body) => ({ fxRate: 0, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 } });

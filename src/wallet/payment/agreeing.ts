@@ -10,7 +10,7 @@ import { checkEcho } from '../quote/echo.js';
 import { checkAgreement, isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { isEarliest } from './quoting.js';
 import { alreadyPaid } from './references.js';
-import { checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
+import { checkFeesNamed, checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
 import { afterLapse, close, interrupted, reread, wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 
@@ -78,6 +78,7 @@ async function ratesFor(run: Run, quote: Quote): Promise<Rates | undefined> {
 
 function checkFigures(run: Run, txn: Transaction): Quote {
   const quote = readQuote(run.order, txn);
+  checkFeesNamed(run.claim.intent.terms, txn);
   checkMaxFee(run.claim.intent.terms, quote);
   if (run.available !== undefined && quote.total.value.gt(run.available.value)) {
     throw notEnough(quote.total, run.available);

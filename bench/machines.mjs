@@ -3,13 +3,14 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { inFolder, median } from './support/process.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const machine = join(import.meta.dirname, 'support/machine.mjs');
-const seconds = 1.5;
-const turns = 3;
+const seconds = 0.5;
+const turns = 10;
 const processes = [1, 2, 4, 8];
 const atLeast = 0.8;
 const [few, many] = [10_000, 1_000_000];
@@ -50,12 +51,15 @@ export async function measure() {
 async function pace(bundle, server, openJournalAt, count) {
   const url = server.database();
   await (await openJournalAt(url)).close();
-  // In turns, so that both meet the same machine.
+  const machines = await Promise.all(Array.from({ length: count }, () => started([machine, bundle, url, String(seconds)])));
+  const together = async (mode) => sum(await Promise.all(machines.map(({ ask }) => ask(mode))));
+  // In short turns, so that both meet the same machine.
   const [bare, ours] = [[], []];
   for (let turn = 0; turn < turns; turn += 1) {
-    bare.push(await together(bundle, url, 'bare', count));
-    ours.push(await together(bundle, url, 'journal', count));
+    bare.push(await together('bare'));
+    ours.push(await together('journal'));
   }
+  await Promise.all(machines.map(({ end }) => end()));
   const [commits, payments] = [sum(bare), sum(ours)];
   const ratio = payments / commits;
   return {
@@ -70,23 +74,20 @@ async function pace(bundle, server, openJournalAt, count) {
 
 const sum = (values) => values.reduce((total, each) => total + each, 0);
 
-async function together(bundle, url, mode, count) {
-  const machines = await Promise.all(Array.from({ length: count }, () => started([machine, bundle, url, mode, String(seconds)])));
-  return sum(await Promise.all(machines.map((go) => go())));
-}
-
-/** Resolves when the machine is ready, with what sets it going and resolves with its count. */
+/** A machine that is ready to be asked. */
 async function started(args) {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  let text = '';
-  const isReady = new Promise((done) => child.stdout.on('data', (chunk) => ((text += chunk), done())));
   const ended = new Promise((done) => child.once('close', done));
-  await Promise.race([isReady, ended]);
-  return async () => {
-    child.stdin.end('go');
-    const code = await ended;
-    if (code !== 0) throw new Error(`a machine ended with ${code}`);
-    return Number(text.split('\n').at(-1));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`a machine ended with ${await ended}`);
+    return value;
+  };
+  await next();
+  return {
+    ask: (mode) => (child.stdin.write(`${mode}\n`), next().then(Number)),
+    end: () => (child.stdin.end(), ended),
   };
 }
 

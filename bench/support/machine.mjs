@@ -1,18 +1,13 @@
-// One machine of the bench: machine.mjs BUNDLE URL MODE SECONDS. Prints how many payments it has journalled, or, bare, how
-// often it has made the commits of one.
+// One machine of the bench: machine.mjs BUNDLE URL SECONDS. Asked for `journal` it tells how many payments it has journalled,
+// asked for `bare` how often it has made the commits of one, each for so many seconds.
+import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
 
-const [bundle, url, mode, seconds] = process.argv.slice(2);
+const [bundle, url, seconds] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
 const { openJournalAt, pg } = require(bundle);
-let count = 0;
-
-/** All begin at once, when each has opened what it needs and has done all of it once. */
-async function begun() {
-  process.stdout.write('ready\n');
-  await new Promise((go) => process.stdin.once('data', go));
-  return performance.now() + Number(seconds) * 1000;
-}
+const warmUp = 30;
 
 /** What a payment writes: it is begun, claimed, quoted, let go, confirmed, ended and given back, a transaction each. */
 const insert = `INSERT INTO svcpay.intents (id, scope, account, ref, kind, request, fingerprint, once_key, terms, consent, opened_at, updated_at)
@@ -26,29 +21,26 @@ const updates = [
   `owner = NULL, lease_until = 0`,
 ].map((set) => `UPDATE svcpay.intents SET ${set} WHERE id = $1 RETURNING *`);
 
-const [once, close] = mode === 'journal' ? await journalled() : await bare();
-await once(`${process.pid}-first`);
-for (const until = await begun(); performance.now() < until; count += 1) await once(`${process.pid}-${count}`);
-await close();
-process.stdin.destroy();
-process.stdout.write(String(count));
-
-async function journalled() {
-  const journal = await openJournalAt(url);
-  return [(id) => pay(journal, id), () => journal.close()];
+const journal = await openJournalAt(url);
+const client = new pg.Client({ connectionString: url });
+await client.connect();
+const modes = { journal: (id) => pay(journal, id), bare };
+for (const once of Object.values(modes)) for (let turn = 0; turn < warmUp; turn += 1) await once(randomUUID());
+process.stdout.write('ready\n');
+for await (const mode of createInterface({ input: process.stdin })) {
+  let count = 0;
+  for (const until = performance.now() + Number(seconds) * 1000; performance.now() < until; count += 1) await modes[mode](randomUUID());
+  process.stdout.write(`${count}\n`);
 }
+await client.end();
+await journal.close();
 
-async function bare() {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const commits = async (id) => {
-    for (const statement of [insert, ...updates]) {
-      await client.query('BEGIN');
-      await client.query(statement, [`bare-${id}`]);
-      await client.query('COMMIT');
-    }
-  };
-  return [commits, () => client.end()];
+async function bare(id) {
+  for (const statement of [insert, ...updates]) {
+    await client.query('BEGIN');
+    await client.query(statement, [id]);
+    await client.query('COMMIT');
+  }
 }
 
 async function pay(journal, id) {

@@ -9,6 +9,7 @@ import { laneLeaseMs, type EventStore, type ReceivedEvent, type StoredEvent } fr
 import { inboxPart, openPostgresEvents } from '../../src/store/events/postgres-events.js';
 import { openEventStore } from '../../src/store/events/sqlite-events.js';
 import { placeOf } from '../../src/webhooks/order.js';
+import { withClock } from '../support/sql-clock.js';
 import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
 import { nowhere, payload, received } from '../webhooks/support.js';
 
@@ -49,12 +50,7 @@ async function inPostgres(address: string): Promise<Open> {
   await first.transaction((sql) => sql.run('TRUNCATE events, backlog, lanes RESTART IDENTITY'));
   await first.close();
   return async (now = Date.now) => {
-    const database = connect();
-    const timed: typeof database = {
-      ...database,
-      transaction: (action, options) => database.transaction((sql) => action({ ...sql, now: async () => now() }), options),
-    };
-    return closed(openPostgresEvents(timed));
+    return closed(openPostgresEvents(withClock(connect(), now)));
   };
 }
 

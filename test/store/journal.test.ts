@@ -12,6 +12,7 @@ import { journalPart } from '../../src/store/journal/postgres-journal.js';
 import { openSqlJournal } from '../../src/store/journal/sql-journal.js';
 import { openJournal } from '../../src/store/journal/sqlite-journal.js';
 import { emptyStore, memoryJournal } from '../simulation/memory-journal.js';
+import { withClock } from '../support/sql-clock.js';
 import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
 
 const now = Date.UTC(2025, 0, 15);
@@ -50,12 +51,10 @@ function postgres(address: string): Journal {
   const ready = prepareTables(database, 'the test', journalPart).then(() =>
     database.transaction((sql) => sql.run('TRUNCATE intents, seen_transactions, read_spans')),
   );
+  const clocked = withClock(database, () => present);
   const timed: SqlDatabase = {
-    ...database,
-    transaction: async (action, options) => {
-      await ready;
-      return database.transaction((sql) => action({ ...sql, now: async () => present }), options);
-    },
+    ...clocked,
+    transaction: async (action, options) => (await ready, clocked.transaction(action, options)),
     read: (action) => timed.transaction(action),
   };
   onTestFinished(() => database.close());
@@ -261,6 +260,16 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     const spent = await journal.spend(claim, { ...agreed, approvedAt: null }, window, (before) => void seen.push(sums(before.spent), before.rival));
     expect(seen).toEqual([{ BTC: 0.75 }, undefined]);
     expect(spent.intent).toMatchObject({ step: 'confirming', approvedAt: window.latest });
+  });
+
+  test('keeps texts that could end a statement, or begin another one', async () => {
+    const journal = open();
+    const ref = `'); DROP TABLE intents; -- \\' $1 ? ?? \u2028 \uD83D\uDE00`;
+    const intent = await written(journal, draft({ ref, onceKey: `E'\\'` }), { ...quoted, txnId: `t'?\\`, txnState: `?'"` });
+    expect(await journal.find(intent.scope, ref)).toEqual(intent);
+    expect(await journal.begin(draft({ ref: 'other', onceKey: `E'\\'` }))).toMatchObject({ found: 'once', intent: { ref } });
+    await written(journal, draft({ ref: 'end \0 of it' }), quoted);
+    expect(await journal.begin(draft({ ref: 'end \0 of it' }))).toMatchObject({ found: 'ref' });
   });
 
   const letGo = { txnId: 't', attempt: 2, txnState: 'completed', step: 'final', approvedTotal: '0.5', approvedReceives: '0.4', spendCcy: 'BTC', ago: 0 } as const;

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { notAnAddress, strictTls, withoutPassword } from './address.js';
 import { databaseFailure, isBusy, isConflict, isLost } from './postgres-failure.js';
-import type { Sql, SqlDatabase, SqlValue, TransactionOptions } from './sql.js';
+import { Present, type Sql, type SqlDatabase, type SqlValue, type TransactionOptions } from './sql.js';
 
 export interface PostgresOptions {
   /** With the password, where there is one; what it leaves out comes from PG* variables and the password file. */
@@ -38,15 +38,15 @@ const settings = {
   idle_in_transaction_session_timeout: answerMs,
 };
 
+const present = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const ourSettings = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ');
 
-/** One journey: a transaction with settings of its own, its locks, and the present once they are held. */
+/** A transaction with settings of its own, and its locks. */
 function beginning(locks: readonly string[]): string {
   // In one order for everybody, so that no two wait for each other.
-  const held = locks.toSorted().map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(name)}, 0))`);
-  const lock = held.length === 0 ? '' : `SELECT ${held.join(', ')};`;
-  return `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${ourSettings}; ${lock}
-    SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
+  const held = locks.toSorted().map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(storable(name))}, 0))`);
+  const lock = held.length === 0 ? '' : `; SELECT ${held.join(', ')}`;
+  return `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${ourSettings}${lock}`;
 }
 
 const int8 = 20;
@@ -69,17 +69,21 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
     // Whatever happens between statements is told by the next one.
     client.on('error', ignore);
     let isOver = false;
-    const commit = async (last: string): Promise<readonly unknown[]> => {
-      const results = v.parse(resultsSchema, [await client.query(`${last}COMMIT`)].flat());
-      if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
-      isOver = true;
-      return results[0]?.rows ?? [];
+    let clockThere: (() => number) | undefined;
+    /** Carries out a statement together with the beginning of the transaction, with its end, or with both. */
+    const send = async (text: string, isLast: boolean): Promise<readonly unknown[]> => {
+      const isFirst = clockThere === undefined;
+      const statements = [isFirst ? beginning(locks) : '', text, isLast ? 'COMMIT' : `SELECT ${present} AS now`].filter((each) => each !== '');
+      const results = v.parse(resultsSchema, [await client.query(statements.join('; '))].flat());
+      const [last] = results.slice(-1);
+      if (isLast && last?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+      if (!isLast) clockThere = clockFrom(last?.rows, clock);
+      isOver = isLast;
+      return results.at(-2)?.rows ?? [];
     };
     try {
-      const clockThere = await started(client, locks, clock);
-      const final: Sql['final'] = (text, ...values) => commit(`${withLiterals(text, values)};`);
-      const result = await action({ ...sqlOf(client, clockThere, isAgain), final });
-      if (!isOver) await commit('');
+      const result = await action(sqlOf(client, send, () => clockThere, isAgain));
+      if (!isOver && clockThere !== undefined) await send('', true);
       return result;
     } catch (error) {
       if (!isOver && !isLost(error)) isOver = await client.query('ROLLBACK').then(() => true, () => false);
@@ -172,33 +176,53 @@ function withLiterals(text: string, values: readonly SqlValue[]): string {
 function literal(value: SqlValue): string {
   if (value === null) return 'NULL';
   if (typeof value === 'number') return `(${value})`;
-  return typeof value === 'string' ? pg.escapeLiteral(value) : `decode('${Buffer.from(value).toString('hex')}', 'hex')`;
+  if (value instanceof Present) return `(${present} + ${value.plusMs})`;
+  return typeof value === 'string' ? pg.escapeLiteral(storable(value)) : `decode('${Buffer.from(value).toString('hex')}', 'hex')`;
 }
 
-/**
- * Begins a transaction. Gives the clock of the database: read once here, and followed by how long it was since by a clock
- * that is never set, so that the present is known after every wait without asking again.
- */
-async function started(client: pg.PoolClient, locks: readonly string[], clock: () => number): Promise<() => number> {
-  // One result for each statement, which the types do not know.
-  const results: unknown = await client.query(beginning(locks));
-  const { rows } = v.parse(presentSchema, Array.isArray(results) ? results.at(-1) : results);
-  const askedAt = clock();
-  return () => rows[0].now + Math.floor(clock() - askedAt);
-}
+/** The one character that PostgreSQL cannot keep in a text, and that would end a message. */
+const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
 const resultsSchema = v.array(v.object({ command: v.string(), rows: v.array(v.unknown()) }));
-const presentSchema = v.object({ rows: v.tuple([v.object({ now: v.number() })]) });
+const presentSchema = v.tuple([v.object({ now: v.number() })]);
 
-function sqlOf(client: pg.PoolClient, clockThere: () => number, isAgain: boolean): Omit<Sql, 'final'> {
-  const query = (text: string, values: SqlValue[]): Promise<pg.QueryResult<Record<string, unknown>>> =>
-    client.query(numberedText(text), values);
-  return {
-    isAgain,
-    all: async (text, ...values) => (await query(text, values)).rows,
-    run: async (text, ...values) => (await query(text, values)).rowCount ?? 0,
-    now: async () => clockThere(),
-    lock: async (name) => void (await query('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [name])),
-  };
+/**
+ * The clock of the database: read once, as soon as the first statement is done, and followed by how long it was since by a
+ * clock that is never set, so that the present is known after every wait without asking again.
+ */
+function clockFrom(rows: unknown, clock: () => number): () => number {
+  const [{ now }] = v.parse(presentSchema, rows);
+  const askedAt = clock();
+  return () => now + Math.floor(clock() - askedAt);
 }
 
+/** @param send carries out a statement together with the beginning of the transaction, with its end, or with both */
+function sqlOf(
+  client: pg.PoolClient,
+  send: (text: string, isLast: boolean) => Promise<readonly unknown[]>,
+  clockThere: () => (() => number) | undefined,
+  isAgain: boolean,
+): Sql {
+  const now = async (): Promise<number> => {
+    if (clockThere() === undefined) await send('', false);
+    return clockThere()?.() ?? 0;
+  };
+  const query = async (text: string, values: readonly SqlValue[]): Promise<pg.QueryResult<Record<string, unknown>>> => {
+    const at = await now();
+    const plain = values.map((value) => {
+      if (value instanceof Present) return at + value.plusMs;
+      return typeof value === 'string' ? storable(value) : value;
+    });
+    return client.query(numberedText(text), plain);
+  };
+  const all = async (text: string, ...values: SqlValue[]): Promise<readonly unknown[]> =>
+    clockThere() === undefined ? send(withLiterals(text, values), false) : (await query(text, values)).rows;
+  return {
+    isAgain,
+    all,
+    final: (text, ...values) => send(withLiterals(text, values), true),
+    run: async (text, ...values) => (await query(text, values)).rowCount ?? 0,
+    now,
+    lock: async (name) => void (await all('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', name)),
+  };
+}

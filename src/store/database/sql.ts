@@ -1,6 +1,11 @@
 // What journal and inbox ask of a database, whichever it is. The same SQL goes to all of them, with `?` for a value.
 
-export type SqlValue = string | number | Uint8Array | null;
+/** The moment at which a statement is carried out, and so many ms more, as a value of it: nobody has to ask for it before. */
+export class Present {
+  constructor(readonly plusMs = 0) {}
+}
+
+export type SqlValue = string | number | Uint8Array | Present | null;
 
 /** Statements of one transaction, or of one read. */
 export interface Sql {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { closeSqlite, withStatementsKept, type Connection } from '../files/sqlite.js';
 import { Damage, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
-import type { Sql, SqlDatabase } from './sql.js';
+import { Present, type Sql, type SqlDatabase, type SqlValue } from './sql.js';
 
 /**
  * The last transaction on each file: SQLite waits for another process by standing still, which must not happen while it is
@@ -14,11 +14,12 @@ const turns = new Map<string, Promise<unknown>>();
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
   const db = withStatementsKept(openSqlite(file));
+  const plain = (values: readonly SqlValue[]) => values.map((value) => (value instanceof Present ? now() + value.plusMs : value));
   const sql: Sql = {
     isAgain: false,
-    all: async (text, ...values) => db.prepare(text).all(...values),
-    final: async (text, ...values) => db.prepare(text).all(...values),
-    run: async (text, ...values) => db.prepare(text).run(...values).changes,
+    all: async (text, ...values) => db.prepare(text).all(...plain(values)),
+    final: async (text, ...values) => db.prepare(text).all(...plain(values)),
+    run: async (text, ...values) => db.prepare(text).run(...plain(values)).changes,
     now: async () => now(),
     // The transaction itself holds the lock on the whole file.
     lock: async () => undefined,

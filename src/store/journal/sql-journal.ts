@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import type { Sql, SqlDatabase, SqlValue } from '../database/sql.js';
+import { Present, type Sql, type SqlDatabase, type SqlValue } from '../database/sql.js';
 import {
   leaseMs,
   LostClaim,
@@ -14,7 +14,6 @@ import {
   type LetGo,
   type Spend,
   type SpentBefore,
-  type Step,
   type Window,
 } from './journal.js';
 import { referenceIndex } from './references.js';
@@ -48,10 +47,9 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
   return {
     begin: (draft) => database.transaction((sql) => begin(sql, draft), { locks: [refLock(draft), ...onceLock(draft)] }),
     async claim(id, owner) {
-      const free = await database.transaction(async (sql) => {
-        const until = (await sql.now()) + leaseMs;
-        return sql.final(`${take} AND (owner IS NULL OR owner = ?) RETURNING *`, owner, until, id, owner);
-      });
+      const free = await database.transaction((sql) =>
+        sql.final(`${take} AND (owner IS NULL OR owner = ?) RETURNING *`, owner, new Present(leaseMs), id, owner),
+      );
       if (free.length > 0) return claimOf(writtenRow(free));
       return database.transaction(async (sql) => {
         const row = await one(sql, 'id = ?', [id], forUpdate);
@@ -62,17 +60,14 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
     },
     async renew(claim) {
       const lengthen = 'UPDATE intents SET lease_until = ? WHERE id = ? AND fence = ? RETURNING 1';
-      const renewed = await database.transaction(async (sql) =>
-        sql.final(lengthen, (await sql.now()) + leaseMs, claim.intent.id, claim.fence),
-      );
+      const renewed = await database.transaction((sql) => sql.final(lengthen, new Present(leaseMs), claim.intent.id, claim.fence));
       if (renewed.length !== 1) throw lost();
     },
     async write(claim, change) {
       const token = randomUUID();
       const options = { lasts: mustLast(change) };
-      changed(claim.intent, change);
-      const rows = await database.transaction((sql) => setColumns(sql, claim, change, token, claim.intent.step), options);
-      if (rows.length > 0) return claimOf(writtenRow(rows));
+      const written = await database.transaction((sql) => setColumns(sql, claim, change, token), options);
+      if (written !== undefined) return written;
       // Taken over, written in a commit whose answer was lost, or a step further than this claim knows.
       return database.transaction(async (sql) => update(sql, await one(sql, 'id = ?', [claim.intent.id]), claim, change, token), options);
     },
@@ -189,10 +184,9 @@ async function spentIn(sql: Sql, { kind }: SqlDatabase, account: string, window:
 async function update(sql: Sql, row: Row | undefined, claim: Claim, change: IntentChange, token: string): Promise<Claim> {
   if (row?.fence !== claim.fence) throw lost();
   if (row.lastChange === token) return claimOf(row);
-  changed(row.intent, change);
-  const rows = await setColumns(sql, claim, change, token, row.intent.step);
-  if (rows.length === 0) throw lost();
-  return claimOf(writtenRow(rows));
+  const written = await setColumns(sql, claimOf(row), change, token);
+  if (written === undefined) throw lost();
+  return written;
 }
 
 async function enter(sql: Sql, { kind, forUpdate }: SqlDatabase, draft: IntentDraft, { ago, ...letGo }: LetGo, window: Window): Promise<boolean> {
@@ -203,25 +197,31 @@ async function enter(sql: Sql, { kind, forUpdate }: SqlDatabase, draft: IntentDr
   const approvedAt = (kind === 'postgres' ? at : window.latest) - ago;
   const change: IntentChange = { ...letGo, approvedAt, closed: false };
   checkIntent({ ...intent, ...change });
-  const [row] = v.parse(v.array(rowSchema), await sql.all('UPDATE intents SET owner = NULL, fence = fence + 1 WHERE id = ? RETURNING *', intent.id));
-  if (row !== undefined) await setColumns(sql, claimOf(row), change, randomUUID(), intent.step);
+  const { fence } = writtenRow(await sql.all('UPDATE intents SET owner = NULL, fence = fence + 1 WHERE id = ? RETURNING *', intent.id));
+  await setValues(sql, { intent, fence }, change, randomUUID());
   return true;
 }
 
-/** Writes as long as the claim holds and the step is the one that is known. Nothing follows in its transaction. */
-async function setColumns(
-  sql: Sql,
-  { intent: { id }, fence }: Claim,
-  change: IntentChange,
-  token: string,
-  step: Step,
-): Promise<readonly unknown[]> {
+/**
+ * Writes as long as the claim holds and the step is the one that is known; undefined where it was not. Nobody else writes
+ * under a claim, so that what the row says now is known without reading it.
+ */
+async function setColumns(sql: Sql, { intent, fence }: Claim, change: IntentChange, token: string): Promise<Claim | undefined> {
+  const after = changed(intent, change);
+  const updatedAt = await setValues(sql, { intent, fence }, change, token);
+  return updatedAt === undefined ? undefined : { intent: { ...after, updatedAt }, fence };
+}
+
+const updatedSchema = v.array(v.object({ updated_at: v.number() }));
+
+/** Nothing follows in its transaction. Resolves with when it was written. */
+async function setValues(sql: Sql, { intent, fence }: Claim, change: IntentChange, token: string): Promise<number | undefined> {
   const entries = Object.entries(change).filter(([, value]) => value !== undefined);
   const names = entries.map(([name]) => columns[name as keyof IntentChange]);
   const sets = [...names, 'updated_at', 'lease_until', 'last_change'].map((name) => `${name} = ?`).join(', ');
-  const at = await sql.now();
-  const values = [...entries.map(([, value]) => toColumn(value)), at, at + leaseMs, token, id, fence, step];
-  return sql.final(`UPDATE intents SET ${sets} WHERE id = ? AND fence = ? AND step = ? RETURNING *`, ...values);
+  const values = [...entries.map(([, value]) => toColumn(value)), new Present(), new Present(leaseMs), token, intent.id, fence, intent.step];
+  const text = `UPDATE intents SET ${sets} WHERE id = ? AND fence = ? AND step = ? RETURNING updated_at`;
+  return v.parse(updatedSchema, await sql.final(text, ...values))[0]?.updated_at;
 }
 
 const claimOf = ({ intent, fence }: Row): Claim => ({ intent, fence });
@@ -232,9 +232,25 @@ async function insert(sql: Sql, draft: IntentDraft, at: number, isLast: boolean)
   const { id, scope, account, ref } = draft;
   const fields = { id, scope, account, ref, ...draftFields(draft), opened_at: at, updated_at: at };
   const names = Object.keys(fields);
-  const text = `INSERT INTO intents (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) RETURNING *`;
-  return writtenRow(await (isLast ? sql.final : sql.all)(text, ...Object.values(fields))).intent;
+  const text = `INSERT INTO intents (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) RETURNING 1`;
+  await (isLast ? sql.final : sql.all)(text, ...Object.values(fields));
+  return opened(draft, at);
 }
+
+const opened = (draft: IntentDraft, at: number): Intent => ({
+  ...draft,
+  attempt: 1,
+  step: 'intent',
+  txnId: null,
+  txnState: null,
+  approvedTotal: null,
+  approvedReceives: null,
+  spendCcy: null,
+  approvedAt: null,
+  closed: false,
+  openedAt: at,
+  updatedAt: at,
+});
 
 async function replace(sql: Sql, id: string, draft: IntentDraft): Promise<Intent> {
   const fields = draftFields(draft);

@@ -162,9 +162,10 @@ export const mutations = {
     edits: [['src/store/database/sqlite-database.ts', `    transaction: (action, { lasts = false } = {}) =>
       inTurn(async () => {`, `    transaction: (action, { lasts = false } = {}) =>
       inTurn(async () => {
-        const at = now();
-        sql.now = async () => at;`],
-      ['src/store/database/sqlite-database.ts', 'const sql: Sql = {', 'const sql = {']],
+        at = now();`],
+      ['src/store/database/sqlite-database.ts', '  const plain =', '  let at = 0;\n  const plain ='],
+      ['src/store/database/sqlite-database.ts', 'Present ? now() +', 'Present ? at +'],
+      ['src/store/database/sqlite-database.ts', 'now: async () => now(),', 'now: async () => at,']],
     test: 'test/store/journal.test.ts',
   },
   'a refusal because of another confirmation is a refusal': {

@@ -268,8 +268,6 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     const intent = await written(journal, draft({ ref, onceKey: `E'\\'` }), { ...quoted, txnId: `t'?\\`, txnState: `?'"` });
     expect(await journal.find(intent.scope, ref)).toEqual(intent);
     expect(await journal.begin(draft({ ref: 'other', onceKey: `E'\\'` }))).toMatchObject({ found: 'once', intent: { ref } });
-    await written(journal, draft({ ref: 'end \0 of it' }), quoted);
-    expect(await journal.begin(draft({ ref: 'end \0 of it' }))).toMatchObject({ found: 'ref' });
   });
 
   const letGo = { txnId: 't', attempt: 2, txnState: 'completed', step: 'final', approvedTotal: '0.5', approvedReceives: '0.4', spendCcy: 'BTC', ago: 0 } as const;

@@ -33,7 +33,8 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
     const condition = `(scope = ? AND ref = ?) OR once_key = ?${forUpdate}`;
     const rows = await all(sql, condition, [draft.scope, draft.ref, draft.onceKey]);
     const same = rows.find(({ intent }) => intent.scope === draft.scope && intent.ref === draft.ref);
-    const rival = rows.map(({ intent }) => intent).find((each) => each.id !== same?.intent.id && mayHavePaid(each));
+    const others = rows.map(({ intent }) => intent).filter(({ id, onceKey }) => id !== same?.intent.id && onceKey === draft.onceKey);
+    const rival = draft.onceKey === null ? undefined : others.find(mayHavePaid);
     // Its own row: the answer to a commit was lost, and this is the second try.
     if (same?.intent.id === draft.id) return { intent: same.intent, found: 'new' };
     if (rival !== undefined && (same === undefined || !mayHavePaid(same.intent))) return { intent: rival, found: 'once' };

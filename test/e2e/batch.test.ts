@@ -215,6 +215,8 @@ describe('svcpay batch', () => {
     await tty.waitFor(/From BTC\s+0\.00006015 BTC in 6 rows/);
     await tty.waitFor(/You pay\s+0\.0000\d+ BTC\s+fees included, as quoted/);
     await tty.waitFor(/Pay 0\.0000\d+ BTC in 6 rows/);
+    tty.resize(140, 45);
+    tty.resize(80, 24);
     tty.type('y\r');
     await tty.waitFor(/\d of 6/);
     expect(await tty.ended).toBe(0);

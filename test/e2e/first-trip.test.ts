@@ -63,7 +63,7 @@ describe('svcpay login', () => {
   test('names every missing answer when nothing can be asked', async ({ home }) => {
     const run = await svcpay(['login'], { home });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
-    expect(run.stderr).toContain('--base-url');
+    expect(run.stderr).toContain('Missing --base-url URL, --api-key KEY and --api-secret-stdin:');
   });
 
   test('is undone by logout', async ({ sandbox, home }) => {

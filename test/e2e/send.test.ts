@@ -239,9 +239,13 @@ describe('svcpay send, at a terminal', () => {
     expect(tty.text()).toContain('✓ Paid 0.00100500 BTC');
   });
 
-  test('renews a quote that has lapsed while the question stood, and says so', async ({ around }) => {
-    const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], around);
+  test('renews a quote that has lapsed while the question stood, and says so, in every window', async ({ around }) => {
+    const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], { ...around, columns: 80, rows: 24 });
     await tty.waitFor(/Pay .*\? /);
+    for (const [columns, rows] of [[60, 20], [140, 45]] as const) {
+      await tty.waitFor(/quote valid 5\d s/);
+      tty.resize(columns, rows);
+    }
     await tty.waitFor(/quote valid 5\d s/);
     await around.sandbox.clock.advance('61s');
     tty.type('y\r');

@@ -29,6 +29,7 @@ export function actor(script: Script) {
   const ask: Ask['steps'] = {
     select: choose,
     search: choose,
+    secret: () => Promise.reject(new Error('No secret is asked for here.')),
     text: async ({ flag, over }) => {
       const answer = next(flag, over);
       return answer === '<' ? back : answer;

@@ -46,6 +46,8 @@ const answers: { name: string; question: string; keys: readonly string[]; answer
   { name: 'y is yes', question: 'confirm', keys: [`y${enter}`], answer: 'true' },
   { name: 'YES is yes', question: 'confirm', keys: [`YES${enter}`], answer: 'true' },
   { name: 'nothing is no', question: 'confirm', keys: [enter], answer: 'false' },
+  { name: 'Esc is no', question: 'confirm', keys: [escape], answer: 'false' },
+  { name: 'Esc is no within the time', question: 'timed', keys: ['y', escape], answer: 'false' },
   { name: 'n is no', question: 'confirm', keys: [`n${enter}`], answer: 'false' },
   { name: 'y is yes within the time', question: 'timed', keys: [`y${enter}`], answer: 'true' },
   { name: 'nothing is no within the time', question: 'timed', keys: [enter], answer: 'false' },

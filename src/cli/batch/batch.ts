@@ -5,7 +5,9 @@ import { runBatchFile } from './batch-flow.js';
 import { batchOptions } from './batch-options.js';
 import { batchFields } from '../../terminal/cards/batch-view.js';
 import type { Needs } from '../context.js';
+import { back, type Back } from '../../terminal/ask/ask.js';
 import { defineCommand } from '../define.js';
+import { leftAtOnce } from '../exit-with.js';
 import { contextUnder, openDrain } from './drain.js';
 import { file } from '../values.js';
 
@@ -26,15 +28,17 @@ export const batch = defineCommand({
   async run({ file, ...flags }, context) {
     const drain = openDrain(context);
     try {
-      await runBatchFile(file ?? (await askFile(context)), flags, drain, contextUnder(drain.cut, context));
+      const path = file ?? (await askFile(context));
+      if (path === back) throw leftAtOnce(context);
+      await runBatchFile(path, flags, drain, contextUnder(drain.cut, context));
     } finally {
       drain.end();
     }
   },
 });
 
-const askFile = ({ ask }: Needs<'ask'>): Promise<string> =>
-  ask.parsed({
+const askFile = ({ ask }: Needs<'ask'>): Promise<string | Back> =>
+  ask.steps.parsed({
     message: 'File with the rows, as CSV',
     flag: 'FILE',
     parse: (given) => {

@@ -77,6 +77,7 @@ const askingUnder = (over: Over, ask: Ask['steps']): Ask['steps'] => ({
   parsed: (question) => ask.parsed({ ...question, over }),
   select: (question) => ask.select({ ...question, over }),
   search: (question) => ask.search({ ...question, over }),
+  secret: (question) => ask.secret({ ...question, over }),
 });
 
 /** Asks for one answer unless it is known, or not wanted. */

@@ -6,7 +6,10 @@ import { depositView, type Deposit, depositFields } from '../../terminal/cards/d
 import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
 import type { Needs } from '../context.js';
+import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
+import { taking, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
+import { leftAtOnce } from '../exit-with.js';
 import { qrFile, writeQr } from './receive-flow.js';
 import { choice } from '../values.js';
 
@@ -33,15 +36,16 @@ export const receiveAddress = defineCommand({
     ['svcpay receive address usdt --chain tron -q', 'the address alone, for a script'],
     ['svcpay receive address lightning', 'the Lightning Address, where the account record names one'],
   ],
-  async run({ ccy: given, chain, qrFile }, context) {
-    const ccy = given ?? (await askCurrency(context));
-    if (ccy !== 'usdt' && chain !== undefined) throw new Failure('usage', '--chain is for usdt. Leave it out.');
-    await showAddress({ ccy, chain }, qrFile, context);
+  async run({ ccy, chain, qrFile }, context) {
+    if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined) throw new Failure('usage', '--chain is for usdt. Leave it out.');
+    const asked = await askPermanent({ ccy, chain }, context.ask.steps);
+    if (asked === back) throw leftAtOnce(context, 'Nothing was asked for');
+    await showAddress(asked, qrFile, context);
   },
 });
 
 export async function showAddress(
-  { ccy, chain }: Permanent, qrFile: string | undefined, context: Needs<'out' | 'ask' | 'settings' | 'client' | 'ownClient'>,
+  { ccy, chain }: Permanent, qrFile: string | undefined, context: Needs<'out' | 'settings' | 'client' | 'ownClient'>,
 ): Promise<void> {
   const { answer, deposit } = await (ccy === 'usdt' ? usdtDeposit(chain, context) : deposits[ccy](context));
   if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
@@ -56,29 +60,42 @@ interface CheckedDeposit {
 
 const deposits = { btc: bitcoinDeposit, lightning: lightningDeposit };
 
-async function askCurrency({ ask }: Needs<'ask'>): Promise<Permanent['ccy']> {
-  return ask.select({
-    message: 'Which address?',
-    flag: 'btc, usdt or lightning',
-    choices: [
-      { value: 'btc', name: 'Bitcoin' },
-      { value: 'usdt', name: 'USDT' },
-      { value: 'lightning', name: 'Lightning Address', description: 'where the account has one' },
-    ],
-  });
+/** What is known of the address that is wanted. */
+interface Asked {
+  readonly ccy: Permanent['ccy'] | undefined;
+  readonly chain: Chain | undefined;
 }
 
-/** No default: what is sent over the wrong chain is lost. */
-async function askChain({ ask }: Needs<'ask'>): Promise<Chain> {
-  return ask.select({
-    message: 'Over which chain will the USDT come?',
-    flag: '--chain tron|eth',
-    choices: [
-      { value: 'tron', name: 'TRON (TRC-20)', description: 'there in seconds' },
-      { value: 'eth', name: 'Ethereum (ERC-20)', description: 'there in about 15 minutes' },
-    ],
-  });
+/** No default for the chain: what is sent over the wrong one is lost. */
+async function askPermanent(start: Asked, ask: Ask['steps']): Promise<Permanent | Back> {
+  const asked = await walk<Asked>(start, [
+    (soFar, before) => (soFar.ccy === undefined ? taking(ask.select({ ...currencyQuestion, default: before?.ccy }), (ccy) => ({ ...soFar, ccy })) : undefined),
+    (soFar) => (soFar.ccy === 'usdt' && soFar.chain === undefined ? taking(ask.select(chainQuestion), (chain) => ({ ...soFar, chain })) : undefined),
+  ]);
+  if (asked === back) return back;
+  const { ccy, chain } = asked;
+  if (ccy === undefined) throw new Error('An address was asked for to the end, and nobody knows which.');
+  return { ccy, chain };
 }
+
+const currencyQuestion: { message: string; flag: string; choices: Choice<Permanent['ccy']>[] } = {
+  message: 'Which address?',
+  flag: 'btc, usdt or lightning',
+  choices: [
+    { value: 'btc', name: 'Bitcoin' },
+    { value: 'usdt', name: 'USDT' },
+    { value: 'lightning', name: 'Lightning Address', description: 'where the account has one' },
+  ],
+};
+
+const chainQuestion: { message: string; flag: string; choices: Choice<Chain>[] } = {
+  message: 'Over which chain will the USDT come?',
+  flag: '--chain tron|eth',
+  choices: [
+    { value: 'tron', name: 'TRON (TRC-20)', description: 'there in seconds' },
+    { value: 'eth', name: 'Ethereum (ERC-20)', description: 'there in about 15 minutes' },
+  ],
+};
 
 async function bitcoinDeposit({ ownClient, settings }: Needs<'ownClient' | 'settings'>): Promise<CheckedDeposit> {
   const answer = await (await ownClient()).bitcoinAddress();
@@ -86,8 +103,9 @@ async function bitcoinDeposit({ ownClient, settings }: Needs<'ownClient' | 'sett
   return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21({ address }) } };
 }
 
-async function usdtDeposit(named: Chain | undefined, context: Needs<'ask' | 'ownClient'>): Promise<CheckedDeposit> {
-  const chain = chains[named ?? (await askChain(context))];
+async function usdtDeposit(named: Chain | undefined, context: Needs<'ownClient'>): Promise<CheckedDeposit> {
+  if (named === undefined) throw new Error('An address for USDT was asked for, and nobody knows on which chain.');
+  const chain = chains[named];
   const answer = await (await context.ownClient()).usdtAddress(chain);
   const address = checkedUsdtDeposit(answer, chain);
   return { answer, deposit: { ccy: 'USDT', chain: chain === 'TRON' ? 'TRON' : 'Ethereum', address, code: address } };

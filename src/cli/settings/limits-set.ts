@@ -4,6 +4,7 @@ import { fixed, formatAmount, money, parseAmount, type Money } from '../../forma
 import { Failure } from '../../formats/failure.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import type { Needs } from '../context.js';
+import { back } from '../../terminal/ask/ask.js';
 import { defineCommand } from '../define.js';
 import { changeLimits, showLimits } from './limits-flow.js';
 import { amount } from '../values.js';
@@ -48,14 +49,14 @@ async function agreeToRaise(
     const former = before[ccy];
     if (former === undefined || value.lte(former)) continue;
     const [from, to] = [money(ccy, former), { ccy, value }].map(formatAmount);
-    await ask.parsed({
+    const agreed = await ask.steps.parsed({
       message: `This raises the limit ${rule} from ${from} to ${to}. Type the new amount to agree:`,
       flag: '--yes',
       parse: (typed) => {
-        const { value: agreed } = parseAmount(typed, ccy);
-        if (!agreed.eq(value)) throw new Failure('usage', `That is not ${to}. Ctrl-C leaves the limit as it is.`);
+        if (!parseAmount(typed, ccy).value.eq(value)) throw new Failure('usage', `That is not ${to}. Esc leaves the limit as it is.`);
       },
     });
+    if (agreed === back) throw new Failure('declined', 'The limits stay as they are.');
   }
 }
 

@@ -7,7 +7,10 @@ import { embeddedUrl } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
 import { loginView, type Login, loginFields } from '../../terminal/views/login-view.js';
 import type { Needs } from '../context.js';
+import { back, type Back } from '../../terminal/ask/ask.js';
+import { taking, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
+import { leftAtOnce } from '../exit-with.js';
 import { readStdin } from '../stdin.js';
 import { choice, flag, text } from '../values.js';
 
@@ -53,15 +56,20 @@ interface Answers {
 }
 
 async function loginToService(
-  answers: Answers, context: Needs<'stdin' | 'env' | 'ask' | 'home' | 'config' | 'secrets' | 'settings' | 'clientOf'>,
+  answers: Answers, context: Needs<'stdin' | 'env' | 'ask' | 'home' | 'config' | 'out' | 'secrets' | 'settings' | 'clientOf'>,
 ): Promise<Login> {
   const { settings } = context;
   // A profile of the embedded sandbox becomes one of a service: nobody has an account at the address of the sandbox.
   const known = settings.embedded ? undefined : settings.baseUrl;
-  const baseUrl = parseBaseUrl(known ?? (await askText(context, 'Address of the service', '--base-url URL')));
-  const apiKey = answers.apiKey ?? context.env['SVCPAY_API_KEY'] ?? (await askText(context, 'API key', '--api-key KEY'));
-  await agreeToReplace({ sandbox: false, baseUrl, apiKey }, context);
-  const apiSecret = await findSecret(answers, context);
+  const start: Access = {
+    baseUrl: known === undefined ? undefined : parseBaseUrl(known),
+    apiKey: answers.apiKey ?? context.env['SVCPAY_API_KEY'],
+    apiSecret: await knownSecret(answers, context),
+  };
+  const asked = await askAccess(start, context);
+  if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
+  const { baseUrl, apiKey, apiSecret } = asked;
+  if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined) throw new Error('A login was asked for to the end, and an answer is missing.');
   const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
   const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
   const token = await client.authenticate();
@@ -78,18 +86,45 @@ async function loginToService(
   return loginOf(context, baseUrl, token, context.secrets.where(place), tokens.path);
 }
 
-const askText = (context: Needs<'ask'>, message: string, given: string): Promise<string> =>
-  context.ask.text({ message, flag: given });
+/** What a service lets somebody in with. */
+interface Access {
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly apiSecret: string | undefined;
+}
 
-async function findSecret({ apiSecretStdin }: Answers, context: Needs<'ask' | 'settings' | 'stdin'>): Promise<string> {
-  if (apiSecretStdin) {
-    const secret = (await readStdin(context)).trim();
-    if (secret === '') throw new Failure('usage', 'There was no API secret on stdin.');
-    return secret;
-  }
-  return (
-    context.settings.apiSecret ?? context.ask.secret({ message: 'API secret', flag: '--api-secret-stdin' })
-  );
+const flags: Readonly<Record<keyof Access, string>> = {
+  baseUrl: '--base-url URL',
+  apiKey: '--api-key KEY',
+  apiSecret: '--api-secret-stdin',
+};
+
+async function askAccess(start: Access, context: Needs<'ask' | 'config' | 'settings'>): Promise<Access | Back> {
+  const { ask } = context;
+  const missing = (['baseUrl', 'apiKey', 'apiSecret'] as const).filter((name) => start[name] === undefined);
+  if (missing.length > 0) ask.demand(missing.map((name) => flags[name]));
+  return walk<Access>(start, [
+    (soFar, before) => {
+      const question = { message: 'Address of the service', flag: flags.baseUrl, default: before?.baseUrl, parse: parseBaseUrl };
+      return soFar.baseUrl === undefined ? taking(ask.steps.parsed(question), (baseUrl) => ({ ...soFar, baseUrl })) : undefined;
+    },
+    (soFar, before) => {
+      const question = { message: 'API key', flag: flags.apiKey, default: before?.apiKey };
+      return soFar.apiKey === undefined ? taking(ask.steps.text(question), (apiKey) => ({ ...soFar, apiKey })) : undefined;
+    },
+    async (soFar) => {
+      await agreeToReplace({ sandbox: false, baseUrl: soFar.baseUrl, apiKey: soFar.apiKey }, context);
+      if (soFar.apiSecret !== undefined) return soFar;
+      return taking(ask.steps.secret({ message: 'API secret', flag: flags.apiSecret }), (apiSecret) => ({ ...soFar, apiSecret }));
+    },
+  ]);
+}
+
+async function knownSecret({ apiSecretStdin }: Answers, context: Needs<'settings' | 'stdin'>): Promise<string | undefined> {
+  if (!apiSecretStdin) return context.settings.apiSecret;
+  const secret = (await readStdin(context)).trim();
+  if (secret === '') throw new Failure('usage', 'There was no API secret on stdin.');
+  return secret;
 }
 
 /** A profile of another service or another key is not given up in passing. */

@@ -69,18 +69,18 @@ interface Questions<Other> {
   parsed<T>(question: ParsedQuestion<T>): Promise<T | Other>;
   select<T>(question: SelectQuestion<T>): Promise<T | Other>;
   search<T>(question: SearchQuestion<T>): Promise<T | Other>;
+  /** Masked, never echoed. */
+  secret(question: TextQuestion): Promise<string | Other>;
 }
 
 /** Each throws Failure: `declined` where no question can be asked or the input has ended, `interrupted` for Ctrl-C. */
 export interface Ask extends Questions<never> {
   /** Throws Failure `declined`, naming all these flags, where they cannot be asked for. */
   demand(flags: readonly string[], hint?: string): void;
-  /** No by default; true at once under `--yes`. */
+  /** No by default and for Esc; true at once under `--yes`. */
   confirm(message: string, options?: ConfirmOptions): Promise<boolean>;
   /** The same for what holds for so long only; `lapsed` when its time ran out before the answer. */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
-  /** Masked, never echoed. */
-  secret(question: TextQuestion): Promise<string>;
   /** The same questions, which may also be answered `back`: by Esc, `<` for a text, or the last choice of a list. */
   readonly steps: Questions<Back>;
 }
@@ -98,7 +98,7 @@ export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask 
     demand: (flags, hint) => demand(terminal, flags, hint),
     confirm: async (message, options = {}) => yes || confirm(terminal, message, options),
     confirmWithin: async (message, deadline) => yes || confirmWithin(terminal, message, deadline),
-    secret: (question) => secret(terminal, question),
+    secret: async (question) => stayed(await plain.secret(question)),
     text: async (question) => stayed(await plain.text(question)),
     parsed: async (question) => stayed(await plain.parsed(question)),
     select: async (question) => stayed(await plain.select(question)),
@@ -138,6 +138,9 @@ function createDumbAsk(terminal: Terminal, yes: boolean, signal: AbortSignal | u
       },
       select: choose,
       search: choose,
+      secret: ({ flag }) => {
+        throw new Failure('declined', `Missing ${flag}: it cannot be asked for where what is typed would show.`);
+      },
     };
   };
   const plain = questions(false);
@@ -148,9 +151,7 @@ function createDumbAsk(terminal: Terminal, yes: boolean, signal: AbortSignal | u
       const answer = await confirmed(message, ['--yes']);
       return !yes && left() <= 0 ? 'lapsed' : answer;
     },
-    secret: ({ flag }) => {
-      throw new Failure('declined', `Missing ${flag}: it cannot be asked for where what is typed would show.`);
-    },
+    secret: async (question) => stayed(await plain.secret(question)),
     text: async (question) => stayed(await plain.text(question)),
     parsed: async (question) => stayed(await plain.parsed(question)),
     select: async (question) => stayed(await plain.select(question)),
@@ -174,7 +175,8 @@ async function confirm(terminal: Terminal, message: string, { missing, note }: C
   demand(terminal, missing ?? ['--yes']);
   const prompts = await import('./prompts.js');
   const config = { message: sanitize(message), default: false, theme: prompts.promptTheme(terminal, { note }) };
-  return stayed(await prompts.runPrompt(terminal, (context) => prompts.confirm(config, context), { canGoBack: false }));
+  const answer = await prompts.runPrompt(terminal, (context) => prompts.confirm(config, context), { canGoBack: true });
+  return answer === true;
 }
 
 async function confirmWithin(terminal: Terminal, message: string, deadline: Deadline): Promise<boolean | 'lapsed'> {
@@ -186,20 +188,20 @@ async function confirmWithin(terminal: Terminal, message: string, deadline: Dead
 
 const anything = (answer: string): Validation => answer !== '' || 'An answer is needed here.';
 
-async function secret(terminal: Terminal, question: TextQuestion): Promise<string> {
-  demand(terminal, [question.flag]);
-  const prompts = await import('./prompts.js');
-  const config = {
-    message: sanitize(question.message),
-    mask: true,
-    toggleMask: false,
-    validate: question.validate ?? anything,
-    theme: prompts.promptTheme(terminal, {}),
-  };
-  return stayed(await prompts.runPrompt(terminal, (context) => prompts.password(config, context), { canGoBack: false, takesPaste: true }));
-}
-
 function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back> {
+  async function secret(question: TextQuestion): Promise<string | Back> {
+    demand(terminal, [question.flag]);
+    const prompts = await import('./prompts.js');
+    const config = {
+      message: sanitize(question.message),
+      mask: true,
+      toggleMask: false,
+      validate: question.validate ?? anything,
+      theme: prompts.promptTheme(terminal, { hint: canGoBack ? 'esc back' : undefined }),
+    };
+    return prompts.runPrompt(terminal, (context) => prompts.password(config, context), { canGoBack, takesPaste: true });
+  }
+
   async function text(question: TextQuestion): Promise<string | Back> {
     demand(terminal, [question.flag]);
     const prompts = await import('./prompts.js');
@@ -256,7 +258,7 @@ function createQuestions(terminal: Terminal, canGoBack: boolean): Questions<Back
     return prompts.runPrompt(terminal, (context) => prompts.search<T | Back>(config, context), manner);
   }
 
-  return { text, parsed, select, search };
+  return { text, parsed, select, search, secret };
 }
 
 /** Room is left for what the question is about: what stands over it, or what was shown before it. */

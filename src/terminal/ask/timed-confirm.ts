@@ -43,6 +43,7 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message,
   }, []);
   useKeypress((key, line) => {
     if (answer !== undefined) return;
+    if (key.name === 'escape') return end(false);
     if (!isEnterKey(key)) {
       setTyped(line.line);
       return setError(undefined);

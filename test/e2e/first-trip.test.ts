@@ -32,6 +32,10 @@ describe('svcpay login', () => {
     await tty.waitFor('API key');
     tty.type(`${sandbox.apiKey}\r`);
     await tty.waitFor('API secret');
+    tty.type('\u001B');
+    await tty.waitFor(`API key (esc back) (${sandbox.apiKey})`);
+    tty.type('\r');
+    await tty.waitFor('API secret');
     tty.type(`${sandbox.apiSecret}\r`);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain(sandbox.accountId);

@@ -77,7 +77,7 @@ describe('what is not easily undone', () => {
     const low = await limit();
     expect(await svcpay(['limits', 'set', '--per-day', '50000sat'], { home })).toMatchObject({ exitCode: 9 });
     const tty = svcpayTty(['limits', 'set', '--per-day', '50000sat'], { home, columns: 60, rows: 20 });
-    await tty.waitFor(/raises the limit per day from 0\.00005000 BTC\s+to 0\.00050000 BTC/);
+    await tty.waitFor(/raises the limit per day from 0\.00005000 BTC to\s+0\.00050000 BTC/);
     tty.resize(140, 45);
     tty.type('5000sat\r');
     await tty.waitFor('That is not');

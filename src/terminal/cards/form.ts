@@ -19,31 +19,21 @@ interface Known {
 const margin = '  ';
 const sign = 2;
 
-/** Two steps stand beside each other where both are short enough. */
 export function formLines({ title, known }: Form, { style, columns }: Canvas): string[] {
-  const room = columns - margin.length - sign - 1;
-  const half = Math.floor((columns - margin.length) / 2);
-  const lines: string[] = [];
-  let open: string | undefined;
-  const close = (): void => {
-    if (open !== undefined) lines.push(margin + open);
-    open = undefined;
-  };
-  for (const { text, isDone } of known) {
-    const [first = '', ...rest] = wrap(sanitize(text), room);
-    const cell = `${isDone ? style.green('✓') : style.dim('…')} ${first}`;
-    const fits = rest.length === 0 && widthOf(cell) < half - 2;
-    if (open !== undefined && fits) {
-      lines.push(margin + padRight(open, half) + cell);
-      open = undefined;
-      continue;
-    }
-    close();
-    open = cell;
-    if (fits) continue;
-    close();
-    lines.push(...rest.map((line) => `${margin}${' '.repeat(sign)}${line}`));
-  }
-  close();
-  return [...wrap(sanitize(title), columns - margin.length - 1).map((line) => margin + style.bold(line)), ...lines];
+  const room = columns - margin.length - 1;
+  const cells = known.map(({ text, isDone }) => {
+    const lines = wrap(sanitize(text), room - sign);
+    return lines.map((line, i) => `${i > 0 ? ' ' : isDone ? style.green('✓') : style.dim('…')} ${line}`);
+  });
+  const titles = wrap(sanitize(title), room).map((line) => style.bold(line));
+  return [...titles, ...paired(cells, Math.floor((columns - margin.length) / 2))].map((line) => margin + line);
+}
+
+/** Two steps stand beside each other where both are short enough. */
+function paired([one, two, ...others]: readonly (readonly string[])[], half: number): string[] {
+  if (one === undefined) return [];
+  if (two === undefined) return [...one];
+  const isShort = ([line = '', ...more]: readonly string[]): boolean => more.length === 0 && widthOf(line) < half - 2;
+  if (!isShort(one) || !isShort(two)) return [...one, ...paired([two, ...others], half)];
+  return [`${padRight(one[0] ?? '', half)}${two[0] ?? ''}`, ...paired(others, half)];
 }

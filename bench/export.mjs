@@ -1,13 +1,14 @@
 // The export of a long history, against a loop that only downloads and parses the same pages; and whether its memory
-// stays the same with ten times as much. It goes into a file, as a person keeps it.
+// stays the same with three times as much. It goes into a file, as a person keeps it.
 import { join } from 'node:path';
 import { inFolder, inTurns, program, run } from './support/process.mjs';
 import { startService } from './support/service.mjs';
 
 const rounds = 3;
-const [many, few] = [100_000, 10_000];
+/** Below, V8's young generation is still growing, which says nothing of the program. */
+const [many, more] = [100_000, 300_000];
 const atLeast = 0.8;
-/** Memory that ten times the transactions may take besides. */
+/** Memory that three times the transactions may take besides. */
 const atMostMore = 1.3;
 
 const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
@@ -22,13 +23,13 @@ process.exit();`;
 
 export function measure() {
   return inFolder(async (folder) => {
-    const [long, short] = [await startService(many), await startService(few)];
+    const [long, longer] = [await startService(many), await startService(more)];
     const exported = (format, service) => () =>
       run(folder, [program, 'tx', 'export', '--format', format], service.env, join(folder, 'export'));
     try {
-      const { bare, less, ...formats } = await inTurns(rounds, {
+      const { bare, most, ...formats } = await inTurns(rounds, {
         bare: () => run(folder, ['--input-type=module', '-e', bareText(long.url)]),
-        less: exported('csv', short),
+        most: exported('csv', longer),
         csv: exported('csv', long),
         jsonl: exported('jsonl', long),
         hledger: exported('hledger', long),
@@ -42,11 +43,11 @@ export function measure() {
         target: `>= ${atLeast}`,
         met: bare.ms / ms >= atLeast,
       }));
-      const ratio = formats.csv.memoryMb / less.memoryMb;
+      const ratio = most.memoryMb / formats.csv.memoryMb;
       const memory = {
-        name: 'highest memory',
-        measured: `${Math.round(formats.csv.memoryMb)} MB`,
-        bare: `${Math.round(less.memoryMb)} MB with ${few}`,
+        name: `highest memory with ${more} transactions`,
+        measured: `${Math.round(most.memoryMb)} MB`,
+        bare: `${Math.round(formats.csv.memoryMb)} MB with ${many}`,
         ratio: Number(ratio.toFixed(2)),
         target: `<= ${atMostMore}`,
         met: ratio <= atMostMore,
@@ -54,7 +55,7 @@ export function measure() {
       return [...speeds, memory];
     } finally {
       long.stop();
-      short.stop();
+      longer.stop();
     }
   });
 }

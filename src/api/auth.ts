@@ -33,6 +33,8 @@ export interface TokenKeeper {
   replace(refused: Token): Promise<Token>;
   /** A new token, whatever is kept. */
   renew(): Promise<Token>;
+  /** The account that the key belongs to: it outlives its tokens, and is known where no new one can be had now. */
+  accountId(): Promise<string>;
 }
 
 /** Requests that need a new token at the same time wait for one and the same sign-in. */
@@ -46,12 +48,23 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
       .finally(() => (renewal = undefined));
     return renewal;
   };
+  const current = async (): Promise<Token> => {
+    const kept = held ?? (await store.load());
+    held ??= kept;
+    return held !== undefined && now() < held.expiresAt - renewalMarginMs ? held : renew();
+  };
   return {
     renew,
-    async current() {
-      const kept = held ?? (await store.load());
-      held ??= kept;
-      return held !== undefined && now() < held.expiresAt - renewalMarginMs ? held : renew();
+    current,
+    async accountId() {
+      try {
+        return (await current()).accountId;
+      } catch (error) {
+        // A token that was refused is no longer kept.
+        const kept = await store.load();
+        if (kept === undefined) throw error;
+        return kept.accountId;
+      }
     },
     async replace(refused) {
       return held !== undefined && held.accessToken !== refused.accessToken ? held : renew();

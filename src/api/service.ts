@@ -120,7 +120,7 @@ export function createService(options: ClientOptions): Service {
   return {
     now: clock.now,
     authenticate: tokens.renew,
-    accountId: async () => (await tokens.current()).accountId,
+    accountId: tokens.accountId,
     async call(call, read) {
       const answer = await signedIn(call, worthAnother(call));
       const json = fromMaker(answer.json, options.maker);

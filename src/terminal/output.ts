@@ -43,8 +43,8 @@ export interface Output {
   stream<T extends object>(rows: AsyncIterable<T>, view: StreamView<T>): Promise<void>;
   /** The single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
-  /** A state change as it happens: a line under jsonl, nothing otherwise. */
-  change(object: object): void;
+  /** A state change as it happens: a line under jsonl, nothing otherwise. The columns are those of the result, where it has any. */
+  change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
   /** Plain text of our own on stdout, whatever the format: nothing is sanitised. */
   text(line: string): void;
   /** Text in pieces on stdout, whatever the format, as fast as it is read. Stops early once nobody reads any more. */
@@ -129,9 +129,9 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       // The last state change of a payment is its result: printed once.
       if (text !== lastChange) terminal.stdout.write(text);
     },
-    change(object) {
+    change(object, columns = []) {
       if (format !== 'jsonl') return;
-      lastChange = `${toJson(picked(object, fields, []))}\n`;
+      lastChange = `${toJson(picked(object, fields, columns))}\n`;
       terminal.stdout.write(lastChange);
     },
     text: (line) => void terminal.stdout.write(`${line}\n`),

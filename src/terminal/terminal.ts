@@ -2,7 +2,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
 
-export type InputStream = Readable & { readonly isTTY?: boolean };
+/** `setRawMode(true)` keeps what is typed off the screen; only a terminal has it. */
+export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
 /** Opened only by what reads it: merely to open it loads a good part of Node. */
 export interface Input {
   readonly isTTY: boolean;
@@ -34,7 +35,7 @@ export interface Terminal extends Canvas {
   /** False where only ASCII is safe; `glyphs` then writes our own signs in ASCII. */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
-  /** Nothing can be drawn: no cursor, no colours; questions are lines. */
+  /** No escape is to be written at all, on a dumb terminal or by `--no-color`: questions are lines. */
   readonly isDumb: boolean;
   /** Why a question cannot be asked, in words that fit after "no question can be asked: "; undefined when it can. */
   readonly whyNoPrompt: string | undefined;
@@ -107,7 +108,7 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
     },
     unicode,
     canPrompt: whyNoPrompt === undefined,
-    isDumb: env['TERM'] === 'dumb',
+    isDumb: env['TERM'] === 'dumb' || flags.noColor === true,
     whyNoPrompt,
     canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']) && flags.noColor !== true,
     get stdoutClosed() {

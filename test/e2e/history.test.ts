@@ -85,7 +85,7 @@ describe('svcpay tx list', () => {
     expect(await refs([], around)).toEqual(['second', 'first']);
     expect(await refs(['--quotes'], around)).toEqual(['third', 'second', 'first']);
     expect(await refs(['--state', 'expired'], around)).toEqual(['third']);
-    expect(await refs(['--all'], around)).toEqual(['second', 'first']);
+    expect(await refs(['--all'], around)).toEqual(['third', 'second', 'first']);
   });
 
   test.for([

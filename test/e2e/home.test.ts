@@ -64,6 +64,28 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(pending.json()).toEqual([]);
   });
 
+  test('and the history say what this home knows, and since when, while the service is down', async ({ around, sandbox }) => {
+    const invoice = await sandbox.invoice('2500sat', { description: 'Coffee House' });
+    await sandbox.clock.freeze();
+    await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait', '--ref', 'tea'], around);
+    await sandbox.faults.add({ kind: 'status', status: 503, times: 'always' });
+    const hasty = (...args: readonly string[]) => svcpay([...args, '--timeout', '500ms'], around);
+    const [got, pending, rows] = await Promise.all([hasty('tx', 'get', 'tea'), hasty('tx', 'pending'), hasty('tx', 'list')]);
+    expect(got).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(/last seen as confirmed, as of \d{4}-/) });
+    expect(pending).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('tea'), stderr: expect.stringMatching(/as of \d{4}-/) });
+    expect(rows).toMatchObject({ exitCode: 75, stdout: '' });
+    const list = svcpayTty(['tx', 'list', '--timeout', '500ms'], around);
+    await list.waitFor(/Service not reached · begun here · as of \d{4}-[^]*−2 500 sat +Coffee House +confirmed/);
+    expect(await list.ended).toBe(75);
+    const home = svcpayTty(['--timeout', '500ms'], { ...around, rows: 24 });
+    await home.waitFor(/service not reached[^]*On its way: 2 500 sat over Lightning to Coffee House, confirmed\s+as of \d{4}-[^]*❯ Try again/);
+    await sandbox.faults.clear();
+    home.type(enter);
+    await home.waitFor(/BTC +0\.99[^]*What next\?/);
+    home.type(escape);
+    expect(await home.ended).toBe(0);
+  });
+
   test('ends where Ctrl-C is pressed within what was chosen', async ({ around }) => {
     const tty = svcpayTty([], around);
     await tty.waitFor('What next?');

@@ -161,6 +161,7 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     read: late(journal.read, false),
     find: late(journal.find, false),
     beginning: late(journal.beginning, false),
+    latest: late(journal.latest, false),
     open: late(journal.open, false),
     references: {
       covered: late(journal.references.covered, false),

@@ -112,6 +112,12 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
         .map(({ intent }) => intent)
         .filter((each) => each.scope === scope && each.txnId?.startsWith(start) === true)
         .slice(0, 2),
+    latest: async (account, atMost) =>
+      all()
+        .map(({ intent }) => intent)
+        .filter((each) => each.account === account && each.approvedAt !== null)
+        .toSorted((a, b) => (b.approvedAt ?? 0) - (a.approvedAt ?? 0))
+        .slice(0, atMost),
     open: async (scope) =>
       all()
         .map(({ intent }) => intent)

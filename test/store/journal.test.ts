@@ -137,6 +137,17 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.beginning('elsewhere', '3c335075')).toEqual([]);
   });
 
+  test('lists what an account let go last, newest first', async () => {
+    const journal = open();
+    const account = 'ne01-latest';
+    await written(journal, draft({ account, ref: 'looked-at' }), { ...quoted, txnId: 't-looked' });
+    for (const [at, ref] of ['first', 'second', 'third'].entries()) {
+      await written(journal, draft({ account, ref }), { ...quoted, txnId: `t-${ref}`, approvedAt: at + 1 });
+    }
+    expect((await journal.latest(account, 2)).map(({ ref }) => ref)).toEqual(['third', 'second']);
+    expect(await journal.latest('ne01-nobody', 2)).toEqual([]);
+  });
+
   test('lists what is neither final nor closed, oldest first', async () => {
     const journal = open();
     await written(journal, draft({ ref: 'closed' }), { closed: true });

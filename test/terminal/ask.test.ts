@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { back, createAsk } from '../../src/terminal/ask/ask.js';
 import { openTerminal } from '../../src/terminal/terminal.js';
 import { bundled, startInPty, type PtyOptions, type PtyRun } from '../support/pty.js';
@@ -275,6 +275,28 @@ describe('on a dumb terminal', () => {
 
   test('the end of the input is no answer', async () => {
     await expect(dumb('').ask.confirm('Pay?')).rejects.toMatchObject({ kind: 'declined' });
+  });
+
+  test('a secret is read without its echo, mended by backspace, and asked again when it will not do', async () => {
+    const typed = new PassThrough();
+    const raw: boolean[] = [];
+    const stdin = { isTTY: true, open: () => Object.assign(typed, { isTTY: true, setRawMode: (on: boolean) => raw.push(on) }) };
+    const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
+    const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
+    const answer = createAsk(terminal, { yes: false }).secret({ message: 'API secret', flag: '--api-secret-stdin' });
+    typed.write('\r');
+    typed.write('s3cxx\u007F\u007Fret\r');
+    expect(await answer).toBe('s3cret');
+    expect(raw).toEqual([true, false, true, false]);
+    expect(stderr.written().split('\n')).toEqual([
+      '? API secret (what you type does not show) ',
+      'x An answer is needed here.',
+      '? API secret (what you type does not show) ',
+      '',
+    ]);
+    const stopped = createAsk(terminal, { yes: false }).secret({ message: 'API secret', flag: '--api-secret-stdin' });
+    typed.write('s3c\u0003');
+    await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
   });
 
   test('a choice is made by its number or by words of its name, and < goes back', async () => {

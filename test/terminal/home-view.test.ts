@@ -2,6 +2,7 @@
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction, Transaction } from '../../src/api/types.js';
+import { Failure } from '../../src/formats/failure.js';
 import { money } from '../../src/formats/amount.js';
 import { homeLines, type Home, type HomeMore } from '../../src/terminal/cards/home-view.js';
 import { pendingList, progressOf, type PendingPayment } from '../../src/terminal/views/intent-view.js';
@@ -59,6 +60,7 @@ const home: Home = {
 const more: HomeMore = {
   open: [],
   notAsked: undefined,
+  notReached: undefined,
   worth: ({ ccy, value }) => (ccy === 'BTC' ? money('USD', value.times(70000)) : undefined),
   known: (txnId) => (txnId === 'chain' ? 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' : 'Coffee House'),
 };
@@ -111,10 +113,22 @@ describe('home', () => {
     expect(homeLines(home, more, plain(columns))).toEqual(lines);
   });
 
-  test('is never wider than the window', () => {
-    for (let columns = 36; columns < 150; columns += 1) {
+  test('is never wider than the window, and breaks no amount', () => {
+    for (let columns = 20; columns < 150; columns += 1) {
       expect(Math.max(...homeLines(home, more, plain(columns)).map(widthOf))).toBeLessThanOrEqual(columns);
+      expect(homeLines(home, more, plain(columns)).filter((line) => /1\.06085965|50 000 000/.test(line))).toHaveLength(2);
     }
+  });
+
+  test.each([140, 80, 60, 20])('shows at %i columns what it knows by itself where the service is not reached', (columns) => {
+    const notReached = new Failure('temporary', 'No answer from https://pay.example: the connection was refused.');
+    const known = { ...more, notReached, notAsked: 'as of 2026-03-01 14:01:11', open: [payment] };
+    const lines = homeLines({ ...home, wallets: [], pending: [] }, known, plain(columns));
+    const text = lines.join(' ').replace(/\s+/g, ' ');
+    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
+    expect(text).toMatch(/service not reached No answer from .*Balances are not known now/);
+    expect(text).toMatch(/On its way: 2 500 sat over .*confirmed as of 2026-03/);
+    expect(text).not.toContain('nothing in any wallet');
   });
 
   test('shows what moved last whole or not at all: in a narrow window by a sign, without the name', () => {
@@ -140,9 +154,9 @@ const payment: PendingPayment = {
 
 describe('an open payment', () => {
   test.each([
-    [payment, 'On its way: 2 500 sat send lightning to Coffee House, confirmed'],
-    [{ ...payment, step: 'confirming' as const }, 'On its way: 2 500 sat send lightning to Coffee House, confirmation in doubt'],
-    [{ ...payment, step: 'created' as const }, 'Unfinished: 2 500 sat send lightning to Coffee House (order-118), nothing moved yet'],
+    [payment, 'On its way: 2 500 sat over Lightning to Coffee House, confirmed'],
+    [{ ...payment, step: 'confirming' as const }, 'On its way: 2 500 sat over Lightning to Coffee House, confirmation in doubt'],
+    [{ ...payment, step: 'created' as const }, 'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet'],
   ])('is told of at home by what is certain of its money', (open, line) => {
     const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
     expect(lines).toContain(`  ${line}`);

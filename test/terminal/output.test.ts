@@ -326,6 +326,13 @@ describe('a record', () => {
   });
 });
 
+test('a state change has the fields that were asked for, those too that are worked out', () => {
+  const { terminal, stdout } = openPlainScreen(pipe);
+  const out = createOutput(terminal, { format: 'jsonl', fields: ['id', 'what'] });
+  out.change({ id: 'c1d2' }, [{ name: 'what', title: 'What', value: () => 'Swap' }]);
+  expect(stdout()).toBe('{"id":"c1d2","what":"Swap"}\n');
+});
+
 test.each([{}, { json: true }, { format: 'tsv' as const }, { quiet: true }])(
   'a state change is silent under %j',
   (options) => {

@@ -26,7 +26,7 @@ export async function browse(
   let code = 0;
   for (let page = 1; ; ) {
     const answer = await service.transactions({ ...filter, limit, page });
-    const rows = answer.data.filter((txn) => !isExpiredQuote(txn));
+    const rows = answer.data.filter((txn) => !isExpiredQuote(txn, service.serviceNow()));
     await remember(rows.map(({ txnId }) => txnId), context);
     const choices: Choice<Chosen>[] = [
       ...(await rowChoices(rows, context)),

@@ -3,12 +3,13 @@ import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import { wasConfirmed } from '../../store/journal/rules.js';
-import { dateTime } from '../../terminal/time.js';
+import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
 import { noteSeen } from '../../wallet/payment/note-seen.js';
 import { inDoubt } from '../../wallet/payment/references.js';
 import type { Needs } from '../context.js';
 import { journalScope, type PaymentNeeds } from '../payment/payment-flow.js';
+import { asTransaction, isNotReached, seenText } from './journalled.js';
 import { lookAt } from './open-payments.js';
 import { transactionId } from './seen.js';
 
@@ -17,7 +18,7 @@ import { transactionId } from './seen.js';
  * what was seen last where the service does not answer.
  */
 export async function lookUp(
-  name: string, context: PaymentNeeds & Needs<'terminal' | 'live' | 'home' | 'client'>,
+  name: string, context: PaymentNeeds & Needs<'terminal' | 'live' | 'home' | 'client' | 'out'>,
 ): Promise<Transaction> {
   const client = await context.client();
   const txnId = await transactionId(name, context);
@@ -26,7 +27,7 @@ export async function lookUp(
     await note(txn, context);
     return txn;
   } catch (error) {
-    throw error instanceof Failure && error.kind === 'temporary' ? await lastSeen(txnId, error, context) : error;
+    throw isNotReached(error) ? await lastSeen(txnId, error, context) : error;
   }
 }
 
@@ -46,10 +47,17 @@ export async function doubtOf(txn: Transaction, context: Needs<'journal' | 'ownC
   return intent !== undefined && wasConfirmed(intent) ? inDoubt(intent, txn) : undefined;
 }
 
-async function lastSeen(txnId: string, failure: Failure, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure> {
+/** People are shown what is known here of a payment that was begun here; everybody is told since when. */
+async function lastSeen(
+  txnId: string,
+  failure: Failure,
+  context: Needs<'journal' | 'out' | 'ownClient' | 'settings'>,
+): Promise<Failure> {
   const intent = await intentOf(txnId, context).catch(() => undefined);
   if (intent?.txnState == null) return failure;
-  const known = `It was last seen as ${sendWord(intent.txnState)}, as of ${dateTime(intent.updatedAt)}.`;
+  const seen = seenText([intent]);
+  context.out.card((canvas) => receipt(asTransaction(intent), { now: intent.updatedAt, seen }, canvas));
+  const known = `It was last seen as ${sendWord(intent.txnState)}, ${seen}.`;
   return new Failure('temporary', `${failure.message} ${known}`, { ...failure, txnId, cause: failure });
 }
 

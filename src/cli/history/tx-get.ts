@@ -10,29 +10,35 @@ import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
+import { qrFile, writeQr } from '../receive/qr-file.js';
 import { doubtOf, lookUp } from './look.js';
 import { transaction } from '../values.js';
 
 export const txGet = defineCommand({
   arguments: { id: transaction().describe('a transaction id, its first eight characters, or a reference') },
-  options: {},
+  options: { qrFile: qrFile() },
   examples: [
     ['svcpay tx get ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a readable receipt'],
     ['svcpay tx get ID --json --fields txnState', 'one field for a script'],
   ],
-  async run({ id }, context) {
+  async run({ id, qrFile }, context) {
     const client = await context.client();
     const txn = await lookUp(id, context);
     const doubt = await doubtOf(txn, context);
     if (doubt !== undefined) context.out.warn(doubt.message);
     const now = client.serviceNow();
-    const view = receiptView(txn, { now, paymentHash: paymentHashOf(txn) });
-    const request = context.out.forPeople ? openRequest(txn, now, context) : undefined;
+    const request = context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
+    if (qrFile !== undefined) {
+      if (request === undefined) throw new Failure('usage', 'There is nothing to be paid here, and no QR code of it.');
+      await writeQr(qrFile, request.code);
+    }
+    const shownBelow = request === undefined ? [] : [request.text, request.code];
+    const view = receiptView(txn, { now, paymentHash: paymentHashOf(txn), shownBelow });
     await context.out.record(txn, {
       ...view,
       screen: (canvas) => [
         ...view.screen(canvas),
-        ...(request === undefined ? [] : ['', ...invoiceCard(request, canvas), '']),
+        ...(request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas), '']),
       ],
     });
   },

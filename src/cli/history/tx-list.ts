@@ -2,10 +2,12 @@
 import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { isQuoted } from '../../formats/states.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions, periodText } from './history-options.js';
+import { asTransaction, isNotReached, journalled, seenText } from './journalled.js';
 import { knownParties } from './parties.js';
 import { remember } from './seen.js';
 import { flag, whole } from '../values.js';
@@ -17,7 +19,7 @@ export const txList = defineCommand({
     quotes: flag().describe('also quotes that expired without becoming a payment'),
     limit: whole(1, 1000).optional().describe('how many on a page (default 20)'),
     page: whole(1, 1_000_000).optional().describe('which page (default 1)'),
-    all: flag().describe('every page, printed as it comes'),
+    all: flag().describe('every page, expired quotes too, printed as it comes'),
   },
   examples: [
     ['svcpay tx list --state failed --state expired --time 30d', 'what did not work out'],
@@ -32,28 +34,26 @@ export const txList = defineCommand({
     const service = await context.ownClient();
     const filter = await historyFilter(flags, service);
     // Whoever asks for a state gets it.
-    const isWanted = (txn: ListedTransaction): boolean => quotes || flags.state.length > 0 || !isExpiredQuote(txn);
+    const isWanted = (txn: ListedTransaction): boolean => quotes || flags.state.length > 0 || !isExpiredQuote(txn, service.serviceNow());
     const period = periodText(flags);
     if (all) {
       const heading = `Every transaction · ${period} · newest first`;
       const view = transactionList(service.serviceNow(), { heading, ...(out.forPeople && { ids: [] }) });
-      return out.list(wanted(service.eachTransaction(filter), isWanted), view);
+      return out.list(service.eachTransaction(filter), view);
     }
-    const found = await collect(service, filter, { page, limit: limit ?? pageSize(context) }, isWanted);
+    const many = limit ?? pageSize(context);
+    const found = await collect(service, filter, { page, limit: many }, isWanted).catch(async (error: unknown) => {
+      if (isNotReached(error) && out.forPeople && isEverything({ page, ...flags })) await showJournalled(many, context);
+      throw error;
+    });
     await show(found, { page, period }, service.serviceNow(), context);
   },
 });
 
-/** Somebody looked at what it would cost: it never was a payment. */
-export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction): boolean =>
-  txnState === 'expired' && sourceReq.method === 'servicepay';
-
-async function* wanted(
-  rows: AsyncIterable<ListedTransaction>,
-  isWanted: (txn: ListedTransaction) => boolean,
-): AsyncGenerator<ListedTransaction> {
-  for await (const txn of rows) if (isWanted(txn)) yield txn;
-}
+/** Somebody looked at what it would cost: it never was a payment. A service may go on calling it a quote. */
+export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
+  sourceReq.method === 'servicepay' &&
+  (txnState === 'expired' || (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
 
 const usualPage = 20;
 /** The head, the titles, the foot and the next prompt. */
@@ -116,7 +116,7 @@ async function show(
   const { out, terminal } = context;
   if (!out.forPeople) return out.list(rows, transactionList(now));
   const shown = newestLast(rows);
-  const left = hidden === 0 ? [] : [`${hidden} expired ${hidden === 1 ? 'quote' : 'quotes'} left out (--quotes)`];
+  const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
   const many = total === undefined ? String(rows.length) : `${rows.length} of ${total}`;
   const count = rows.length === total ? `All ${total}` : `${page === 1 ? 'Last' : `Page ${page} ·`} ${many}`;
   const heading = [count, period, 'newest last', ...left].join(' · ');
@@ -126,4 +126,22 @@ async function show(
   const footer = [`svcpay tx get ${newest}`, ...(next === undefined ? [] : [`--page ${next}`, '--all']), '--state failed'].join(' · ');
   await out.list(shown, transactionList(now, { known, heading, footer, ...(terminal.stdoutIsTty && { ids }) }));
   await remember(ids, context);
+}
+
+/** Nothing in particular was asked for. */
+const isEverything = (flags: object): boolean =>
+  Object.values(flags).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
+
+/** The service cannot tell: what this home has begun is shown, and since when it is known. */
+async function showJournalled(
+  atMost: number,
+  context: Needs<'journal' | 'now' | 'out' | 'ownClient' | 'settings' | 'terminal'>,
+): Promise<void> {
+  const intents = await journalled(atMost, context);
+  if (intents.length === 0) return;
+  const shown = newestLast(intents.map(asTransaction));
+  const heading = `Service not reached · begun here · ${seenText(intents)} · newest last`;
+  const known = await knownParties(shown, context);
+  const ids = context.terminal.stdoutIsTty ? { ids: shown.map(({ txnId }) => txnId) } : {};
+  await context.out.list(shown, transactionList(context.now(), { known, heading, ...ids }));
 }

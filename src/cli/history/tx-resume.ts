@@ -5,6 +5,7 @@ import { journalFile } from '../../store/files/home.js';
 import type { Intent } from '../../store/journal/journal.js';
 import type { Fact } from '../../terminal/cards/card.js';
 import { resumedList, type ResumedPayment } from '../../terminal/views/intent-view.js';
+import { transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
@@ -126,13 +127,15 @@ async function followElsewhere(
 ): Promise<void> {
   const service = await context.ownClient();
   const txn = await service.transaction(txnId);
+  const { columns } = transactionList(context.now());
+  const onChange = (next: Transaction): void => context.out.change(next, columns);
   if (isQuoted(txn.txnState) || hasLapsed(txn.txnState)) throw notOpen(txn);
   const ended =
     waiting === false
       ? txn
       : await waitUntilFinal(
           txn,
-          { atMostMs: waiting === 'forever' ? undefined : waiting, onChange: context.out.change, goOn: 'resume' },
+          { atMostMs: waiting === 'forever' ? undefined : waiting, onChange, goOn: 'resume' },
           { ...context, service },
         );
   if (isFinal(ended.txnState) && ended.txnState !== 'completed') throw notPaid(ended);

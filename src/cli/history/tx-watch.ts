@@ -21,13 +21,14 @@ export const txWatch = defineCommand({
   ],
   async run({ ids, waitTimeout }, context) {
     const { live, out } = context;
+    const { columns } = transactionList(context.now());
     const service = await context.client();
     const latest = new Map<string, Transaction>();
     const reached = new Map<string, string[]>();
     const observe = (txn: Transaction): void => {
       latest.set(txn.txnId, txn);
       reached.set(txn.txnId, [...(reached.get(txn.txnId) ?? []), txn.txnState]);
-      out.change(txn);
+      out.change(txn, columns);
       live.update();
     };
     for (const id of new Set(ids)) {

@@ -7,8 +7,13 @@ export type Words = readonly string[];
 /** The history, of which a row can be opened. */
 export const history: Words = ['tx', 'list'];
 
+/** Home once more. */
+export const again: Words = [];
+
 export interface MenuDeps {
   readonly ask: Ask['steps'];
+  /** False where the service did not answer: the menu begins with another try. */
+  readonly isReached: boolean;
   /** Something can be resumed. */
   readonly isPending: boolean;
 }
@@ -23,9 +28,9 @@ const entries: readonly { readonly name: string; readonly words: Words; readonly
 ];
 
 /** Resolves with the chosen command line; `back` when the person leaves. */
-export function askWhatNext({ ask, isPending }: MenuDeps): Promise<Words | Back> {
-  const choices = entries
-    .filter(({ onlyPending }) => onlyPending !== true || isPending)
+export function askWhatNext({ ask, isPending, isReached }: MenuDeps): Promise<Words | Back> {
+  const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...entries]
+    .filter((entry) => !('onlyPending' in entry) || isPending)
     .map(({ name, words }) => ({ value: words, name }));
   return ask.select({ message: 'What next?', flag: 'COMMAND', choices, backName: 'Leave' });
 }

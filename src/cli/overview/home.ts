@@ -2,14 +2,16 @@
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { back } from '../../terminal/ask/ask.js';
 import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
+import type { Intent } from '../../store/journal/journal.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { browse } from '../history/browse.js';
 import { asOfText, pendingPayment, refreshOpen } from '../history/open-payments.js';
+import { asTransaction, isNotReached, journalled, seenText } from '../history/journalled.js';
 import { knownParties } from '../history/parties.js';
-import { askWhatNext, history, type Words } from './home-menu.js';
+import { again, askWhatNext, history, type Words } from './home-menu.js';
 import { placeOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
 import type { PaymentNeeds } from '../payment/payment-flow.js';
@@ -22,11 +24,15 @@ export const home = defineCommand({
     if (isFresh(context)) return welcome(context);
     const { terminal, out, ask, signal } = context;
     for (;;) {
-      const { overview, more, isPending } = await look(context);
+      const { overview, more, isPending } = await look(context).catch((error: unknown) => lookHere(error, context));
       await out.record(overview, homeView(overview, more));
-      if (!terminal.canPrompt || !out.forPeople) return;
-      const words = await askWhatNext({ ask: ask.steps, isPending });
+      if (!terminal.canPrompt || !out.forPeople) {
+        if (more.notReached !== undefined) throw more.notReached;
+        return;
+      }
+      const words = await askWhatNext({ ask: ask.steps, isPending, isReached: more.notReached === undefined });
       if (words === back) return;
+      if (words === again) continue;
       const code = words === history ? await browse(context) : await follow(words, context);
       // Ctrl-C ends all of it, wherever it comes.
       if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
@@ -80,8 +86,33 @@ async function look(context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Lo
   const { open, known, notAsked, ...listed } = movements;
   const overview: Home = { ...place, wallets, ...listed, asOf: client.serviceNow() };
   const leaves = listed.pending.some(({ sourceReq }) => sourceReq.method === 'servicepay');
-  return { overview, more: { open, notAsked, worth, known }, isPending: open.length > 0 || leaves };
+  return { overview, more: { open, notAsked, notReached: undefined, worth, known }, isPending: open.length > 0 || leaves };
 }
+
+/** Where the service is not reached people still see what this home knows. Throws what it is handed otherwise. */
+async function lookHere(reason: unknown, context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Look> {
+  if (!isNotReached(reason) || !context.out.forPeople) throw reason;
+  const intents = await journalled(mostKnown, context);
+  const isOver = ({ step, closed }: Intent): boolean => step === 'final' || closed;
+  const open = intents.filter((intent) => !isOver(intent));
+  const done = intents.filter((intent) => isOver(intent) && intent.txnState === 'completed');
+  const recent = done.slice(0, mostRecent).map(asTransaction);
+  const place = await placeOf(context);
+  return {
+    overview: { ...place, wallets: [], pending: [], unfinished: [], recent, asOf: context.now() },
+    more: {
+      open: open.map((intent) => pendingPayment({ intent, txn: undefined }, intent.updatedAt)),
+      notAsked: open.length === 0 ? undefined : seenText(open),
+      notReached: reason,
+      worth: () => undefined,
+      known: await knownParties(recent, context),
+    },
+    isPending: open.length > 0,
+  };
+}
+
+/** Enough to find what moved last among what was given up. */
+const mostKnown = 50;
 
 type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore, 'open' | 'notAsked' | 'known'>;
 

@@ -8,16 +8,19 @@ import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
 import { quoteCard, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
+import { transactionList } from '../../terminal/views/transaction-view.js';
 import { miningHint } from './mining-hint.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
+import type { Intent } from '../../store/journal/journal.js';
 import type { Quote } from '../../wallet/quote/quote.js';
+import { usualFee } from '../../wallet/quote/usual-fee.js';
 import type { Needs } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 
 /** What the screen of a payment draws with, asks with and looks up. */
 export type PaymentScreenNeeds = Needs<
-  'ask' | 'client' | 'every' | 'globals' | 'live' | 'now' | 'out' | 'settings' | 'sleep' | 'terminal'
+  'ask' | 'client' | 'every' | 'globals' | 'journal' | 'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'sleep' | 'terminal'
 >;
 
 /** What the command knows about a payment besides its order, for the card above the figures. */
@@ -46,14 +49,19 @@ export function showReading(count: number, { live, terminal }: Needs<'live' | 't
 export function paymentScreen(presentation: Presentation, now: () => number, context: PaymentScreenNeeds): PaymentScreen {
   const { out, ask, live, settings } = context;
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
+  const { columns } = transactionList(context.now());
   const reached: string[] = [];
   let latest: Transaction | undefined;
   let card: QuoteCard | undefined;
   let shown: Approval | undefined;
   let startedAt: number | undefined;
   let worth: Worth | undefined;
-  // It only decorates: a card that is drawn before the rates are there is drawn without.
-  if (context.terminal.stderrIsTty && !out.quiet) void readWorth(context).then((read) => (worth = read));
+  let earlier: readonly Intent[] = [];
+  // These only decorate: a card that is drawn before they are there is drawn without.
+  if (context.terminal.stderrIsTty && !out.quiet) {
+    void readWorth(context).then((read) => (worth = read));
+    void readEarlier(context).then((read) => (earlier = read));
+  }
 
   const follow = (): void => {
     startedAt ??= context.now();
@@ -76,7 +84,8 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     const before = shown;
     shown = approval;
     latest = approval.txn;
-    card = { ...cardOf(approval, presentation, isAsked ? undefined : now()), worth };
+    const usual = usualFee(earlier, approval.order.kind, approval.quote.total.ccy);
+    card = { ...cardOf(approval, presentation, isAsked ? undefined : now()), worth, usual };
     const drawn = card;
     if (before?.txn.txnId === approval.txn.txnId) return;
     if (before !== undefined) out.say(renewedText(before.quote, approval.quote));
@@ -84,7 +93,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     const isSame = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
     if (!isSame) out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);
     for (const unusual of approval.unusual) out.warn(`Look twice: ${unusual}.`);
-    out.change(approval.txn);
+    out.change(approval.txn, columns);
   };
 
   /** What stays on the screen of the way: its steps, and how long they took. */
@@ -98,7 +107,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     latest = txn;
     if (startedAt === undefined) follow();
     reached.push(txn.txnState);
-    out.change(txn);
+    out.change(txn, columns);
     live.update();
   };
 
@@ -125,6 +134,15 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
       return answer;
     },
   };
+}
+
+const mostEarlier = 50;
+
+/** The latest payments from here, by which a fee is judged; none where the journal cannot tell. */
+async function readEarlier({ journal, ownClient }: Needs<'journal' | 'ownClient'>): Promise<readonly Intent[]> {
+  const latest = async (): Promise<readonly Intent[]> =>
+    (await journal()).latest(await (await ownClient()).ownAccountId(), mostEarlier);
+  return latest().catch(() => []);
 }
 
 /** What got better or worse from one quote to the next, in words. */

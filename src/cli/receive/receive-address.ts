@@ -10,7 +10,7 @@ import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.j
 import { taking, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
-import { qrFile, writeQr } from './receive-flow.js';
+import { qrFile, writeQr } from './qr-file.js';
 import { choice } from '../values.js';
 
 const chains = { tron: 'TRON', eth: 'ETH' } as const;

@@ -1,17 +1,14 @@
 // Being paid as a person or a script goes through it: the card with its QR code, the wait until the money is there.
-import { writeFile } from 'node:fs/promises';
-import { extname } from 'node:path';
 import type { Transaction } from '../../api/types.js';
 import { currencyOf, formatAmount, moneyFromWire, parseAmount, type Money } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import type { Back } from '../../terminal/ask/ask.js';
-import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
+import { amountWithSats, worthText, type Fact } from '../../terminal/cards/card.js';
 import { invoiceCard } from '../../terminal/cards/invoice-card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
-import { qrPng, qrSvg } from '../../terminal/qr/qr.js';
 import { nearTime, relativeTime } from '../../terminal/time.js';
 import { confirmationsText, stateWord } from '../../terminal/views/state-words.js';
 import { transactionFields } from '../../terminal/views/transaction-fields.js';
@@ -23,24 +20,18 @@ import { checkedInvoice, invoiceText, requestMoney } from '../../wallet/receive/
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context, Needs } from '../context.js';
 import { remember } from '../history/seen.js';
+import { readWorth, type Worth } from '../overview/worth.js';
+import { within } from '../within.js';
 import type { ValuesOf } from '../define.js';
 import { guide } from '../payment/guided.js';
 import { historyOf } from '../payment/payment-flow.js';
 import { miningHint } from '../payment/mining-hint.js';
 import { reference } from '../payment/payment-options.js';
-import { duration, onOff, text, word } from '../values.js';
+import { duration, onOff, text } from '../values.js';
+import { qrFile, writeQr } from './qr-file.js';
 
 /** What it takes to wait for a payment and to draw that. */
 type WaitNeeds = Needs<'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'signal' | 'sleep' | 'terminal'>;
-
-/** Where to write the QR code; any other name is refused before anything is asked of the service. */
-export const qrFile = () =>
-  word('FILE', (given) => {
-    if (['.svg', '.png'].includes(extname(given).toLowerCase())) return given;
-    throw new Failure('usage', `"${given}" must end in .svg or .png.`);
-  })
-    .optional()
-    .describe('write the QR code to FILE.svg or FILE.png');
 
 export const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it: the service takes no description for an invoice'),
@@ -78,7 +69,7 @@ export async function runReceive(
   method: ReceiveMethod,
   amount: string | undefined,
   flags: ReceiveFlags,
-  context: WaitNeeds & Needs<'newId' | 'ask' | 'home' | 'journal'>,
+  context: WaitNeeds & Needs<'client' | 'newId' | 'ask' | 'home' | 'journal'>,
 ): Promise<Back | undefined> {
   const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
   if (amount !== undefined) return void (await run(amount));
@@ -101,20 +92,26 @@ export async function runReceive(
 }
 
 async function receiveAmount(
-  method: ReceiveMethod, text: string, flags: ReceiveFlags, context: WaitNeeds & Needs<'newId' | 'home' | 'journal'>,
+  method: ReceiveMethod, text: string, flags: ReceiveFlags, context: WaitNeeds & Needs<'client' | 'newId' | 'home' | 'journal'>,
 ): Promise<void> {
   const service = await context.ownClient();
   const asked: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
   const body = { ...receiveBody(method, asked.amount), note: flags.note };
+  const rates = context.out.forPeople ? readWorth(context) : Promise.resolve(undefined);
   const txn = await requestMoney(body, flags.ref, { ...context, service, history: () => historyOf(context) });
-  await showRequest(txn, requestOf(method, txn, asked, service.serviceNow(), context), flags, context);
+  const request = requestOf(method, txn, asked, service.serviceNow(), context);
+  const worth = worthFacts(asked, await within(decorationMs, rates, context));
+  await showRequest(txn, { ...request, facts: [...worth, ...request.facts] }, flags, context);
 }
+
+/** Rates that come later than this after the request are done without. */
+const decorationMs = 300;
 
 /** Only what was checked is shown; an invoice of an earlier run that is paid is not shown again. */
 function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: number, context: Needs<'settings'>): PaymentRequest {
   const { network } = context.settings;
   const { amount } = asked;
-  const facts = [...worthFacts(asked), ...pageFact(txn, context.settings)];
+  const facts = pageFact(txn, context.settings);
   if (method === 'on-chain') {
     const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
     const uriFact = { label: 'URI', value: uri, whole: true };
@@ -125,8 +122,12 @@ function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: n
   return { how: 'over Lightning', noun: 'invoice', amount, code, text: code, facts, expiresAt: invoice?.expiresAt };
 }
 
-function worthFacts({ worth }: Asked): Fact[] {
-  if (worth === undefined) return [];
+/** What was asked for in another currency, else roughly what it is worth now. */
+function worthFacts({ amount, worth }: Asked, worthOf: Worth | undefined): Fact[] {
+  if (worth === undefined) {
+    const roughly = worthText(worthOf?.(amount));
+    return roughly === '' ? [] : [{ label: 'Worth', value: roughly }];
+  }
   const { given, rate } = worth;
   return [{ label: 'Worth', value: formatAmount(given), note: `at ${rateText({ base: 'BTC', quote: given.ccy, value: rate })}` }];
 }
@@ -143,13 +144,14 @@ async function showRequest(
   await remember([txn.txnId], context);
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
   if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
-  out.change(txn);
   const columns = [...transactionList(context.now()).columns, { name: 'payTo', title: 'Pay to', value: () => request.text }];
+  const onChange = (next: Transaction): void => out.change(next, columns);
+  onChange(txn);
   const view = { columns, fields: transactionFields, quiet: () => request.text, screen: () => [] };
   if (!wait || out.quiet) await out.record(txn, view);
   else if (!out.forPeople) out.say(request.text);
   if (!wait) return;
-  const final = await follow(txn, request, flags, context);
+  const final = await follow(txn, request, flags, onChange, context);
   if (!out.quiet) await out.record(final, view);
 }
 
@@ -173,9 +175,10 @@ async function follow(
   txn: Transaction,
   request: PaymentRequest,
   { waitTimeout }: ReceiveFlags,
+  tell: (next: Transaction) => void,
   context: WaitNeeds,
 ): Promise<Transaction> {
-  const { live, now, out } = context;
+  const { live, now } = context;
   const service = await context.ownClient();
   const started = now();
   let latest = txn;
@@ -187,7 +190,7 @@ async function follow(
         atMostMs: waitTimeout,
         onChange: (next) => {
           latest = next;
-          out.change(next);
+          tell(next);
           live.update();
         },
         onRead: (next) => {
@@ -232,18 +235,12 @@ function waitingText(txn: Transaction, expiresAt: number | undefined, now: numbe
   const isSeen = txn.txnState === 'srccreated' && txn.sourceReq.method === 'on-chain';
   const counted = confirmationsText(txn);
   if (isSeen) return counted === undefined ? 'Seen, waiting to be confirmed' : `Seen, ${counted} confirmations`;
-  const text = isFinal(txn.txnState) ? stateWord(txn) : 'Waiting for the payment';
+  if (isFinal(txn.txnState)) return stateWord(txn);
+  const text = 'Waiting for the payment';
   return expiresAt === undefined ? text : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
 }
 
 function notReceived({ txnId, txnState }: Transaction): Failure {
   const what = txnState === 'expired' ? 'it expired unpaid' : `it ended as ${txnState}`;
   return new Failure('payment-failed', `Not received: ${what}.`, { next: { do: 'show', id: txnId }, txnId });
-}
-
-/** Writes the QR code as the picture that the file's name asks for. Throws Failure `usage` where that cannot be. */
-export async function writeQr(file: string, code: string): Promise<void> {
-  await writeFile(file, file.toLowerCase().endsWith('.svg') ? qrSvg(code) : qrPng(code)).catch((cause: unknown) => {
-    throw new Failure('usage', `The QR code could not be written to ${file}.`, { cause });
-  });
 }

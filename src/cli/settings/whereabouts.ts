@@ -1,4 +1,5 @@
 // Whose wallets these are: the profile, the service and the account that a command acts on; and where the secret is.
+import { ifTold } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/tokens.js';
 import type { Place } from '../../terminal/views/wallet-view.js';
 import type { Needs } from '../context.js';
@@ -8,7 +9,7 @@ export async function placeOf({ settings, client }: Needs<'settings' | 'client'>
   return {
     profile: profileName,
     service: embedded ? 'embedded sandbox' : new URL(baseUrl ?? '').host,
-    accountId: await (await client()).accountId(),
+    accountId: (await ifTold((await client()).accountId())) ?? 'not signed in',
   };
 }
 

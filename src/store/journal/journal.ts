@@ -175,6 +175,8 @@ export interface Journal {
   find(scope: string, name: string): Promise<Intent | undefined>;
   /** Two at most of those whose transaction id begins so: for a person who was shown no more of it. */
   beginning(scope: string, start: string): Promise<readonly Intent[]>;
+  /** What the account let go last, newest first. */
+  latest(account: string, atMost: number): Promise<readonly Intent[]>;
   /** Intents that are neither final nor closed, oldest first. */
   open(scope: string): Promise<readonly Intent[]>;
   readonly references: ReferenceIndex;

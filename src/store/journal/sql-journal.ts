@@ -113,6 +113,11 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
         const rows = await all(sql, 'scope = ? AND txn_id >= ? AND txn_id < ? LIMIT 2', [scope, start, `${start}\u{10FFFF}`]);
         return rows.map(({ intent }) => intent);
       }),
+    latest: (account, atMost) =>
+      database.read(async (sql) => {
+        const rows = await all(sql, 'account = ? AND approved_at IS NOT NULL ORDER BY approved_at DESC, id LIMIT ?', [account, atMost]);
+        return rows.map(({ intent }) => intent);
+      }),
     open: (scope) =>
       database.read(async (sql) => {
         const rows = await all(sql, `scope = ? AND step <> 'final' AND closed = 0 ORDER BY opened_at, id`, [scope]);

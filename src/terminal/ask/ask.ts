@@ -138,8 +138,12 @@ function createDumbAsk(terminal: Terminal, yes: boolean, signal: AbortSignal | u
       },
       select: choose,
       search: choose,
-      secret: ({ flag }) => {
-        throw new Failure('declined', `Missing ${flag}: it cannot be asked for where what is typed would show.`);
+      secret: async (question) => {
+        demand(terminal, [question.flag]);
+        lines.over(question.over);
+        const validate = question.validate ?? anything;
+        const answer = await lines.secret(question.message, async (typed) => isBack(typed) || validate(typed));
+        return isBack(answer) ? back : answer;
       },
     };
   };

@@ -1,9 +1,9 @@
-// Questions on a terminal that can draw nothing (`TERM=dumb`): a line is written, a line is read, no escape is used.
+// Questions where no escape may be written (`TERM=dumb`, `--no-color`): a line is written, a line is read, no escape is used.
 import type { Interface } from 'node:readline';
 import { Failure } from '../../formats/failure.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
-import type { Canvas, Terminal } from '../terminal.js';
+import type { Canvas, InputStream, Terminal } from '../terminal.js';
 import { wrap } from '../text.js';
 import { back, type Back } from './wizard.js';
 
@@ -21,6 +21,8 @@ export interface PlainAsk {
   confirm(message: string): Promise<boolean>;
   /** `validate` says what is wrong with an answer, and the question stays. */
   text(message: string, fallback: string, validate: (answer: string) => Promise<true | string>): Promise<string>;
+  /** What is typed does not show; whoever types sees no sign of it at all. */
+  secret(message: string, validate: (answer: string) => Promise<true | string>): Promise<string>;
   /** By number, or by some words of its name. */
   choose<T>(message: string, choices: readonly PlainChoice<T>[], canGoBack: boolean): Promise<T | Back>;
 }
@@ -32,9 +34,15 @@ export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefin
   const say = (text: string): void => {
     for (const line of wrap(shown(text), stderrCanvas.columns)) stderr.write(`${line}\n`);
   };
-  const line = (prompt: string): Promise<string> => {
-    stderr.write(`? ${shown(prompt)} `);
-    return read();
+  /** The answer that `reader` gives to a prompt, which may be longer than a line; what comes after begins a new one. */
+  const line = async (prompt: string, reader = read): Promise<string> => {
+    stderr.write(`${wrap(`? ${shown(prompt)}`, stderrCanvas.columns - 1).join('\n')} `);
+    try {
+      return await reader();
+    } catch (error) {
+      stderr.write('\n');
+      throw error;
+    }
   };
 
   let title = '';
@@ -49,7 +57,7 @@ export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefin
         const answer = (await line(`${message} (y/N)`)).trim();
         if (/^(y|yes)$/i.test(answer)) return true;
         if (/^(n|no|)$/i.test(answer)) return false;
-        say('x Answer y or n.');
+        say('✗ Answer y or n.');
       }
     },
     async text(message, fallback, validate) {
@@ -57,7 +65,16 @@ export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefin
         const answer = (await line(fallback === '' ? message : `${message} (${fallback})`)).trim() || fallback;
         const said = await validate(answer);
         if (said === true) return answer;
-        say(`x ${said}`);
+        say(`✗ ${said}`);
+      }
+    },
+    async secret(message, validate) {
+      for (;;) {
+        const answer = (await line(`${message} (what you type does not show)`, () => unseen(terminal.stdin.open(), read))).trim();
+        stderr.write('\n');
+        const said = await validate(answer);
+        if (said === true) return answer;
+        say(`✗ ${said}`);
       }
     },
     async choose(message, choices, canGoBack) {
@@ -71,7 +88,7 @@ export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefin
         const matching = choices.filter(({ name }) => answer !== '' && name.toLowerCase().includes(answer.toLowerCase()));
         const [only] = matching;
         if (only !== undefined && matching.length === 1) return only.value;
-        if (matching.length === 0) say('x Nothing here is called that.');
+        if (matching.length === 0) say('✗ Nothing here is called that.');
         offered = matching.length === 0 ? choices : matching;
       }
     },
@@ -109,4 +126,35 @@ function lineReader({ stdin }: Terminal, signal: AbortSignal | undefined): () =>
       await new Promise<void>((resolve) => (wake = resolve));
     }
   };
+}
+
+/** A line that is read without its echo. The terminal then leaves the keys that end or mend a line to us. */
+async function unseen(stdin: InputStream, read: () => Promise<string>): Promise<string> {
+  if (stdin.setRawMode === undefined) throw new Failure('declined', 'It cannot be asked for: what is typed would show.');
+  stdin.setRawMode(true);
+  try {
+    return await new Promise((resolve, reject) => {
+      const onData = (piece: Buffer | string): void => {
+        if (piece.toString().includes(ctrlC)) reject(new Failure('interrupted', 'Interrupted at a question.'));
+        if (piece.toString().includes(ctrlD)) reject(new Failure('declined', 'The input ended before the question was answered.'));
+      };
+      stdin.on('data', onData);
+      read().then(mended).then(resolve, reject).finally(() => stdin.off('data', onData));
+    });
+  } finally {
+    stdin.setRawMode(false);
+  }
+}
+
+const ctrlC = '\u0003';
+const ctrlD = '\u0004';
+
+/** Each backspace takes the character before it, Ctrl-U the whole line. */
+function mended(typed: string): string {
+  let line = '';
+  for (const character of typed) {
+    if (character === '\u0015') line = '';
+    else line = /[\b\u007F]/.test(character) ? [...line].slice(0, -1).join('') : line + character;
+  }
+  return line;
 }

@@ -52,6 +52,7 @@ export function factLines(given: readonly Fact[], { style, columns }: Canvas, la
   const facts = given.map(harmless);
   const width = Math.max(labelWidth, ...facts.map(({ label }) => widthOf(label)));
   const room = columns - margin.length - width - gap.length;
+  if (room < leastRoom) return facts.flatMap((fact) => stackedFact(fact, columns, style));
   const beside = (label: string, lines: readonly string[]): string[] =>
     lines.map((line, i) => `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd());
   return facts.flatMap(({ label, value, note, whole }) => {
@@ -63,6 +64,16 @@ export function factLines(given: readonly Fact[], { style, columns }: Canvas, la
     const inline = note !== undefined && widthOf(value) + gap.length + widthOf(note) <= room;
     return beside(label, inline ? [`${value}${gap}${notes[0]}`] : [...wrap(value, room), ...notes]);
   });
+}
+
+/** Values with less room than this beside their labels stand below them. */
+const leastRoom = 16;
+
+function stackedFact({ label, value, note, whole }: Fact, columns: number, style: Canvas['style']): string[] {
+  const room = columns - 2 * margin.length;
+  const lines = whole === true ? [value] : wrap(value, room).map((line) => margin + margin + line);
+  const notes = note === undefined ? [] : wrap(note, room).map((line) => margin + margin + style.dim(line));
+  return [margin + style.dim(label), ...lines, ...notes];
 }
 
 const harmless = ({ label, value, note, whole }: Fact): Fact => ({
@@ -80,6 +91,7 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
   const { style } = canvas;
   const cells = cellsOf(lines);
   const layout = fit(cells, canvas.columns - margin.length, labelWidth);
+  if (margin.length + layout.label + gap.length + layout.amount > canvas.columns) return cells.flatMap((cell) => stackedMoney(cell, canvas));
   return cells.flatMap(({ label, amount, isMoney, sats, note, total, warns }) => {
     const noted = warns ? style.yellow : style.dim;
     const indent = `${margin}${' '.repeat(layout.label)}${gap}`;
@@ -99,6 +111,18 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
       ...notes.map((line) => indent + noted(line)),
     ];
   });
+}
+
+/** The label, and the amount below it: no number is broken in two where it fits a line at all. */
+function stackedMoney({ label, amount, note, total, warns }: Cells, { columns, style }: Canvas): string[] {
+  const below = (text: string, paint: (line: string) => string): string[] =>
+    wrap(text, columns - 2 * margin.length).map((line) => margin + margin + paint(line));
+  const strong = total ? style.bold : (text: string) => text;
+  return [
+    margin + (total ? style.bold : style.dim)(label),
+    ...below(amount.trim(), strong),
+    ...(note === '' ? [] : below(note, warns ? style.yellow : style.dim)),
+  ];
 }
 
 interface Cells {

@@ -1,6 +1,7 @@
 // The home screen above its menu: where one is, what there is to spend, what moved last, and what is not over yet.
 import type { ListedTransaction, Wallet } from '../../api/types.js';
 import { formatAmount, formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import type { Failure } from '../../formats/failure.js';
 import { worthText } from './card.js';
 import type { RecordView } from '../output.js';
 import { pointsAligned } from '../rows/table.js';
@@ -31,6 +32,8 @@ export interface HomeMore {
   readonly open: readonly PendingPayment[];
   /** Since when the open payments are as they are shown, where the service could not be asked. */
   readonly notAsked: string | undefined;
+  /** Why the service did not tell anything at all: what is shown is what this home knows. */
+  readonly notReached: Failure | undefined;
   /** What a wallet is worth, roughly; undefined where the service names no rate. */
   readonly worth: (amount: Money) => Money | undefined;
   readonly known: Known;
@@ -56,17 +59,21 @@ export const homeView = (home: Home, more: HomeMore): RecordView<Home> => ({
 });
 
 export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] {
-  return ['', ...headLines(home, canvas), '', ...walletLines(home, more, canvas), ...openLines(home, more, canvas), ''];
+  const lines = more.notReached === undefined ? walletLines(home, more, canvas) : knownLines(home, more, more.notReached, canvas);
+  return ['', ...headLines(home, more, canvas), '', ...lines, ...openLines(home, more, canvas), ''];
 }
 
 /** Where one is, and when this was so, at the right end. */
-function headLines(home: Home, { columns, style }: Canvas): string[] {
+function headLines(home: Home, { notReached }: HomeMore, { columns, style }: Canvas): string[] {
   const place = sanitize(placeLine(home));
-  const when = `as of ${clockTime(home.asOf)}`;
+  const when = notReached === undefined ? `as of ${clockTime(home.asOf)}` : 'service not reached';
   const room = columns - margin.length - 2;
   const gap = room - widthOf(place) - widthOf(when);
   if (gap >= 3) return [`${margin}${style.bold(place)}${' '.repeat(Math.min(gap, 24))}${style.dim(when)}`];
-  return [...wrap(place, room).map((line) => margin + style.bold(line)), margin + style.dim(when)];
+  return [
+    ...wrap(place, room).map((line) => margin + style.bold(line)),
+    ...wrap(when, room).map((line) => margin + style.dim(line)),
+  ];
 }
 
 /** What can be spent, the empty wallets left out, and those of which the service does not tell it. */
@@ -85,12 +92,30 @@ function walletLines(home: Home, { worth, known }: HomeMore, { columns, style }:
   const bare = all.map(({ ccy }, i) => `${margin}${padRight(sanitize(ccy), label)}  ${style.bold(numbers[i] ?? '')}`);
   const valued = bare.map((line, i) => `${line}   ${style.dim(worths[i] ?? '')}`);
   const left = Math.max(...valued.map((line) => widthOf(line.trimEnd())));
+  if (Math.max(...bare.map((line) => widthOf(line.trimEnd()))) > columns) return all.flatMap((held) => stackedLines(held, columns, style));
   if (left > columns) return bare.map((line) => line.trimEnd());
   const recent = recentLines(home, known, columns - left - between.length);
   if (recent.length === 0) return valued.map((line) => line.trimEnd());
   return Array.from({ length: Math.max(valued.length, recent.length) }, (_, i) =>
     `${padRight(valued[i] ?? '', left)}${between}${style.dim(i === 0 ? 'Last' : '    ')}   ${recent[i] ?? ''}`.trimEnd(),
   );
+}
+
+/** An amount is never broken in two, however narrow the window is. */
+function stackedLines(held: Money, columns: number, style: Canvas['style']): string[] {
+  const ccy = margin + sanitize(held.ccy);
+  const number = style.bold(formatNumber(held));
+  return widthOf(ccy) + 1 + widthOf(number) <= columns ? [`${ccy} ${number}`] : [ccy, `${margin}${number}`];
+}
+
+/** Nothing but what was paid from here can be told. */
+function knownLines(home: Home, { known }: HomeMore, { message }: Failure, { columns, style }: Canvas): string[] {
+  const why = wrap(`${sanitize(message)} Balances are not known now; this is what was done from here:`, columns - margin.length);
+  const recent = recentLines(home, known, columns - margin.length);
+  return [
+    ...why.map((line) => margin + style.yellow(line)),
+    ...recent.map((line, i) => `${margin}${style.dim(i === 0 ? 'Last' : '    ')}   ${line}`),
+  ];
 }
 
 const leastRecent = 22;
@@ -103,16 +128,16 @@ function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: num
   const room = columns - lastLabel;
   if (room < leastRecent) return [];
   const shown = recent.slice(0, Math.min(mostRecent, Math.max(3, wallets.length)));
-  const amounts = shown.map(movedShort);
   const times = shown.map(({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, asOf) : '–'));
+  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
+  const whole = { words: shown.map(movementWord), amounts: shown.map((txn) => movedShort(txn)) };
+  const signs = { ...whole, words: shown.map(movementSign) };
+  const arrived = { ...signs, amounts: shown.map((txn) => movedShort(txn, 'arrived')) };
+  const { words, amounts } =
+    [whole, signs].find((each) => [times, each.words, each.amounts].reduce((sum, texts) => sum + widest(texts), 4) <= room) ?? arrived;
   // Nothing stands behind the two amounts of a swap.
-  const beforeParty = amounts.filter((text) => !text.includes('→'));
-  const widthsWith = (words: readonly string[]): number[] => [times, words, beforeParty].map((texts) => Math.max(0, ...texts.map(widthOf)));
-  const takenBy = (widths: readonly number[]): number => widths.reduce((sum, width) => sum + width + 2, 0);
-  const inWords = shown.map(movementWord);
-  const words = takenBy(widthsWith(inWords)) - 2 > room ? shown.map(movementSign) : inWords;
-  const widths = widthsWith(words);
-  const forParty = room - takenBy(widths);
+  const widths = [times, words, amounts.filter((text) => !text.includes('→'))].map(widest);
+  const forParty = room - widths.reduce((sum, width) => sum + width + 2, 0);
   return shown.map((txn, i) => {
     const cells = [times, words, amounts].map((texts, column) => padRight(texts[i] ?? '', widths[column] ?? 0));
     const party = forParty < leastParty ? '' : oneLine(partyText(txn, known), forParty);
@@ -134,9 +159,12 @@ function movementSign(txn: ListedTransaction): string {
   return txn.sourceReq.method === 'servicepay' ? '↑' : '↓';
 }
 
-function movedShort(txn: ListedTransaction): string {
+/** Of a swap both amounts, or the one that arrived where there is no room for two. */
+function movedShort(txn: ListedTransaction, only?: 'arrived'): string {
   const [from, to] = [amountOf(txn.sourceReq), amountOf(txn.destReq)];
-  if (kindOf(txn) === 'swap' && from !== undefined && to !== undefined) return `${shortAmount(from)} → ${shortAmount(to)}`;
+  if (kindOf(txn) === 'swap' && from !== undefined && to !== undefined) {
+    return only === 'arrived' ? `→ ${shortAmount(to)}` : `${shortAmount(from)} → ${shortAmount(to)}`;
+  }
   const known = to ?? from;
   return known === undefined ? '–' : shortAmount(known);
 }
@@ -147,15 +175,21 @@ function openLines({ pending }: Home, { open, notAsked, known }: HomeMore, { col
   const shown = lines.slice(0, mostOpen);
   const more = lines.length - shown.length;
   return [
-    ...shown.map(([text, state]) => `${margin}${paint(text, state, columns - margin.length, style)}`),
+    ...shown.flatMap(([text, state]) => paint(text, state, columns - margin.length, style).map((line) => margin + line)),
     ...(more > 0 ? [`${margin}${style.dim(`and ${more} more: svcpay tx pending, svcpay tx list`)}`] : []),
     ...(notAsked === undefined ? [] : [`${margin}${style.yellow(oneLine(notAsked, columns - margin.length))}`]),
   ];
 }
 
-/** Where there is no room for all of it, how far it is stays to be read. */
-function paint(text: string, state: string, room: number, style: Canvas['style']): string {
-  return `${oneLine(text, room - widthOf(state) - 2)}, ${stateStyle('', style)(state)}`;
+/** Less of it than this does not say what it is about. */
+const leastText = 16;
+
+/** Where there is no room for all of it, how far it is stays to be read, on a line of its own where it must. */
+function paint(text: string, state: string, room: number, style: Canvas['style']): string[] {
+  const painted = stateStyle('', style);
+  const beside = room - widthOf(state) - 2;
+  if (beside >= Math.min(leastText, widthOf(text))) return [`${oneLine(text, beside)}, ${painted(state)}`];
+  return [...wrap(sanitize(text), room), ...wrap(state, room - 2).map((line) => `  ${painted(line)}`)];
 }
 
 /** Money that leaves is on its way; money that is asked for is waited for. */
@@ -182,9 +216,17 @@ function viaText(txn: ListedTransaction): string {
   return word === 'USDT' ? word : word.toLowerCase();
 }
 
+/** The kinds of the journal as they are said of a payment on its way. */
+const ways: Readonly<Record<string, string>> = {
+  'send lightning': 'over Lightning',
+  'send lnurl': 'over Lightning',
+  'send onchain': 'on-chain',
+  'send usdt': 'USDT',
+};
+
 function openText(payment: PendingPayment): [text: string, state: string] {
   const { ccy, amount, step, kind, with: party, ref } = payment;
-  const what = whatText(amount === null || ccy === null ? undefined : money(ccy, amount), kind);
+  const what = whatText(amount === null || ccy === null ? undefined : money(ccy, amount), ways[kind] ?? kind);
   const isLetGo = step === 'confirming' || step === 'confirmed';
   if (isLetGo) return [`On its way: ${what} to ${shortened(party)}`, progressOf(payment)];
   return [`Unfinished: ${what} to ${shortened(party)} (${ref})`, 'nothing moved yet'];

@@ -49,15 +49,16 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const low = draw(rowsOf(text, columns) + rowsBelow);
   if (low !== undefined) return [...title, ...below, '', ...low, ...text];
   const why = canvas.blocks ? 'This window is too small for the QR code' : 'This terminal cannot draw the QR code';
-  const hint = card.qrFile === undefined ? [`${why}: add --qr-file code.svg to have it in a file.`] : [];
+  const hint = card.qrFile === undefined ? `${why}: add --qr-file code.svg to have it in a file.` : `${why}: scan it from the file.`;
   return [
     ...title,
     '',
     ...text,
     ...below,
-    ...hint.flatMap((line) => ['', ...wrap(line, columns - margin.length).map((part) => margin + style.dim(part))]),
+    '',
+    ...wrap(hint, columns - margin.length).map((line) => margin + style.dim(line)),
   ];
 }
 
 const fileFact = ({ qrFile }: InvoiceCard): Fact[] =>
-  qrFile === undefined ? [] : [{ label: 'QR code', value: `written to ${qrFile}` }];
+  qrFile === undefined ? [] : [{ label: 'QR code', value: `written to ${qrFile}`, whole: true }];

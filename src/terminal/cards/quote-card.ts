@@ -29,6 +29,8 @@ export interface QuoteCard {
   /** Available in the wallet after this payment. */
   readonly left?: Money | undefined;
   readonly validForMs?: number | undefined;
+  /** What such payments from here have cost so far, as a share in percent and in the currency that leaves. */
+  readonly usual?: { readonly percent: Big; readonly fees: Big } | undefined;
   /** What an amount is worth in fiat, roughly; undefined where nobody tells. */
   readonly worth?: ((amount: Money) => Money | undefined) | undefined;
 }
@@ -45,7 +47,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
     { label: quote.getsLabel ?? 'Recipient gets', amount: quote.gets, note: worthText(quote.worth?.(quote.gets)) },
     { label: 'Service fee', amount: quote.serviceFee },
     ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
-    { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: isDear(quote) },
+    { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: dearness(quote) !== undefined },
     ...leftLines(quote.left),
   ];
   return [
@@ -60,27 +62,37 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
 const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>): string =>
   [note, worthText(worth?.(pays))].filter((part) => part !== '').join('   ');
 
-/** Percent of what is paid for: ten times what the service usually takes. */
+/** Percent of what is paid for, whatever is usual. */
 const dearFrom = 5;
+const timesUsual = 10;
 
 const feesOf = ({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; readonly rest: Big } => {
   const fees = serviceFee.value.plus(networkFee.value);
   return { fees, rest: pays.value.minus(fees) };
 };
 
-type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'pays'>;
+type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'pays' | 'usual'>;
 
-function isDear(quote: Fees): boolean {
+/** What makes a fee a dear one, in words; undefined for one that is not. */
+function dearness(quote: Fees): string | undefined {
   const { fees, rest } = feesOf(quote);
-  return fees.gt(0) && (rest.lte(0) || fees.times(100).div(rest).gt(dearFrom));
+  if (fees.lte(0)) return undefined;
+  const percent = rest.lte(0) ? undefined : fees.times(100).div(rest);
+  const { usual } = quote;
+  // A small payment has a high share in any case: then the fee itself is no higher than usual.
+  if (usual !== undefined && fees.gt(usual.fees) && percent?.gte(usual.percent.times(timesUsual)) === true) {
+    return `${percent.div(usual.percent).toFixed(0)} times the usual ${usual.percent.toFixed(2)} %`;
+  }
+  return percent === undefined || percent.gt(dearFrom) ? 'a high share' : undefined;
 }
 
 /** A fee that is dear is said before all amounts, its share first. */
 function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
-  if (!isDear(quote)) return [];
+  const why = dearness(quote);
+  if (why === undefined) return [];
   const { fees, rest } = feesOf(quote);
   const share = rest.lte(0) ? 'All of it' : `${fees.times(100).div(rest).toFixed(2)} %`;
-  const text = `${share} goes to fees: ${formatAmount({ ccy: quote.pays.ccy, value: fees })}, a high share`;
+  const text = `${share} goes to fees: ${formatAmount({ ccy: quote.pays.ccy, value: fees })}, ${why}`;
   return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
 }
 

@@ -16,8 +16,12 @@ import type { RecordView } from '../rows/view.js';
 export interface ReceiptOptions {
   /** Epoch ms. */
   readonly now: number;
+  /** Since when it is known so, where it could not be read now: `as of 2026-11-21 14:02:11`. */
+  readonly seen?: string | undefined;
   /** Every state seen, oldest first, with its epoch ms; without it the receipt knows the first and the last. */
   readonly history?: readonly { readonly state: string; readonly at: number }[] | undefined;
+  /** What is shown below on its own, and need not be said twice: an invoice, an address. */
+  readonly shownBelow?: readonly string[] | undefined;
   /** Of the Lightning invoice, hexadecimal. */
   readonly paymentHash?: string | undefined;
   readonly timeZone?: string | undefined;
@@ -30,10 +34,10 @@ export function receipt(transaction: Transaction, options: ReceiptOptions, canva
   const { style } = canvas;
   const state = stateStyle(transaction.txnState, style)(stateWord(transaction));
   const parts = [
-    [`  ${style.bold(transactionKind(transaction))}   ${state}`],
+    [`  ${style.bold(transactionKind(transaction))}   ${state}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`],
     timeline(transaction, options, canvas),
     moneyLines(amounts(transaction), canvas, labelWidth),
-    factLines([...sides(transaction), ...about(transaction, options)], canvas, labelWidth),
+    factLines([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)], canvas, labelWidth),
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
 }
@@ -108,13 +112,27 @@ const detailLabels: Readonly<Record<string, string>> = {
   institutionCode: 'Code',
 };
 
-/** Counted in words, not as fields of their own. */
-const counted = (key: string): boolean => /confirmation/i.test(key);
+/** Told in words elsewhere, not as fields of their own. */
+const isToldElsewhere = (key: string): boolean => /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
-function sides({ sourceReq, destReq }: Transaction): Fact[] {
-  const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']): Fact[] => [
-    { label, value: method === 'servicepay' ? `${ccy ?? '?'} wallet` : `${ccy ?? '?'} over ${method ?? '?'}` },
-    ...Object.entries(reqDetails ?? {}).flatMap(([key, value]) => (counted(key) ? [] : detail(key, value))),
+const ways: Readonly<Record<string, string>> = {
+  servicepay: 'wallet',
+  lightning: 'over Lightning',
+  lnurl: 'over Lightning',
+  'on-chain': 'on-chain',
+  tron: 'on TRON',
+  eth: 'on Ethereum',
+};
+
+function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[]): Fact[] {
+  const details = ({ reqDetails }: Transaction['sourceReq']): Fact[] =>
+    Object.entries(reqDetails ?? {})
+      .filter(([key]) => !isToldElsewhere(key))
+      .flatMap(([key, value]) => detail(key, value))
+      .filter(({ value }) => !shownBelow.includes(value));
+  const side = (label: string, { method, ...rest }: Transaction['sourceReq']): Fact[] => [
+    { label, value: `${rest.ccy ?? '?'} ${ways[method ?? ''] ?? `over ${method ?? '?'}`}` },
+    ...details(rest),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];
 }

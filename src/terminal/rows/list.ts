@@ -2,10 +2,11 @@
 import { fieldColumns } from './cell.js';
 import { checkNames, pathsOf } from './fields.js';
 import { csvRows, jsonLines, jsonRows, quietRows, tabRows, type Fields, type RowWriter } from './rows.js';
+import { sanitize } from '../sanitize.js';
 import { createSink } from '../sink.js';
 import { createTable } from './table.js';
 import type { Canvas, Terminal } from '../terminal.js';
-import { oneLine } from '../text.js';
+import { wrap } from '../text.js';
 import type { Column, Format, ListView, Rows } from './view.js';
 
 /** How results are to be printed, decided once per command. */
@@ -42,10 +43,9 @@ export async function listTable<T extends object>(
   return !isEmpty;
 }
 
-/** A dim line above or below a table. */
-export const besideTable = (text: string, { style, columns }: Canvas): string[] => [
-  `  ${style.dim(oneLine(text, columns - 2))}`,
-];
+/** A dim line above or below a table; it may name commands, which are never cut. */
+export const besideTable = (text: string, { style, columns }: Canvas): string[] =>
+  wrap(sanitize(text), columns - 2).map((line) => `  ${style.dim(line)}`);
 
 /** Writes rows for machines as they come; says whether there was any. */
 export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, view: RowView<T>): Promise<boolean> {

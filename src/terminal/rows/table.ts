@@ -78,9 +78,14 @@ const cellWidth = <T>(column: Column<T>, rows: readonly T[]): number =>
 const widthWith = (widths: readonly number[], gap: number): number =>
   margin.length + widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1);
 
-/** A column that is cut keeps so much of itself, and never takes more than so much. */
+/** A column that is cut keeps so much of itself, less before it leaves, and never takes more than so much. */
 const leastCut = 14;
+const leastBeforeLeaving = 10;
 const mostCut = 36;
+
+/** An amount is read whole or not at all: the beginning of a number is another number. */
+const cut = (text: string, width: number): string =>
+  widthOf(text) > width && /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text) ? '…' : truncate(text, width);
 
 function layOut<T>(columns: readonly Column<T>[], rows: readonly T[], width: number): Layout<T> {
   const telling = columns.filter(({ only, ...column }) => only !== 'screen' || cellsOf(column, rows).some((text) => text.trim() !== ''));
@@ -96,11 +101,13 @@ function layOut<T>(columns: readonly Column<T>[], rows: readonly T[], width: num
 
 /** The columns that may be cut give up what is too much, as far as they can. */
 function shrunk<T>(columns: readonly Column<T>[], natural: readonly number[], width: number): number[] {
+  const lowest = Math.max(...columns.map(({ priority = 0 }) => priority));
   const widths = columns.map(({ shrinks }, i) => Math.min(natural[i] ?? 0, shrinks === true ? mostCut : Infinity));
   let excess = widthWith(widths, narrowGap) - width;
   return widths.map((own, i) => {
     if (excess <= 0 || columns[i]?.shrinks !== true) return own;
-    const given = Math.min(excess, Math.max(0, own - leastCut));
+    const least = columns[i].priority === lowest ? leastBeforeLeaving : leastCut;
+    const given = Math.min(excess, Math.max(0, own - least));
     excess -= given;
     return own - given;
   });
@@ -137,7 +144,7 @@ function sideBySide<T>(layout: Layout<T>, rows: readonly T[], { style, Table }: 
     colAligns: beside.map(({ align = 'left' }) => (align === 'decimal' ? 'right' : align)),
   });
   if (head) table.push(beside.map(({ title }) => style.dim(title)));
-  const cells = beside.map((column, i) => cellsOf(column, rows).map((text) => truncate(text, widths[i] ?? 0)));
+  const cells = beside.map((column, i) => cellsOf(column, rows).map((text) => cut(text, widths[i] ?? 0)));
   for (const [at, row] of rows.entries()) {
     table.push(beside.map((column, i) => painted(column, row, style, cells[i]?.[at])));
   }

@@ -1,0 +1,57 @@
+// What this home knows of its own payments where the service cannot be asked, in the form in which the service tells it.
+import Big from 'big.js';
+import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
+import { fixed, readDecimal } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import type { Intent } from '../../store/journal/journal.js';
+import { dateTime } from '../../terminal/time.js';
+import { decodeOrder } from '../../wallet/payment/order-record.js';
+import type { Needs } from '../context.js';
+import { journalScope } from '../payment/payment-flow.js';
+
+/** What has a transaction, newest first. Empty where the journal cannot be read either. */
+export async function journalled(
+  atMost: number,
+  context: Needs<'journal' | 'ownClient' | 'settings'>,
+): Promise<readonly Intent[]> {
+  try {
+    const [journal, scope, client] = [await context.journal(), await journalScope(context), await context.ownClient()];
+    const letGo = await journal.latest(await client.ownAccountId(), atMost);
+    const known = new Map([...letGo, ...(await journal.open(scope))].map((intent) => [intent.id, intent]));
+    return [...known.values()]
+      .filter((intent) => intent.scope === scope && intent.txnId !== null)
+      .toSorted((a, b) => b.openedAt - a.openedAt)
+      .slice(0, atMost);
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+}
+
+/** The transaction as far as the order and the quote that was agreed to tell it. */
+export function asTransaction(intent: Intent): ListedTransaction {
+  const { txnId, txnState, ref, request, openedAt, updatedAt, approvedTotal, approvedReceives } = intent;
+  const { body, receives } = decodeOrder(request);
+  return {
+    txnId: txnId ?? '',
+    txnState: txnState ?? 'quoted',
+    extRefId: ref,
+    note: body.note,
+    createdAt: openedAt,
+    sourceReq: { ...sideOf(body.sourceReq, body.sourceReq.amtRequested ?? approvedTotal), updatedAt },
+    destReq: sideOf(body.destReq, receives?.value ?? approvedReceives ?? body.destReq.amtRequested),
+  };
+}
+
+function sideOf({ ccy, method, reqDetails }: CreateSide, amount: Big | string | number | null | undefined): RequestSide {
+  return { ccy, method, reqDetails, amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))) };
+}
+
+/** `as of 2026-11-21 14:02:11`: when the service last told of the one that was not asked about for longest. */
+export function seenText(intents: readonly Intent[]): string {
+  const open = intents.filter(({ step, closed }) => step !== 'final' && !closed);
+  return `as of ${dateTime(Math.min(...(open.length === 0 ? intents : open).map(({ updatedAt }) => updatedAt)))}`;
+}
+
+/** Whether the service could not be asked, so that what is known here is the best that can be said. */
+export const isNotReached = (error: unknown): error is Failure => error instanceof Failure && error.kind === 'temporary';

@@ -222,8 +222,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   };
 }
 
-const outputOf = (terminal: Terminal, { output, json, quiet, fields }: Globals): Output =>
-  createOutput(terminal, { format: output, json, quiet, fields: fields?.split(',').map((field) => field.trim()) });
+const outputOf = (terminal: Terminal, { output, json, quiet, rawCells, fields }: Globals): Output =>
+  createOutput(terminal, { format: output, json, quiet, rawCells, fields: fields?.split(',').map((field) => field.trim()) });
 
 const lateStores = (stores: () => Stores): Stores => ({
   journal: () => stores().journal(),

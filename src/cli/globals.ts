@@ -10,6 +10,7 @@ export const globalOptions = {
   json: flag().describe('print one JSON document'),
   output: choice(formats, 'FORMAT').optional().short('o').describe(`print as ${formats.join(', ')}`),
   fields: text('LIST').optional().describe('only these fields, as in txnState,sourceReq.ccy; "help" lists them (for more, --json | jq)'),
+  rawCells: flag().describe('in CSV, leave what a spreadsheet would take for a formula'),
   quiet: flag().short('q').describe('print only the one value a script wants'),
   yes: flag().short('y').describe('answer the confirmation with yes'),
   input: unless().describe('never ask a question'),

@@ -20,6 +20,8 @@ export interface OutputOptions {
   readonly format?: Format | undefined;
   /** `--fields a,b.c`: paths into the service's own object. */
   readonly fields?: readonly string[] | undefined;
+  /** `--raw-cells`: a cell of csv stays as it is, also where a spreadsheet would run it. */
+  readonly rawCells?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
@@ -66,7 +68,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
   // `-q` prints its one value, and silences the remarks.
-  const manner: Manner = { terminal, format, fields, onlyValue: quiet };
+  const manner: Manner = { terminal, format, fields, onlyValue: quiet, rawCells: options.rawCells === true };
   const forPeople = format === 'table' && !manner.onlyValue;
   const isJson = format === 'json' || format === 'jsonl';
   let lastChange = '';

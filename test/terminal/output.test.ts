@@ -279,6 +279,16 @@ describe('--fields', () => {
   });
 });
 
+test.each([
+  { rawCells: false, cell: "'=1+1" },
+  { rawCells: true, cell: '=1+1' },
+])('a formula is a cell of csv as text, unless cells are wanted raw: $rawCells', async ({ rawCells, cell }) => {
+  const { terminal, stdout } = openPlainScreen({});
+  const columns = [{ name: 'note', title: 'Note', value: () => '=1+1\u001B[31m' }];
+  await createOutput(terminal, { format: 'csv', rawCells }).list([{}], { columns, quiet: () => '', empty: '' });
+  expect(stdout()).toBe(`note\n${cell}\\x1b[31m\n`);
+});
+
 describe('a record', () => {
   const line = jsonl.split('\n')[0];
   test.each([

@@ -7,7 +7,7 @@ import { exportFormats, exportLines } from '../../wallet/history/export.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions } from './history-options.js';
-import { choice, flag } from '../values.js';
+import { choice } from '../values.js';
 
 const counted = (many: number): string => (many === 1 ? '1 transaction that has' : `${many} transactions that have`);
 
@@ -16,14 +16,13 @@ export const txExport = defineCommand({
   arguments: {},
   options: {
     format: choice(exportFormats, 'FORMAT').optional().describe(`the same as -o: ${exportFormats.join(', ')}`),
-    rawCells: flag().describe('leave in CSV what a spreadsheet would take for a formula'),
     ...historyOptions,
   },
   examples: [
     ['svcpay tx export -o hledger > svcpay.journal', 'everything, for hledger'],
     ['svcpay tx export -o csv --since 2026-01-01 --until 2026-12-31 > 2026.csv', 'a year, for a spreadsheet'],
   ],
-  async run({ format, rawCells, ...flags }, context) {
+  async run({ format, ...flags }, context) {
     const { globals, out } = context;
     if (globals.json || globals.fields !== undefined) {
       throw new Failure('usage', `An export is one of ${exportFormats.join(', ')}. Leave --json and --fields out.`, {
@@ -33,13 +32,13 @@ export const txExport = defineCommand({
     if (format === undefined) throw new Failure('usage', `Say which format: -o ${exportFormats.join(', -o ')}.`);
     const service = await context.ownClient();
     const filter = await historyFilter(flags, service);
-    if (rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for -o csv.');
+    if (globals.rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for -o csv.');
     const left = { unmoved: 0, unclear: 0 };
     const leftOut = ({ txnState }: ListedTransaction): void => void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
     // JSONL is the list as the service gives it; books and spreadsheets need the fees.
     const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
-    await out.pour(exportLines(history, { format, json: parsedToJson, clean: sanitize, rawCells, leftOut }));
+    await out.pour(exportLines(history, { format, json: parsedToJson, clean: sanitize, rawCells: globals.rawCells, leftOut }));
     if (left.unmoved > 0) out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
     if (left.unclear > 0) out.warn(`Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`);
   },

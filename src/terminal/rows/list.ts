@@ -14,6 +14,8 @@ export interface Manner {
   readonly terminal: Terminal;
   readonly format: Format;
   readonly fields: Fields;
+  /** Cells of csv are left as they are, also those that a spreadsheet would run. */
+  readonly rawCells: boolean;
   /** Only the one value of each row (`-q`). */
   readonly onlyValue: boolean;
 }
@@ -71,7 +73,7 @@ export interface RowView<T> {
 }
 
 export async function rowWriter<T extends object>(
-  { terminal, format, fields, onlyValue }: Manner,
+  { terminal, format, fields, rawCells, onlyValue }: Manner,
   { columns, quiet }: RowView<T>,
 ): Promise<RowWriter<T>> {
   if (onlyValue) return quietRows(quiet);
@@ -79,7 +81,7 @@ export async function rowWriter<T extends object>(
   if (format === 'jsonl') return jsonLines(columns, fields);
   if (format === 'tsv') return tabRows(columns, fields);
   const { stringify } = await import('csv-stringify/sync');
-  return csvRows(columns, fields, stringify);
+  return csvRows(columns, fields, stringify, rawCells);
 }
 
 /** The names that a row has, or can have: those of the columns first. */

@@ -57,19 +57,21 @@ export function csvRows<T extends object>(
   columns: readonly Column<T>[],
   fields: Fields,
   stringify: (rows: string[][]) => string,
+  rawCells: boolean,
 ): RowWriter<T> {
   const cells = rowColumns(columns, fields);
   const head = stringify([cells.map(({ name }) => name)]);
   return {
     open: head,
-    row: (row) => stringify([cells.map((column) => csvCell(column.value(row)))]),
+    row: (row) => stringify([cells.map((column) => csvCell(column.value(row), rawCells))]),
     close: '',
     none: head,
   };
 }
 
 /** What is text stays text in a spreadsheet. */
-const csvCell = (cell: Cell): string => (typeof cell === 'string' ? asPlainCell(cellText(cell)) : cellText(cell));
+const csvCell = (cell: Cell, isRaw: boolean): string =>
+  typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
 
 export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => ({
   open: '',

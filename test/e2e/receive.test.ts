@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
+import { scanned } from '../support/scanner.js';
 import { svcpayTty, test } from '../support/svcpay.js';
 import { asSpecified } from '../support/shapes.js';
 
@@ -65,6 +66,31 @@ describe('svcpay receive onchain', () => {
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(says);
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+});
+
+describe('a request on a screen', () => {
+  test.for([[80, 24], [60, 20], [140, 45]] as const)('of %dx%d is scanned, copied whole, and left with until when it holds', async ([columns, rows], { around }) => {
+    const asked = async (...words: readonly string[]) => {
+      const tty = svcpayTty(['receive', ...words], { ...around, columns, rows });
+      await tty.waitFor(/Waiting for the payment +expires in/);
+      tty.type('\u0003');
+      expect(await tty.ended).toBe(8);
+      return tty;
+    };
+    const onchain = await asked('onchain', '0.01btc');
+    const [uri = '', address = ''] = /bitcoin:(tb1q[0-9a-z]{38})\?amount=0\.01/.exec(onchain.text()) ?? [];
+    expect(await scanned(onchain.raw())).toBe(uri.replace(address, address.toUpperCase()).replace('bitcoin', 'BITCOIN'));
+    expect(onchain.text()).toMatch(new RegExp(`▀[^\\n]*\\n\\n?${address}\\n`));
+    expect(onchain.text()).toMatch(/✗ Stopped waiting\. The address can be paid until \d\d:\d\d\.\n {2}svcpay tx watch [0-9a-f-]{36}\n/);
+
+    const lightning = await asked('lightning', '50000sat', '--qr-file', join(around.home, 'code.png'));
+    const invoice = /\n(lntb\w+)\n/.exec(lightning.text())?.[1] ?? '';
+    expect(lightning.raw()).toContain(`\n${invoice}\r\n`);
+    expect(await scanned(lightning.raw())).toBe(columns === 140 ? invoice.toUpperCase() : undefined);
+    expect(lightning.text().match(/too small for the QR code/g) ?? []).toHaveLength(columns === 140 ? 0 : 1);
+    expect(lightning.text().replace(/\s+/g, ' ')).toContain('QR code written to');
+    expect(lightning.text()).toMatch(/The invoice can be paid until \d\d:\d\d\./);
   });
 });
 

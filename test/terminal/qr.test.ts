@@ -1,61 +1,13 @@
 // QR codes read back by a scanner from what a terminal, a browser and a picture would show.
 import { inflateSync } from 'node:zlib';
-import xterm from '@xterm/headless';
-import jsqr from 'jsqr';
 import { describe, expect, test } from 'vitest';
 import { qrLines, qrPng, qrSvg } from '../../src/terminal/qr/qr.js';
+import { pixelsOf, scan } from '../support/scanner.js';
 
 const room = { maxColumns: 200, maxRows: 200 };
 const bech32Alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const data = (length: number): string => Array.from({ length }, (_, i) => bech32Alphabet[(i * 7 + 3) % 32]).join('');
 const invoice = (length: number): string => `lnbc500u1${data(length - 9)}`;
-
-type Bits = readonly boolean[][];
-
-const black = 16;
-const white = 231;
-
-/** What a terminal shows of the lines: cells of two pixels above each other, each in its own ink and ground. */
-async function pixelsOf(lines: readonly string[]): Promise<Bits> {
-  const terminal = new xterm.Terminal({ cols: 250, rows: lines.length + 1, allowProposedApi: true });
-  await new Promise<void>((resolve) => terminal.write(lines.join('\r\n'), resolve));
-  const rows = lines.map((_, row) => terminal.buffer.active.getLine(row));
-  return rows.flatMap((row) => {
-    const width = row?.translateToString(true).length ?? 0;
-    const cells = Array.from({ length: width }, (_, column) => row?.getCell(column));
-    const upper = cells.map((cell) =>
-      cell?.getChars() === '▀' ? isBlack(cell.getFgColor()) : isBlack(cell?.getBgColor()),
-    );
-    return [upper, cells.map((cell) => isBlack(cell?.getBgColor()))];
-  });
-}
-
-function isBlack(color: number | undefined): boolean {
-  if (color !== black && color !== white) throw new Error('A cell in the colours of the theme.');
-  return color === black;
-}
-
-/**
- * Photographs the pixels on a wall of the theme's colour. `gap` is the room that some terminals leave below each line and
- * fill with the ground of the cell above it.
- */
-function scan(bits: Bits, { wall = 0, scale = 4, gap = 0 } = {}): string | undefined {
-  const columns = bits[0]?.length ?? 0;
-  const heightOf = (row: number): number => row * scale + Math.floor(row / 2) * gap;
-  const width = (columns + 8) * scale;
-  const height = heightOf(bits.length) + 8 * scale;
-  const picture = new Uint8ClampedArray(width * height * 4).fill(wall);
-  bits.forEach((line, row) => {
-    line.forEach((dark, column) => {
-      for (let y = 0; y < scale + (row % 2) * gap; y++) {
-        const start = ((heightOf(row) + 4 * scale + y) * width + (column + 4) * scale) * 4;
-        picture.fill(dark ? 0 : 255, start, start + 4 * scale);
-      }
-    });
-  });
-  for (let i = 3; i < picture.length; i += 4) picture[i] = 255;
-  return jsqr.default(picture, width, height)?.data;
-}
 
 function drawn(text: string): string[] {
   const lines = qrLines(text, room);

@@ -28,6 +28,7 @@ describe('what is usually paid in fees', () => {
     ['of another kind', paid(swapOrder('BTC', 'USDT', btc('1'), 'source'), '1.1', { approvedReceives: '70000' }), 'send onchain', 'BTC'],
     ['from another wallet', paid(send('1'), '1.1', { spendCcy: 'USDT' }), 'send onchain', 'BTC'],
     ['that failed', paid(send('1'), '1.1', { txnState: 'failed' }), 'send onchain', 'BTC'],
+    ['of another version', { ...paid(send('1'), '1.1'), request: '{}' }, 'send onchain', 'BTC'],
     ['that cost nothing', paid(send('1'), '1'), 'send onchain', 'BTC'],
     ['into another currency', paid(swapOrder('BTC', 'USDT', btc('1'), 'source'), '1.1', { approvedReceives: '70000' }), 'swap', 'BTC'],
   ])('is not known from a payment %s', (_, intent, kind, ccy) => {

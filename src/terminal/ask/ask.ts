@@ -1,4 +1,5 @@
 // Questions to a person: asked on stderr, and only where they can be answered; elsewhere refused at once, naming the flag.
+import { formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { back, type Back } from './wizard.js';
 import { createPlainAsk, type Over } from './plain.js';
@@ -151,8 +152,8 @@ function createDumbAsk(terminal: Terminal, yes: boolean, signal: AbortSignal | u
   return {
     demand: (flags, hint) => demand(terminal, flags, hint),
     confirm: (message, { missing } = {}) => confirmed(message, missing ?? ['--yes']),
-    confirmWithin: async (message, { left }) => {
-      const answer = await confirmed(message, ['--yes']);
+    confirmWithin: async (message, { noun, left }) => {
+      const answer = await confirmed(`${message} [${noun} valid ${formatDuration(Math.max(left(), 0))}]`, ['--yes']);
       return !yes && left() <= 0 ? 'lapsed' : answer;
     },
     secret: async (question) => stayed(await plain.secret(question)),

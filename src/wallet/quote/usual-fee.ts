@@ -2,6 +2,7 @@
 import Big from 'big.js';
 import type { Intent } from '../../store/journal/journal.js';
 import { decodeOrder } from '../payment/order-record.js';
+import type { Order } from '../payment/orders.js';
 
 /** The middle one of the earlier payments. */
 export interface UsualFee {
@@ -24,9 +25,18 @@ export function usualFee(intents: readonly Intent[], kind: string, ccy: string):
 }
 
 function feesOf({ request, approvedTotal, approvedReceives }: Intent, ccy: string): UsualFee | undefined {
-  const { body, receives } = decodeOrder(request);
-  const arrived = receives?.value ?? approvedReceives;
-  if (approvedTotal === null || arrived === null || body.destReq.ccy !== ccy || new Big(arrived).lte(0)) return undefined;
+  const order = readable(request);
+  const arrived = order?.receives?.value ?? approvedReceives;
+  if (approvedTotal === null || arrived === null || order?.body.destReq.ccy !== ccy || new Big(arrived).lte(0)) return undefined;
   const fees = new Big(approvedTotal).minus(arrived);
   return { fees, percent: fees.times(100).div(arrived) };
+}
+
+/** One of another version tells nothing here, and stops no payment. */
+function readable(request: string): Order | undefined {
+  try {
+    return decodeOrder(request);
+  } catch {
+    return undefined;
+  }
 }

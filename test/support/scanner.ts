@@ -51,6 +51,6 @@ export function scan(bits: Bits, { wall = 0, scale = 4, gap = 0 } = {}): string 
 
 /** What the code says that is among this output; undefined where there is none, or it cannot be read. */
 export async function scanned(output: string): Promise<string | undefined> {
-  const lines = output.split(/\r?\n/).filter((line) => line.includes('▀'));
+  const lines = output.split(/\r?\n/).filter((line) => line.includes(`48;5;${white}m`));
   return lines.length === 0 ? undefined : scan(await pixelsOf(lines.map((line) => line.trimStart())));
 }

@@ -6,7 +6,7 @@ const args = process.argv.slice(2);
 const at = args.indexOf('--mutation');
 const [, mutation] = at < 0 ? [] : args.splice(at, 2);
 const { outfile, remove } = await bundle(mutation);
-// Millions of small objects live for a moment each: more room for them means fewer collections.
-const { status } = spawnSync(process.execPath, ['--max-semi-space-size=64', outfile, ...args], { stdio: 'inherit' });
+// Millions of small objects live for a moment each: collecting them in threads beside the work takes a tenth more of the processors.
+const { status } = spawnSync(process.execPath, ['--max-semi-space-size=16', '--single-threaded-gc', outfile, ...args], { stdio: 'inherit' });
 remove();
 process.exitCode = status ?? 1;

@@ -74,6 +74,15 @@ describe('a quote', () => {
     expect(() => checkEcho(order, txn)).not.toThrow();
   });
 
+  test('says in words what is missing', async () => {
+    for (const name of ['ccy', 'method', 'amtRequested', 'reqDetails']) {
+      const { client, service } = world();
+      service.on('POST', '/api/v2/transaction', answer(200, { ...quote, destReq: { ...quote.destReq, [name]: undefined } }));
+      const txn = await client.createTransaction(order.body);
+      expect(() => checkEcho(order, txn)).toThrow(/(the destination (currency|method|amount)|address) is missing, not /);
+    }
+  });
+
   test('says which field was not understood', async () => {
     const { client, service } = world();
     const odd = { ...quote, sourceReq: { ...quote.sourceReq, networkFees: 'abc' } };

@@ -105,8 +105,11 @@ describe('in a real shell', () => {
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   /** On a machine without the shell nothing is shown to hold; where all is checked, that is a failure. */
-  const isLeftOut = (shell: string): boolean =>
-    !existsSync(`/usr/bin/${shell}`) && !existsSync(`/bin/${shell}`) && process.env['CI'] !== 'true';
+  const isLeftOut = (shell: string): boolean => {
+    if (existsSync(`/usr/bin/${shell}`) || existsSync(`/bin/${shell}`) || process.env['CI'] === 'true') return false;
+    console.warn(`${shell} is not installed: the tests that need it step aside.`);
+    return true;
+  };
   const script = (shell: string): string => join(root, `completions/svcpay.${shell}`);
 
   const cases: [line: string, offers: string[]][] = [
@@ -128,7 +131,7 @@ describe('in a real shell', () => {
     expect(linesOf(execFileSync('bash', ['-c', bashWords(line)], { encoding: 'utf8', env }))).toEqual(offers);
   });
 
-  test('bash takes a word apart at =, and gets back what stands behind it; a name with spaces is quoted', () => {
+  test.skipIf(isLeftOut('bash'))('bash takes a word apart at =, and gets back what stands behind it; a name with spaces is quoted', () => {
     const equals = `source '${script('bash')}'; COMP_WORDS=(svcpay wallets --output = jsonl); COMP_CWORD=4; _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
     expect(linesOf(execFileSync('bash', ['-c', equals], { encoding: 'utf8', env }))).toEqual(['jsonl']);
     expect(linesOf(execFileSync('bash', ['-c', bashWords('svcpay recipients remove Le')], { encoding: 'utf8', env }))).toEqual([

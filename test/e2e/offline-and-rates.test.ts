@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test } from '../support/svcpay.js';
-import { asSpecified } from '../support/shapes.js';
+import { comesIn } from '../support/shapes.js';
 
 /** BOLT11, examples. */
 const invoice =
@@ -61,6 +61,6 @@ describe('svcpay rates', () => {
 
 test('svcpay account prints the record as the service gives it', async ({ around }) => {
   const run = await svcpay(['account', '--json'], around);
-  expect(run.json()).toMatchObject({ [asSpecified ? 'accountId' : 'id']: around.sandbox.accountId });
+  expect(run.json()).toMatchObject({ [comesIn('account-record') ? 'id' : 'accountId']: around.sandbox.accountId });
   expect(await svcpay(['account', 'ne01-strange'], around)).toMatchObject({ exitCode: 5, stdout: '' });
 });

@@ -6,6 +6,11 @@ export const testedShapes = process.env['SVCPAY_TEST_SHAPES'];
 /** Whether answers carry everything that the specification says. */
 export const asSpecified = testedShapes === undefined;
 
+const chosen = testedShapes?.split(',') ?? [];
+
+/** Whether answers come in one of these shapes. */
+export const comesIn = (...names: readonly string[]): boolean => ['all', ...names].some((name) => chosen.includes(name));
+
 const otherWords: Readonly<Record<string, readonly string[]>> = {
   srccreated: ['srcsent', 'srcpendconfirmfill', 'userconfirmed'],
   destsent: ['srcconfirmfilled', 'destpendsent'],

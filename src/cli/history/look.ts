@@ -51,12 +51,12 @@ export async function doubtOf(txn: Transaction, context: Needs<'journal' | 'ownC
 async function lastSeen(
   txnId: string,
   failure: Failure,
-  context: Needs<'journal' | 'out' | 'ownClient' | 'settings'>,
+  context: Needs<'journal' | 'now' | 'out' | 'ownClient' | 'settings'>,
 ): Promise<Failure> {
   const intent = await intentOf(txnId, context).catch(() => undefined);
   if (intent?.txnState == null) return failure;
   const seen = seenText([intent]);
-  context.out.card((canvas) => receipt(asTransaction(intent), { now: intent.updatedAt, seen }, canvas));
+  context.out.card((canvas) => receipt(asTransaction(intent), { now: context.now(), seen }, canvas));
   const known = `It was last seen as ${sendWord(intent.txnState)}, ${seen}.`;
   return new Failure('temporary', `${failure.message} ${known}`, { ...failure, txnId, cause: failure });
 }

@@ -283,7 +283,8 @@ describe('on a dumb terminal', () => {
     const stdin = { isTTY: true, open: () => Object.assign(typed, { isTTY: true, setRawMode: (on: boolean) => raw.push(on) }) };
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
     const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
-    const answer = createAsk(terminal, { yes: false }).secret({ message: 'API secret', flag: '--api-secret-stdin' });
+    const ask = createAsk(terminal, { yes: false });
+    const answer = ask.secret({ message: 'API secret', flag: '--api-secret-stdin' });
     typed.write('\r');
     typed.write('s3cxx\u007F\u007Fret\r');
     expect(await answer).toBe('s3cret');
@@ -294,7 +295,8 @@ describe('on a dumb terminal', () => {
       '? API secret (what you type does not show) ',
       '',
     ]);
-    const stopped = createAsk(terminal, { yes: false }).secret({ message: 'API secret', flag: '--api-secret-stdin' });
+    const stopped = ask.secret({ message: 'API secret', flag: '--api-secret-stdin' });
+    await new Promise(setImmediate);
     typed.write('s3c\u0003');
     await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
   });

@@ -30,7 +30,8 @@ export interface PlainAsk {
 export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefined): PlainAsk {
   const { stderr, stderrCanvas, unicode } = terminal;
   const shown = (text: string): string => (unicode ? sanitize(text) : asciiGlyphs(sanitize(text)));
-  const read = lineReader(terminal, signal);
+  const reader = lineReader(terminal, signal);
+  const { read } = reader;
   const say = (text: string): void => {
     for (const line of wrap(shown(text), stderrCanvas.columns)) stderr.write(`${line}\n`);
   };
@@ -70,7 +71,7 @@ export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefin
     },
     async secret(message, validate) {
       for (;;) {
-        const answer = (await line(`${message} (what you type does not show)`, () => unseen(terminal.stdin.open(), read))).trim();
+        const answer = (await line(`${message} (what you type does not show)`, () => unseen(terminal.stdin.open(), reader))).trim();
         stderr.write('\n');
         const said = await validate(answer);
         if (said === true) return answer;
@@ -95,8 +96,14 @@ export function createPlainAsk(terminal: Terminal, signal: AbortSignal | undefin
   };
 }
 
+interface LineReader {
+  /** From then on no line is lost. */
+  open(): Promise<void>;
+  read(): Promise<string>;
+}
+
 /** One reader for all questions, so that no line typed ahead is lost. */
-function lineReader({ stdin }: Terminal, signal: AbortSignal | undefined): () => Promise<string> {
+function lineReader({ stdin }: Terminal, signal: AbortSignal | undefined): LineReader {
   const lines: string[] = [];
   let reader: Interface | undefined;
   let hasEnded = false;
@@ -116,7 +123,7 @@ function lineReader({ stdin }: Terminal, signal: AbortSignal | undefined): () =>
     });
     signal?.addEventListener('abort', () => wake(), { once: true });
   };
-  return async () => {
+  const read = async (): Promise<string> => {
     await open();
     for (;;) {
       if (signal?.aborted === true) throw new Failure('interrupted', 'Interrupted at a question.');
@@ -126,13 +133,16 @@ function lineReader({ stdin }: Terminal, signal: AbortSignal | undefined): () =>
       await new Promise<void>((resolve) => (wake = resolve));
     }
   };
+  return { open, read };
 }
 
 /** A line that is read without its echo. The terminal then leaves the keys that end or mend a line to us. */
-async function unseen(stdin: InputStream, read: () => Promise<string>): Promise<string> {
+async function unseen(stdin: InputStream, { open, read }: LineReader): Promise<string> {
   if (stdin.setRawMode === undefined) throw new Failure('declined', 'It cannot be asked for: what is typed would show.');
   stdin.setRawMode(true);
   try {
+    // Whoever listens first sets the stream flowing, and what it brings must not pass the lines by.
+    await open();
     return await new Promise((resolve, reject) => {
       const onData = (piece: Buffer | string): void => {
         if (piece.toString().includes(ctrlC)) reject(new Failure('interrupted', 'Interrupted at a question.'));

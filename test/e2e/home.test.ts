@@ -70,7 +70,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait', '--ref', 'tea'], around);
     await sandbox.faults.add({ kind: 'status', status: 503, times: 'always' });
     const hasty = (...args: readonly string[]) => svcpay([...args, '--timeout', '500ms'], around);
-    const [got, pending, rows] = await Promise.all([hasty('tx', 'get', 'tea'), hasty('tx', 'pending'), hasty('tx', 'list')]);
+    const [got, pending, rows] = [await hasty('tx', 'get', 'tea'), await hasty('tx', 'pending'), await hasty('tx', 'list')];
     expect(got).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(/last seen as confirmed, as of \d{4}-/) });
     expect(pending).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('tea'), stderr: expect.stringMatching(/as of \d{4}-/) });
     expect(rows).toMatchObject({ exitCode: 75, stdout: '' });

@@ -8,7 +8,7 @@ import type { BatchEnd } from './commands.js';
 import type { Keeper } from './homes.js';
 import { inWords } from './process.js';
 import { intentsOf, type Books, type Ended } from './books.js';
-import { baseRef, byItself, hasMoved } from './service-model.js';
+import { baseRef, byItself, hasMoved, type Model } from './service-model.js';
 import { totalOf, type ModelTransaction } from './service-quotes.js';
 import { askedKey, keyOf } from './wishes.js';
 
@@ -178,14 +178,18 @@ function notAgreed(txn: ModelTransaction, { standing, agreed, model }: Books): s
   if (txn.confirmedBy.size === 0) return txn.movedBy === byItself ? [] : [`nobody confirmed ${txn.txnId}`];
   const key = askedKey(txn);
   const total = new Big(totalOf(txn));
-  const isKnown = txn.twist === undefined || !toBeAsked.has(txn.twist) || (txn.twist === 'a bad rate' && !model.traits.showsRates);
+  const isKnown = txn.twist === undefined || !toBeAsked.has(txn.twist) || (txn.twist === 'a bad rate' && !showedRates(txn, model));
   const covered = (isKnown && standing.has(key)) || agreed.get(key)?.some((each) => total.lte(each.plus('1e-7')));
   return covered === true ? [] : [`nobody agreed to ${txn.txnId}, which took ${total.toFixed(8)}${txn.twist === undefined ? '' : `: ${txn.twist}`}`];
 }
 
+/** To all who confirmed it: a payment goes on without the rates where they cannot be read. */
+const showedRates = ({ confirmedBy }: ModelTransaction, { traits, signedOut }: Model): boolean =>
+  traits.showsRates && ![...confirmedBy].some((name) => signedOut.has(name));
+
 /** Converted at a loss that somebody ruled out, and that the rates of the service showed. */
 function tooGreatALoss(txn: ModelTransaction, { books, intentOf }: Known): string[] {
-  if (txn.twist !== 'a bad rate' || !books.model.traits.showsRates) return [];
+  if (txn.twist !== 'a bad rate' || !showedRates(txn, books.model)) return [];
   const keeper = books.keeperOf.get(txn.movedBy ?? '');
   const ruledOut = [...(keeper?.ids ?? [])].some((id) => {
     const intent = intentOf.get(id);

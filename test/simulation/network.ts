@@ -1,4 +1,5 @@
 // The way to the service: requests and answers are lost, late, doubled, out of order or unreadable, as chance has it.
+import { tokenPath } from '../../src/api/auth.js';
 import { NetworkError, type HttpResponse, type Transport } from '../../src/api/transport.js';
 import type { Model } from './service-model.js';
 import type { Chance, World } from './world.js';
@@ -44,6 +45,8 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
       // A payment goes on without the rates: those that were not read tell nothing of what it may lose.
       const now = path.endsWith('/rate') ? calm : weatherFor(`${request.method} ${path}`);
       const what = `${sender} ${request.method} ${path}`;
+      // Without a token the rates cannot be read either.
+      const lacksAnswer = (): void => void (path === tokenPath && model.signedOut.add(sender));
       const sent = { by: sender, at: world.now() };
       let isOver = false;
       const finish = (settle: () => void): void => {
@@ -54,7 +57,10 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
         settle();
       };
       const fail = (message: string, requestSent: boolean): void =>
-        finish(() => reject(new NetworkError(message, { requestSent })));
+        finish(() => {
+          lacksAnswer();
+          reject(new NetworkError(message, { requestSent }));
+        });
       const limit = Math.min(timeoutMs, request.timeoutMs ?? timeoutMs);
       const stopTimer = world.after(limit, () => fail('nothing came', true));
       const interrupt = (): void => fail('interrupted', true);
@@ -66,6 +72,7 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
           const answer = turnedAway ?? model.answer(request, sent);
           world.note(() => `${what} -> ${answer.status} ${answer.body.slice(0, 120)}${isAnswerLost ? ' (lost)' : ''}`);
           const seen = chance.hits(now.spoilt) ? spoilt(answer, chance) : answer;
+          if (seen !== answer || turnedAway !== undefined) lacksAnswer();
           if (!isAnswerLost) world.after(chance.below(usualMs), () => finish(() => resolve(seen)));
           else if (chance.hits(0.5)) world.after(resetAfterMs, () => fail('the connection broke off', true));
         });
@@ -77,6 +84,7 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
       model.sent(request, sender);
       if (chance.hits(now.requestLost)) return void world.note(() => `${what} is lost`);
       if (chance.hits(now.gateway)) {
+        lacksAnswer();
         const answer = gatewayAnswer(chance);
         world.after(chance.below(usualMs), () => finish(() => resolve(answer)));
         world.note(() => `${what} meets a gateway: ${answer.status}`);

@@ -13,6 +13,8 @@ export interface Sent {
 export interface Model {
   readonly traits: Traits;
   readonly transactions: ModelTransaction[];
+  /** Who could not sign in at some time, and so may not have read the rates. */
+  readonly signedOut: Set<string>;
   /** Carries a request out, at this moment. */
   answer(request: HttpRequest, sent: Sent): HttpResponse;
   /** A process has let a request go; it may arrive at any time from now on. */
@@ -185,6 +187,7 @@ export function createModel(world: World, traits: Traits): Model {
   return {
     traits,
     transactions,
+    signedOut: new Set(),
     violations,
     answer,
     sent({ method, url }, sender) {

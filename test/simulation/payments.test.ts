@@ -9,5 +9,5 @@ const kinds = [
 ];
 
 test.concurrent.for(kinds)('$who pay at most once and tell the truth in 20,000 schedules', { timeout: 600_000 }, async ({ mode }) => {
-  expect(await simulate(...mode, '--runs', '20000')).toEqual({ exitCode: 0, complaints: '' });
+  expect(await simulate([...mode, '--runs', '20000'])).toEqual({ exitCode: 0, complaints: '' });
 });

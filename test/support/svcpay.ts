@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Duplex } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { spawn as spawnPty } from '@lydell/node-pty';
+import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
 import { test as base } from 'vitest';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from './openapi.js';
@@ -118,6 +119,7 @@ export function svcpayTty(
     rows: around.rows ?? 50,
     env: { ...environment(around), TERM: 'xterm-256color' },
   });
+  readToTheEnd(pty);
   let raw = '';
   let seen = 0;
   let exitCode: number | undefined;
@@ -167,6 +169,20 @@ export function svcpayTty(
         watchers.add(look);
         look();
       }),
+  };
+}
+
+const drainMs = 5_000;
+
+/** node-pty closes the terminal 200 ms after the program's end, read or not: a busy machine takes longer to read it. */
+function readToTheEnd(pty: IPty): void {
+  const socket: unknown = Reflect.get(pty, '_socket');
+  if (!(socket instanceof Duplex)) throw new Error('node-pty keeps its terminal elsewhere now.');
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    if (error !== undefined) return destroy(error);
+    setTimeout(destroy, drainMs).unref();
+    return socket;
   };
 }
 

@@ -5,6 +5,7 @@ import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test } from '../support/svcpay.js';
 import { called } from '../support/shapes.js';
+import { until } from '../support/until.js';
 
 const bitcoin = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
@@ -234,7 +235,13 @@ describe('svcpay send, at a terminal', () => {
     await tty.waitFor(/Pay .*\? /);
     tty.type('y\r');
     await tty.waitFor('confirmed');
-    await around.sandbox.mine(1);
+    let isOver = false;
+    void tty.ended.then(() => (isOver = true));
+    // The first of these blocks may come before the payment has been sent on.
+    await until(async () => {
+      await around.sandbox.mine(1);
+      return isOver;
+    });
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain('✓ Paid 0.00100500 BTC');
   });

@@ -19,18 +19,18 @@ export const mutations = {
   'another attempt after a lost confirmation': {
     edits: [[`${payment}/settling.ts`, `if (error instanceof Failure && error.kind === 'pending') throw error;`,
       `if (error instanceof Failure && error.kind === 'pending') return void (await nextAttempt(run));`]],
-    seed: 147,
+    seed: 190,
   },
   'another attempt after a confirmed payment was called expired': {
     edits: [[`${payment}/settling.ts`, 'if (hasLapsed(run.txn.txnState)) await endDoubt(run);',
       'if (hasLapsed(run.txn.txnState)) return void (await nextAttempt(run));']],
-    seed: 109,
+    seed: 333,
   },
   'a confirmed payment that was called expired is over': {
     edits: [[`${payment}/settling.ts`, 'if (hasLapsed(run.txn.txnState)) await endDoubt(run);', ''],
       [`${payment}/settling.ts`, 'isFinal(txnState) && !hasLapsed(txnState) ?', 'isFinal(txnState) ?'],
       [`${payment}/settling.ts`, 'if (hasLapsed(txnState) && wasConfirmed(run.claim.intent)) throw inDoubt', 'if (false) throw inDoubt']],
-    seed: 109,
+    seed: 333,
   },
   'the earliest transaction of a reference is not looked for before the confirmation': {
     edits: [[`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
@@ -66,12 +66,12 @@ export const mutations = {
   },
   'limits are not looked at when the money is let go': {
     edits: [[`${payment}/agreeing.ts`, 'checkSpend(deps.limits, quotedAmounts(order, { total, receives }), () => before.spent);', '']],
-    seed: 353,
+    seed: 532,
   },
   'a reference that comes from the invoice is not used': {
     edits: [[`${payment}/payment.ts`, `onceKey !== null && body.destReq.method === 'lightning' ? onceRef(onceKey) : undefined`, 'undefined']],
     machines: true,
-    seed: 80,
+    seed: 469,
   },
   'the invoice is not looked for beside a given reference': {
     edits: [[`${payment}/quoting.ts`, 'if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;', 'return;']],
@@ -92,6 +92,7 @@ export const mutations = {
   'what a conversion loses is not judged': {
     edits: [['src/wallet/quote/terms.ts', 'if (loss.gt(usualRateLoss)) found.push(lossText(loss));', '']],
     mistake: 'a bad rate',
+    seed: 88,
   },
   'the highest loss that was agreed to is not looked at': {
     edits: [['src/wallet/quote/terms.ts', 'if (loss.lte(maxRateLoss)) return;', 'return;']],

@@ -10,9 +10,6 @@ export interface Page<T> {
 /** Most deployments can be expected to serve this many at once; the largest page is not specified. */
 export const pageSize = 100;
 
-/** The specification's page. One with fewer rows was not cut short by a service that gives less than was asked for. */
-const usualPageSize = 20;
-
 /** Enough that neither the service nor the reader waits for the other. */
 const pagesAhead = 2;
 
@@ -30,9 +27,9 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
 
 /**
  * Yields each row once, in pages: what is created meanwhile pushes others onto the next page, where they are passed over. The rows
- * are counted, and the next page is asked for until one is empty, or until count, total and a short page agree that this
- * was the last. While a page is used, the next ones are on their way; one that was read before something was created that
- * an earlier page shows already is read again, or it would miss what was pushed on.
+ * are counted, and the next page is asked for until one is empty, whatever the service says of limit and total. While a page
+ * is used, the next ones are on their way; one that was read before something was created that an earlier page shows already
+ * is read again, or it would miss what was pushed on.
  * Throws Failure `unexpected` when the service gives the same page again and more rows are to come.
  */
 export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {
@@ -65,8 +62,7 @@ export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readon
     repeated = fresh.length === 0 ? repeated + 1 : 0;
     if (repeated > 0 && (total === undefined || counted >= total)) return;
     if (repeated > 1) throw goingRound(counted, total);
-    const isLast = received === total && repeated === 0 && rows.length < Math.min(from.size, usualPageSize);
-    const left = isLast ? 0 : Math.max(1, Math.ceil(((total ?? 0) - received) / rows.length));
+    const left = Math.max(1, Math.ceil(((total ?? 0) - received) / rows.length));
     while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
     earlier = new Set(ids);

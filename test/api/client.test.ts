@@ -191,12 +191,14 @@ describe('the list', () => {
     service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 5));
     service.on('GET', listPath(2), pageOf(['c', 'd'], 2, 5));
     service.on('GET', listPath(3), pageOf(['e'], 3, 5));
+    service.on('GET', listPath(4), pageOf([], 4, 5));
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
   test('is walked from a page on', async () => {
     const { client, service } = world();
     service.on('GET', listPath(3), pageOf(['e'], 3, 5));
+    service.on('GET', listPath(4), pageOf([], 4, 5));
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y', page: 3 }))).toEqual(['e']);
   });
 
@@ -204,6 +206,7 @@ describe('the list', () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction?limit=100&page=1', pageOf(['a', 'b'], 1, 3));
     service.on('GET', '/api/v2/transaction?limit=100&page=2', pageOf(['c'], 2, 3));
+    service.on('GET', '/api/v2/transaction?limit=100&page=3', pageOf([], 3, 3));
     expect(await idsOf(client.eachTransaction())).toEqual(['a', 'b', 'c']);
   });
 

@@ -126,3 +126,17 @@ describe('a quote that is cancelled', () => {
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(/another process/);
   });
 });
+
+test('a payment that has gone on to its next attempt meanwhile is left as it is', async () => {
+  const journal = await journalWithQuote();
+  const deps = depsOf(journal, [], async () => transaction('usercanceled'));
+  const goesOn = async (): Promise<Transaction> => {
+    const claim = await journal.claim('intent-1', 'another:3');
+    if (claim === undefined) throw new Error('The intent could not be claimed.');
+    await journal.release(await journal.write(claim, { step: 'intent', txnId: null, txnState: null, attempt: 2 }));
+    return transaction('quoted');
+  };
+  const ended = await cancelQuote('txn-1', { ...deps, service: { ...deps.service, transaction: goesOn } });
+  expect(ended.txnState).toBe('usercanceled');
+  expect(await journal.read('intent-1')).toMatchObject({ step: 'intent', attempt: 2, closed: false });
+});

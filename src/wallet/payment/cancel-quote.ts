@@ -29,7 +29,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   if (!isQuoted(txn.txnState)) throw tooLate(txn);
   const taken = intent?.txnId === txnId ? await take(intent, deps) : undefined;
   try {
-    const claim = taken === undefined ? undefined : await giveUp(taken, deps);
+    // Another process may have gone on to the next attempt just before: that one is not touched.
+    const claim = taken?.intent.txnId === txnId ? await giveUp(taken, deps) : undefined;
     const ended = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
     if (claim?.intent.closed === true) await journal.write(claim, { step: 'final', txnState: ended.txnState, closed: false });
@@ -67,8 +68,7 @@ async function take({ id, txnId }: Intent, { journal, owner }: CancelDeps): Prom
 
 /** Otherwise `tx resume` would ask for the payment again. One that a confirmation may be on its way for stays open. */
 async function giveUp(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
-  const isStillQuote = claim.intent.step === 'intent' || claim.intent.step === 'created';
-  return isStillQuote ? journal.write(claim, { closed: true, consent: 'none' }) : claim;
+  return claim.intent.step === 'created' ? journal.write(claim, { closed: true, consent: 'none' }) : claim;
 }
 
 const atWork = (txnId: string | null): Failure =>

@@ -85,6 +85,8 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
       isStalled = true;
       await world.pause(stallMs);
       isStalled = false;
+      // Its command may be over meanwhile, by Ctrl-C or because another of its steps has failed.
+      if (!isAlive()) return never();
     }
     try {
       const result = await effect();

@@ -1,6 +1,6 @@
 // Drives the built program through its front door: as a process in a pipe, and in a pseudo-terminal.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, constants as openFlags, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Duplex } from 'node:stream';
@@ -172,16 +172,28 @@ export function svcpayTty(
   };
 }
 
-const drainMs = 5_000;
+const quietMs = 30;
 
-/** node-pty closes the terminal 200 ms after the program's end, read or not: a busy machine takes longer to read it. */
+/**
+ * What is still unread when the last program leaves a terminal is lost to node-pty, and 200 ms after that in any case. So the
+ * terminal is held open here, and closed when nothing has come for a while.
+ */
 function readToTheEnd(pty: IPty): void {
-  const socket: unknown = Reflect.get(pty, '_socket');
-  if (!(socket instanceof Duplex)) throw new Error('node-pty keeps its terminal elsewhere now.');
+  const [socket, path]: unknown[] = [Reflect.get(pty, '_socket'), Reflect.get(pty, '_pty')];
+  if (!(socket instanceof Duplex) || typeof path !== 'string') throw new Error('node-pty keeps its terminal elsewhere now.');
+  const held = openSync(path, openFlags.O_RDWR | openFlags.O_NOCTTY);
   const destroy = socket.destroy.bind(socket);
-  socket.destroy = (error) => {
-    if (error !== undefined) return destroy(error);
-    setTimeout(destroy, drainMs).unref();
+  socket.destroy = () => {
+    const close = (): void => {
+      socket.destroy = destroy;
+      closeSync(held);
+      destroy();
+    };
+    let silence = setTimeout(close, quietMs);
+    socket.on('data', () => {
+      clearTimeout(silence);
+      silence = setTimeout(close, quietMs);
+    });
     return socket;
   };
 }

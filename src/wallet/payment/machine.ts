@@ -2,6 +2,7 @@
 // does that finds a payment there after a crash, which is the same. Which moves there are is the journal's table.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { LostClaim, type Claim, type Intent, type Step } from '../../store/journal/journal.js';
 import { agree } from './agreeing.js';
 import type { PaymentDeps } from './contract.js';
@@ -64,8 +65,14 @@ export async function advance(claim: Claim, start: RunOptions, deps: PaymentDeps
     return { txn: await driven(run) };
   } catch (error) {
     if (!(error instanceof LostClaim)) throw error;
-    return { lost: run.claim.intent };
+    return { lost: asSeen(run) };
   }
+}
+
+/** With what this run has seen of it at the service: that it is on its way is known, whoever goes on with it. */
+function asSeen({ claim: { intent }, txn }: Run): Intent {
+  if (txn === undefined || intent.txnId !== null || isQuoted(txn.txnState) || hasLapsed(txn.txnState)) return intent;
+  return { ...intent, step: 'confirmed', txnId: txn.txnId, txnState: txn.txnState };
 }
 
 async function driven(run: Run): Promise<Transaction> {

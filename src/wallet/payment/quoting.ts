@@ -4,6 +4,7 @@ import { ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
+import type { IntentChange } from '../../store/journal/journal.js';
 import { availableIn, notEnough } from './balance.js';
 import { createOnce, explainRefusal } from './create.js';
 import { attemptRef, type Attempt } from './history.js';
@@ -11,7 +12,7 @@ import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/l
 import { checkEcho, echoes, notObeyed } from '../quote/echo.js';
 import { readTransaction } from '../transaction/read-transaction.js';
 import { differentPayment, inDoubt, onceRef, paidElsewhere, usedButNotSeen } from './references.js';
-import { wasReportedLater, write, type Run } from './run.js';
+import { wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
 
 export async function createQuote(run: Run): Promise<void> {
   // A later attempt may be there as well: made by another machine, or left behind for an earlier one.
@@ -19,8 +20,12 @@ export async function createQuote(run: Run): Promise<void> {
   const known = mayBeThere ? await findEarlier(run, 'if-old') : undefined;
   const txn = known ?? (await createOrFind(run));
   run.txn = txn;
-  await write(run, { step: 'created', txnId: txn.txnId, txnState: txn.txnState });
+  await note(run, txn, { step: 'created', txnId: txn.txnId, txnState: txn.txnState });
 }
+
+/** What is on its way already is followed to its end, whether the journal can be written or not. */
+const note = (run: Run, txn: Transaction, change: IntentChange): Promise<void> =>
+  isQuoted(txn.txnState) || isOpenEnded(txn) ? write(run, change) : writeAfterMoney(run, change);
 
 /** Where it cannot be created, an earlier attempt of somebody else may be why: that one is gone on with. */
 async function createOrFind(run: Run): Promise<Transaction> {
@@ -154,7 +159,7 @@ async function adopt(run: Run, txn: Transaction, number: number): Promise<void> 
   const { ref, attempt } = run.claim.intent;
   checkSamePayment(run, txn);
   if (run.start.reference === 'once' && isFinal(txn.txnState) && !isOpenEnded(txn)) throw paidElsewhere(txn, ref);
-  if (number > attempt) await write(run, { attempt: number });
+  if (number > attempt) await note(run, txn, { attempt: number });
   run.deps.on({ type: 'found', txn });
 }
 

@@ -191,6 +191,13 @@ describe('a reference that only the service knows', () => {
     expect([requests(made), ended]).toEqual([sent, end]);
   });
 
+  test('that is on its way is followed to its end, also where the journal cannot be written', async () => {
+    const made = bench(undefined, [known('R', 'destsent')]);
+    made.journalFails = ({ step }) => step === 'created';
+    expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
+    expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
+  });
+
   test('with several attempts goes on with the last, however many there were', async () => {
     const attempts = ['R', ...Array.from({ length: 11 }, (_, index) => `R~${index + 2}`)];
     const made = bench(undefined, attempts.map((ref) => known(ref, ref === 'R~12' ? 'destsent' : 'expired')));

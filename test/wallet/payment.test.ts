@@ -160,6 +160,16 @@ describe('a quote', () => {
     expect(made.intent()).toMatchObject({ step: 'confirming', consent: 'standing', closed: false });
   });
 
+  test('that may have been confirmed in time, as far as a clock of whole seconds tells, is in doubt when it is called expired', async () => {
+    const made = bench();
+    made.confirms = () => {
+      made.ahead += 60_900;
+      return 'expired';
+    };
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
   test('that lapses again and again is given up', async () => {
     const made = bench();
     made.confirms = () => late(made);

@@ -40,9 +40,13 @@ export async function confirm(run: Run): Promise<undefined> {
  */
 function isLate(run: Run, { txn, isAnswer }: Confirmed, sentAt: number): boolean {
   const { now, service } = run.deps;
-  const sentAtService = service.serviceNow() - (now() - sentAt);
+  const elapsed = now() - sentAt;
+  const sentAtService = service.serviceNow() - elapsed - (dateMs + elapsed);
   return isAnswer && hasLapsed(txn.txnState) && !run.journalLost && (run.agreed?.expiresAt ?? Infinity) <= sentAtService;
 }
+
+/** A Date header tells the service's clock to a second, and is as old as its answer was under way: it may be ahead by both. */
+const dateMs = 1_000;
 
 /** Writes down what the service says of a payment that was let go. That it lapsed is no end: see `endDoubt`. */
 async function follow(run: Run, { txnState }: Transaction): Promise<void> {

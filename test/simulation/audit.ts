@@ -221,7 +221,8 @@ function astray(intent: Intent, keeper: Keeper, known: Known): string[] {
   const { transactions } = known.books.model;
   const txn = transactions.find((each) => each.txnId === txnId);
   if (closed) {
-    const isHere = ({ confirmedBy }: ModelTransaction): boolean => [...confirmedBy].some((name) => known.books.keeperOf.get(name) === keeper);
+    // Who was turned away with 429 has let nothing go: another home may.
+    const isHere = ({ movedBy }: ModelTransaction): boolean => known.books.keeperOf.get(movedBy ?? '') === keeper;
     const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
     return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is closed, but ${each.txnId} is ${each.state}`);
   }

@@ -6,7 +6,7 @@ import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { readTransaction } from '../transaction/read-transaction.js';
 import { differentPayment } from './references.js';
 import { isLetGo, notTold } from './run.js';
-import { isFinal } from '../../formats/states.js';
+import { isFinal, isQuoted } from '../../formats/states.js';
 
 const followEveryMs = 150;
 const followAtMostMs = 120_000;
@@ -34,8 +34,8 @@ export async function takeOver(
       const txn = await readTransaction(deps.service, intent.txnId).catch((error: unknown) =>
         leaveTo(intent, 'the service does not answer', error),
       );
-      // How it ended is told once the other process has written it down.
-      if (!isFinal(txn.txnState)) return { txn };
+      // How it ended is told once the other process has written it down; a read that still says quoted tells of nothing sent.
+      if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { txn };
     }
     if (deps.signal.aborted) return leaveTo(intent, 'you interrupted');
     if (turn * followEveryMs >= atMost) return leaveTo(intent, 'it takes long');

@@ -23,18 +23,18 @@ const [a, b, c] = [{ id: 'a' }, { id: 'b' }, { id: 'c' }];
 const page = (number: number, data: object[], total = 3): Page => ({ data, pagination: { page: number, limit: 2, total } });
 
 describe('eachItem', () => {
-  test('follows the pages up to the total and keeps the rest of the query', async () => {
-    const { found, asked } = await items('/t?time=1y', [page(1, [a, b]), page(2, [c])]);
+  test('follows the pages to an empty one and keeps the rest of the query', async () => {
+    const { found, asked } = await items('/t?time=1y', [page(1, [a, b]), page(2, [c]), page(3, [])]);
     expect(found).toEqual([a, b, c]);
-    expect(asked).toEqual(['/t?time=1y&limit=100&page=1', '/t?time=1y&limit=100&page=2']);
+    expect(asked).toEqual([1, 2, 3].map((number) => `/t?time=1y&limit=100&page=${number}`));
   });
 
   test('begins at the page and with the size that were asked for', async () => {
-    expect((await items('/t?limit=2&page=2', [page(2, [c])])).asked).toEqual(['/t?limit=2&page=2']);
+    expect((await items('/t?limit=2&page=2', [page(2, [c]), page(3, [])])).asked).toEqual(['/t?limit=2&page=2', '/t?limit=2&page=3']);
   });
 
   test('passes over what a new item has pushed onto the next page', async () => {
-    expect((await items('/t', [page(1, [b, a]), page(2, [a, c], 4)])).found).toEqual([b, a, c]);
+    expect((await items('/t', [page(1, [b, a]), page(2, [a, c], 4), page(3, [], 4)])).found).toEqual([b, a, c]);
   });
 
   test('ends at an empty page, whatever total it claims', async () => {

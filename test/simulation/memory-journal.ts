@@ -12,7 +12,7 @@ import {
 } from '../../src/store/journal/journal.js';
 import { isAccounted, mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal/rules.js';
 import { joined } from '../../src/store/journal/references.js';
-import { changed } from '../../src/store/journal/steps.js';
+import { changed, opened } from '../../src/store/journal/steps.js';
 import type { Coverage, ReferenceIndex, SeenTransaction, Window } from '../../src/store/journal/journal.js';
 
 interface Row {
@@ -156,18 +156,3 @@ function arrived({ request, kind, spendCcy, approvedReceives }: Intent): Spend[]
   const [ccy, total] = [receives?.ccy ?? body?.destReq.ccy, receives?.value ?? approvedReceives];
   return ccy === undefined || total === null || kind === 'swap' || ccy === spendCcy ? [] : [{ ccy, total }];
 }
-
-const opened = (draft: IntentDraft, now: number): Intent => ({
-  ...draft,
-  attempt: 1,
-  step: 'intent',
-  txnId: null,
-  txnState: null,
-  approvedTotal: null,
-  approvedReceives: null,
-  spendCcy: null,
-  approvedAt: null,
-  closed: false,
-  openedAt: now,
-  updatedAt: now,
-});

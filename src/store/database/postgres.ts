@@ -157,14 +157,10 @@ function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
   }
 }
 
-const numbered = new Map<string, string>();
-
 /** `$1` for the first `?`, and so on. */
 function numberedText(text: string): string {
   let count = 0;
-  const known = numbered.get(text) ?? text.replaceAll('?', () => `$${(count += 1)}`);
-  numbered.set(text, known);
-  return known;
+  return text.replaceAll('?', () => `$${(count += 1)}`);
 }
 
 /** Several statements in one message take no parameters. */

@@ -19,7 +19,7 @@ import {
 import { referenceIndex } from './references.js';
 import { isAccounted, mayHavePaid, neverCreated, wasLetGo } from './rules.js';
 import { columns, letGo, rowSchema, spendSchema, type Row } from './schema.js';
-import { changed, checkIntent } from './steps.js';
+import { changed, checkIntent, opened } from './steps.js';
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
 export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) => boolean): Journal {
@@ -242,21 +242,6 @@ async function insert(sql: Sql, draft: IntentDraft, at: number, isLast: boolean)
   await (isLast ? sql.final : sql.all)(text, ...Object.values(fields));
   return opened(draft, at);
 }
-
-const opened = (draft: IntentDraft, at: number): Intent => ({
-  ...draft,
-  attempt: 1,
-  step: 'intent',
-  txnId: null,
-  txnState: null,
-  approvedTotal: null,
-  approvedReceives: null,
-  spendCcy: null,
-  approvedAt: null,
-  closed: false,
-  openedAt: at,
-  updatedAt: at,
-});
 
 async function replace(sql: Sql, id: string, draft: IntentDraft): Promise<Intent> {
   const fields = draftFields(draft);

@@ -2,7 +2,7 @@
 // table does not allow: what is impossible is found where it is written and where it is read.
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import type { Intent, IntentChange, Step } from './journal.js';
+import type { Intent, IntentChange, IntentDraft, Step } from './journal.js';
 
 export interface Move {
   readonly from: Step;
@@ -48,6 +48,22 @@ export function checkIntent(intent: Intent): Intent {
   if (broken === undefined) return intent;
   throw new Failure('unexpected', `The payment ${intent.ref} stands in the journal as it cannot be: ${broken[0]}.`);
 }
+
+/** The intent at its first step. */
+export const opened = (draft: IntentDraft, at: number): Intent => ({
+  ...draft,
+  attempt: 1,
+  step: 'intent',
+  txnId: null,
+  txnState: null,
+  approvedTotal: null,
+  approvedReceives: null,
+  spendCcy: null,
+  approvedAt: null,
+  closed: false,
+  openedAt: at,
+  updatedAt: at,
+});
 
 /** The intent after a change. Throws Failure `unexpected` for a move that the table does not have. */
 export function changed(before: Intent, change: IntentChange): Intent {

@@ -4,14 +4,14 @@ import type { ListedTransaction } from '../../api/types.js';
 import { fixed, money, type Money } from '../../formats/amount.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { utcWriter } from '../../formats/utc.js';
-import { movedAmounts, type MovedAmounts, type Sum } from './moved-amounts.js';
+import { movedAmounts, type MovedAmounts } from './moved-amounts.js';
 
 export interface Posting {
   /** From the root down, in the form that both hledger and beancount take: `Assets:Svcpay:BTC`. */
   readonly account: string;
-  readonly amount: Sum;
+  readonly amount: Money;
   /** What the whole amount cost, where it was exchanged for another currency. */
-  readonly cost?: Sum;
+  readonly cost?: Money;
 }
 
 export interface Entry {
@@ -56,22 +56,17 @@ export function entryOf(
 }
 
 /** What a completed payment took out of the wallet, fees included; undefined where the service does not tell. */
-export function spentBy(txn: ListedTransaction): Money | undefined {
-  const left = txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
-  return left === undefined ? undefined : money(left.ccy, left.value);
-}
+export const spentBy = (txn: ListedTransaction): Money | undefined =>
+  txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
 
 function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged, arrived, ...fees }: MovedAmounts): Posting[] {
-  const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: { ccy: left.ccy, value: negated(left.value) } }];
-  if (fees.serviceFee.value !== '0') postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: fees.serviceFee });
-  if (fees.networkFee.value !== '0') postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: fees.networkFee });
+  const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: money(left.ccy, left.value.neg()) }];
+  if (!fees.serviceFee.value.eq(0)) postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: fees.serviceFee });
+  if (!fees.networkFee.value.eq(0)) postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: fees.networkFee });
   const dest: Posting = { account: accountOf(destReq, 'Expenses'), amount: arrived };
   postings.push(exchanged.ccy === arrived.ccy ? dest : { ...dest, cost: exchanged });
   return postings;
 }
-
-const negated = (digits: string): string =>
-  digits === '0' ? digits : digits.startsWith('-') ? digits.slice(1) : `-${digits}`;
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */
 function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {
@@ -106,7 +101,7 @@ const steering = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 export const dayOf = (time: string): string => time.slice(0, 10);
 
 /** As both programs write an amount: `-0.00002507 BTC`. */
-const amountText = ({ ccy, value }: Sum): string => `${value} ${ccy}`;
+const amountText = ({ ccy, value }: Money): string => `${fixed(value)} ${ccy}`;
 
 /** The amount, and what it cost where it was exchanged: `0.00025 BTC @@ 25 USDT`. */
 export const costText = ({ amount, cost }: Posting): string =>

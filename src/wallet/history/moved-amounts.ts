@@ -1,111 +1,58 @@
 // What a transaction moved, exact to the last digit: what left the source, what arrived, and the fees.
-import type Big from 'big.js';
+import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fixed, fromWire, plainNumber, type WireNumber } from '../../formats/amount.js';
-
-/** In fixed notation. */
-export interface Sum {
-  readonly ccy: string;
-  readonly value: string;
-}
+import { fromWire, money, moneyFromWire, type Money } from '../../formats/amount.js';
 
 export interface MovedAmounts {
   /** What left the source, all fees included. */
-  readonly left: Sum;
+  readonly left: Money;
   /** The part of it that was turned into what arrived. */
-  readonly exchanged: Sum;
-  readonly arrived: Sum;
+  readonly exchanged: Money;
+  readonly arrived: Money;
   /** In the currency of the source, nothing where the service names none. */
-  readonly serviceFee: Sum;
-  readonly networkFee: Sum;
+  readonly serviceFee: Money;
+  readonly networkFee: Money;
 }
 
 type Side = ListedTransaction['sourceReq'];
 
-interface Given {
-  readonly sent: WireNumber;
-  readonly arrived: WireNumber;
-  readonly serviceFee: WireNumber;
-  readonly networkFee: WireNumber;
-}
-
-/** Undefined where the service does not tell the amounts, or tells them in a currency that is none. */
+/**
+ * Undefined where the service does not tell the amounts, or tells them in a currency that is none. Fees are in the source
+ * currency, and beside the amount unless they were taken out of what arrived.
+ */
 export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAmounts | undefined {
-  const from = currencyOf(sourceReq);
-  const to = currencyOf(destReq);
-  const sent = amountOf(sourceReq, destReq);
-  const arrived = amountOf(destReq, sourceReq);
-  if (from === undefined || to === undefined || sent === undefined || arrived === undefined) return undefined;
-  const given = { sent, arrived, serviceFee: sourceReq.servicepayFees ?? 0, networkFee: sourceReq.networkFees ?? 0 };
-  const exchanged = from === to ? 'arrived' : arrivesLess(destReq) ? 'sent less fees' : 'sent';
-  const isSmall = isUnits(sent) && isUnits(arrived) && isUnits(given.serviceFee) && isUnits(given.networkFee);
-  return isSmall ? workedOut(units, given, exchanged, from, to) : workedOut(decimals, given, exchanged, from, to);
-}
-
-interface Arithmetic<T> {
-  readonly read: (amount: WireNumber) => T;
-  readonly plus: (a: T, b: T) => T;
-  readonly minus: (a: T, b: T) => T;
-  readonly write: (value: T) => string;
-}
-
-const decimals: Arithmetic<Big> = { read: fromWire, plus: (a, b) => a.plus(b), minus: (a, b) => a.minus(b), write: fixed };
-
-/** Whole numbers of 1e-8, five times as fast: an export works out a hundred thousand of these. */
-const units: Arithmetic<number> = {
-  read: (amount) => Math.round(Number(amount) * perWhole),
-  plus: (a, b) => a + b,
-  minus: (a, b) => a - b,
-  write: (value) => plainNumber(value / perWhole),
-};
-
-const perWhole = 1e8;
-
-/** Up to here every number of units, and every sum of four, has a double of its own, whose shortest text it is. */
-const mostWhole = 1e7;
-
-const isUnits = (amount: WireNumber): boolean =>
-  typeof amount === 'number' && Math.abs(amount) < mostWhole && Math.round(amount * perWhole) / perWhole === amount;
-
-/** Fees are in the source currency, and beside the amount unless they were taken out of what arrived. */
-function workedOut<T>(
-  { read, plus, minus, write }: Arithmetic<T>,
-  given: Given,
-  exchange: 'arrived' | 'sent' | 'sent less fees',
-  from: string,
-  to: string,
-): MovedAmounts {
-  const serviceFee = read(given.serviceFee);
-  const networkFee = read(given.networkFee);
-  const arrived = read(given.arrived);
-  const fees = plus(serviceFee, networkFee);
-  const exchanged = exchange === 'arrived' ? arrived : exchange === 'sent' ? read(given.sent) : minus(read(given.sent), fees);
-  const gets = { ccy: to, value: write(arrived) };
+  const [sent, arrived] = [amountOf(sourceReq, destReq), amountOf(destReq, sourceReq)];
+  if (sent === undefined || arrived === undefined) return undefined;
+  const { ccy } = sent;
+  const serviceFee = fromWire(sourceReq.servicepayFees ?? 0);
+  const networkFee = fromWire(sourceReq.networkFees ?? 0);
+  const fees = serviceFee.plus(networkFee);
+  const exchanged = exchangedValue(sent, arrived, arrivesLess(destReq) ? fees : nothing);
   return {
-    left: { ccy: from, value: write(plus(exchanged, fees)) },
-    exchanged: exchange === 'arrived' ? gets : { ccy: from, value: write(exchanged) },
-    arrived: gets,
-    serviceFee: { ccy: from, value: write(serviceFee) },
-    networkFee: { ccy: from, value: write(networkFee) },
+    left: money(ccy, exchanged.plus(fees)),
+    exchanged: money(ccy, exchanged),
+    arrived,
+    serviceFee: money(ccy, serviceFee),
+    networkFee: money(ccy, networkFee),
   };
 }
 
+const nothing = new Big(0);
+
+const exchangedValue = (sent: Money, arrived: Money, within: Big): Big =>
+  sent.ccy === arrived.ccy ? arrived.value : sent.value.minus(within);
+
 /** Fees that were taken out of what arrived: less settled than was asked for. */
-function arrivesLess({ amtRequested, amtSettled }: Side): boolean {
-  if (typeof amtRequested === 'number' && typeof amtSettled === 'number') return amtSettled < amtRequested;
-  return amtRequested != null && amtSettled != null && fromWire(amtSettled).lt(fromWire(amtRequested));
-}
+const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
+  amtRequested != null && amtSettled != null && fromWire(amtSettled).lt(fromWire(amtRequested));
 
 /** Within one currency either side tells what the other does not. */
-function amountOf(side: Side, other: Side): WireNumber | undefined {
+function amountOf(side: Side, other: Side): Money | undefined {
   const own = side.amtSettled ?? side.amtRequested;
-  return own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined) ?? undefined;
+  const amount = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
+  const found = moneyFromWire(side.ccy, amount);
+  return found !== undefined && isCurrency.test(found.ccy) ? found : undefined;
 }
 
-/** In codes that hledger and beancount take without quotes. */
-function currencyOf({ ccy }: Side): string | undefined {
-  const code = ccy?.toUpperCase();
-  return code !== undefined && isCurrency.test(code) ? code : undefined;
-}
-
+/** Codes that hledger and beancount take without quotes. */
 const isCurrency = /^[A-Z]{3,5}$/;

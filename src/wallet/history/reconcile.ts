@@ -1,6 +1,7 @@
 // Brings a journal that was restored from a back-up up to what the service knows: payments that were let go since are
 // entered with their references, with what they pay once only, and with what they spent, so that all of it counts again.
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
+import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
 import type { Intent, IntentDraft, Journal, LetGo } from '../../store/journal/journal.js';
@@ -122,14 +123,14 @@ function letGoOf(txn: Transaction, attempt: number, { service }: ReconcileDeps):
   const { txnId, txnState } = txn;
   const told = movedAmounts(txn);
   // What is below zero would make room under a limit.
-  const figures = told?.left.value.startsWith('-') === true || told?.arrived.value.startsWith('-') === true ? undefined : told;
+  const figures = told === undefined || told.left.value.lt(0) || told.arrived.value.lt(0) ? undefined : told;
   return {
     txnId,
     attempt,
     txnState,
     step: isFinal(txnState) ? 'final' : 'confirmed',
-    approvedTotal: figures?.left.value ?? null,
-    approvedReceives: figures?.arrived.value ?? null,
+    approvedTotal: figures === undefined ? null : fixed(figures.left.value),
+    approvedReceives: figures === undefined ? null : fixed(figures.arrived.value),
     spendCcy: figures?.left.ccy ?? null,
     ago: Math.max(service.serviceNow() - letGoAt(txn, service.serviceNow()), 0),
   };

@@ -96,19 +96,19 @@ export const mutations = {
   },
   'the highest loss that was agreed to is not looked at': {
     edits: [['src/wallet/quote/terms.ts', 'if (loss.lte(maxRateLoss)) return;', 'return;']],
-    test: 'test/wallet/payment.test.ts',
+    test: 'test/wallet/payment/payment.test.ts',
   },
   'the creation of a run that was killed was not sent': {
     edits: [[`${payment}/run.ts`, `mayBeSent: !isFirst && intent.step === 'intent' && !intent.closed`, 'mayBeSent: false']],
-    test: 'test/wallet/payment.test.ts',
+    test: 'test/wallet/payment/payment.test.ts',
   },
   'what an event reported is not looked at': {
     edits: [[`${payment}/run.ts`, 'if (!hasLapsed(txnState) || deps.reported === undefined) return false;', 'return false;']],
-    test: 'test/wallet/payment.test.ts',
+    test: 'test/wallet/payment/payment.test.ts',
   },
   'a rate of zero is a rate': {
     edits: [['src/wallet/history/rates.ts', 'each.pair === pair && each.rate.gt(0)', 'each.pair === pair']],
-    test: 'test/wallet/payment.test.ts',
+    test: 'test/wallet/payment/payment.test.ts',
   },
   'amounts are not held against the rate': {
     edits: [['src/wallet/quote/quote.ts', 'if (!agrees) throw', 'if (false) throw']],
@@ -141,7 +141,7 @@ export const mutations = {
   'a refusal after a doubt is the end': {
     edits: [[`${payment}/confirm.ts`, 'isRefused = !inDoubt && isRefusal(error)', 'isRefused = isRefusal(error)'],
       [`${payment}/confirm.ts`, 'if (inDoubt || (isRefusal(error) && !isRefused))', 'if (!isRefused && (inDoubt || isRefusal(error)))']],
-    test: 'test/wallet/payment.test.ts',
+    test: 'test/wallet/payment/payment.test.ts',
   },
   'leases are not renewed while a request is out': {
     edits: [[`${payment}/payment.ts`, 'return every(leaseMs / 3, () => void journal.renew(claim).catch(() => undefined));', 'return () => undefined;']],
@@ -149,11 +149,11 @@ export const mutations = {
   },
   'a quote that was over when the answer came was over when it was confirmed': {
     edits: [[`${payment}/settling.ts`, 'const sentAtService = service.serviceNow() - (now() - sentAt);', 'const sentAtService = service.serviceNow();']],
-    test: 'test/wallet/payment.test.ts',
+    test: 'test/wallet/payment/payment.test.ts',
   },
   'a clock that is moved forward opens a new day': {
     edits: [['src/wallet/limits/limits.ts', 'earliest: Math.min(machineNow, serviceNow)', 'earliest: machineNow']],
-    test: 'test/wallet/payment.test.ts',
+    test: 'test/wallet/payment/payment.test.ts',
   },
   'the list is read until its pages say that they are all': {
     edits: [['src/api/pages.ts', 'const isLast = received === total && repeated === 0 && rows.length < Math.min(from.size, usualPageSize);', 'const isLast = received >= (total ?? 0);']],
@@ -167,7 +167,7 @@ export const mutations = {
       ['src/store/database/sqlite-database.ts', '  const plain =', '  let at = 0;\n  const plain ='],
       ['src/store/database/sqlite-database.ts', 'Present ? now() +', 'Present ? at +'],
       ['src/store/database/sqlite-database.ts', 'now: async () => now(),', 'now: async () => at,']],
-    test: 'test/store/journal.test.ts',
+    test: 'test/store/journal/journal.test.ts',
   },
   'a refusal because of another confirmation is a refusal': {
     edits: [[`${payment}/confirm.ts`, ' && !saysUnderWay(error)', '']],
@@ -176,18 +176,18 @@ export const mutations = {
   },
   'what another process has taken over was not let go': {
     edits: [[`${payment}/payment.ts`, 'known = end.lost;', '']],
-    test: 'test/wallet/payment.test.ts',
+    test: 'test/wallet/payment/payment.test.ts',
   },
   'a payment in doubt that is cancelled had lapsed': {
     edits: [[`${payment}/cancel-quote.ts`, 'if (intent?.txnId === txn.txnId && wasConfirmed(intent)) throw inDoubt(intent, txn);', '']],
-    test: 'test/wallet/cancel-quote.test.ts',
+    test: 'test/wallet/payment/cancel-quote.test.ts',
   },
   'a journal takes any move': {
     edits: [['src/store/journal/steps.ts', 'if (after.step !== before.step && !moves.some(isMove)) {', 'if (false) {']],
-    test: 'test/store/journal.test.ts',
+    test: 'test/store/journal/journal.test.ts',
   },
   'a journal takes what cannot be': {
     edits: [['src/store/journal/steps.ts', 'if (broken === undefined) return intent;', 'return intent;']],
-    test: 'test/store/journal.test.ts',
+    test: 'test/store/journal/journal.test.ts',
   },
 };

@@ -1,0 +1,339 @@
+// The transport over real sockets: what comes whole, what breaks off, and whether the request had left.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { HttpRequest } from '../../../src/api/transport.js';
+import type { NetworkTransport } from '../../../src/api/network/exchange.js';
+import { networkTransport } from '../../../src/api/network/network.js';
+import { nodeTransport } from '../../../src/api/network/node.js';
+import { undiciTransport } from '../../../src/api/network/undici.js';
+
+async function listening(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  return address.port;
+}
+
+interface Options {
+  readonly env?: Record<string, string>;
+  readonly timeoutMs?: number;
+}
+
+type Open = (options?: Options) => NetworkTransport;
+
+const opened =
+  (make: (options: Required<Options>) => NetworkTransport): Open =>
+  ({ env = {}, timeoutMs = 5_000 } = {}) => {
+    const made = make({ env, timeoutMs });
+    onTestFinished(() => made.close());
+    return made;
+  };
+
+const ofNode = opened(({ timeoutMs }) => nodeTransport(timeoutMs));
+const ofUndici = opened(undiciTransport);
+const ofCommand = opened(networkTransport);
+const all: readonly [string, Open][] = [['Node', ofNode], ['undici', ofUndici]];
+
+const get = (url: string, more: Partial<HttpRequest> = {}): HttpRequest =>
+  ({ method: 'GET', url, headers: {}, ...more });
+
+async function served(listener: RequestListener): Promise<string> {
+  return `http://127.0.0.1:${await listening(createServer(listener))}`;
+}
+
+/** What a raw server sends back to the first bytes of each connection before it closes it. */
+async function sends(text: string): Promise<string> {
+  const server = createTcpServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(text)));
+  return `http://127.0.0.1:${await listening(server)}`;
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+describe.for(all)('the transport of %s', ([, transport]) => {
+  describe('a whole answer', () => {
+    test('comes with status, headers and text, and the request arrives to the letter', async () => {
+      const seen: Record<string, unknown>[] = [];
+      const url = await served(async (request, response) => {
+        const { method, url: target, headers } = request;
+        seen.push({ method, url: target, type: headers['content-type'], body: await bodyOf(request) });
+        response.writeHead(418, { 'Content-Type': 'text/plain', 'X-Two': ['a', 'b'] }).end('Sờ mó — ₫');
+      });
+      const answer = await transport()({
+        method: 'POST',
+        url: `${url}/api/v2/x?a=1&b=%20`,
+        headers: { 'content-type': 'application/json' },
+        body: '{"note":"Lê — ₫"}',
+      });
+      expect(answer).toMatchObject({ status: 418, body: 'Sờ mó — ₫' });
+      expect(answer.headers).toMatchObject({ 'content-type': 'text/plain', 'x-two': 'a, b' });
+      expect(seen).toEqual([
+        { method: 'POST', url: '/api/v2/x?a=1&b=%20', type: 'application/json', body: '{"note":"Lê — ₫"}' },
+      ]);
+    });
+
+    test('may be empty, also for a PUT without a body', async () => {
+      const lengths: (string | undefined)[] = [];
+      const url = await served((request, response) => {
+        lengths.push(request.headers['content-length']);
+        response.writeHead(204).end();
+      });
+      expect(await transport()({ method: 'PUT', url, headers: {} })).toMatchObject({ status: 204, body: '' });
+      expect(lengths).toEqual(['0']);
+    });
+
+    const packed: [string, (text: string) => Buffer][] = [
+      ['gzip', gzipSync],
+      ['deflate', deflateSync],
+      ['br', brotliCompressSync],
+      ['identity', Buffer.from],
+      ['br, x-gzip', (text) => gzipSync(brotliCompressSync(text))],
+    ];
+    test.for(packed)('is unpacked where somebody has packed it: %s', async ([coding, pack]) => {
+      const url = await served((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(pack('{"note":"Lê"}')));
+      expect((await transport()(get(url))).body).toBe('{"note":"Lê"}');
+    });
+
+    test.for([['gzip', '{}'], ['zstd', '{}'], ['gzip', gzipSync('{}').subarray(0, 12)]] as const)(
+      'is none where it cannot be unpacked: %s',
+      async ([coding, body]) => {
+        const url = await served((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(body));
+        await expect(transport()(get(url))).rejects.toMatchObject({ message: 'the answer could not be unpacked', requestSent: true });
+      },
+    );
+
+    test('is taken as it is when it is a redirect', async () => {
+      const paths: (string | undefined)[] = [];
+      const url = await served((request, response) => {
+        paths.push(request.url);
+        response.writeHead(302, { location: '/elsewhere' }).end();
+      });
+      expect(await transport()(get(`${url}/here`))).toMatchObject({ status: 302, headers: { location: '/elsewhere' } });
+      expect(paths).toEqual(['/here']);
+    });
+
+    test('leaves the connection open for the next request', async () => {
+      const ports = new Set<number | undefined>();
+      const url = await served((request, response) => {
+        ports.add(request.socket.remotePort);
+        response.end('{}');
+      });
+      const send = transport();
+      for (let count = 0; count < 3; count += 1) await send(get(url));
+      expect(ports.size).toBe(1);
+    });
+  });
+
+  test('leaves a connection before the service closes it: a request would be lost on it', async () => {
+    const ports = new Set<number | undefined>();
+    const server = createServer((request, response) => {
+      ports.add(request.socket.remotePort);
+      response.end('{}');
+    });
+    server.keepAliveTimeout = 2_000;
+    const url = `http://127.0.0.1:${await listening(server)}`;
+    const send = transport();
+    await send(get(url));
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    await send(get(url));
+    expect(ports.size).toBe(2);
+  });
+
+  describe('an answer that does not come whole', () => {
+    const broken: [string, string, string][] = [
+      ['nothing at all', '', 'the connection broke off'],
+      ['half a head', 'HTTP/1.1 200 OK\r\nContent-Le', 'the connection broke off'],
+      ['less than it promised', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"txnId":', 'the connection broke off'],
+      ['a chunk without its end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"txnId":', 'broke off'],
+      ['something else than HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP'],
+    ];
+    test.for(broken)('%s', async ([, text, why]) => {
+      const failure = transport()(get(await sends(text)));
+      await expect(failure).rejects.toMatchObject({
+        name: 'NetworkError',
+        message: expect.stringContaining(why),
+        requestSent: true,
+      });
+    });
+
+    test('a refused connection: nothing was sent', async () => {
+      const server = createTcpServer();
+      const port = await listening(server);
+      server.close();
+      await once(server, 'close');
+      await expect(transport()(get(`http://127.0.0.1:${port}`))).rejects.toMatchObject({
+        message: 'the connection was refused (ECONNREFUSED)',
+        code: 'ECONNREFUSED',
+        requestSent: false,
+      });
+    });
+
+    test('a host that does not exist: nothing was sent', async () => {
+      await expect(transport()(get('https://no-such-host.invalid'))).rejects.toMatchObject({ requestSent: false });
+    });
+
+    test('TLS where none is spoken: nothing was sent', async () => {
+      const url = (await sends('HTTP/1.1 400 Bad Request\r\n\r\n')).replace('http:', 'https:');
+      await expect(transport()(get(url))).rejects.toMatchObject({ requestSent: false });
+    });
+
+    const slow: [string, (response: ServerResponse) => void][] = [
+      ['no head', () => {}],
+      ['a body that drips', (response) => {
+        response.writeHead(200);
+        const drip = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(drip));
+      }],
+    ];
+    test.for(slow)('within the time for all of it: %s', async ([, answerSlowly]) => {
+      const url = await served((_request, response) => answerSlowly(response));
+      await expect(transport({ timeoutMs: 150 })(get(url))).rejects.toMatchObject({
+        message: 'nothing came within 0.15 s',
+        requestSent: true,
+      });
+      await expect(transport()(get(url, { timeoutMs: 100 }))).rejects.toMatchObject({ code: 'TIMEOUT' });
+    });
+
+    test('larger than anything the service has to say', async () => {
+      const url = await served((_request, response) => {
+        response.on('error', () => {});
+        response.writeHead(200, { 'content-length': 33 * 1024 * 1024 });
+        response.end(Buffer.alloc(33 * 1024 * 1024, ' '));
+      });
+      await expect(transport()(get(url))).rejects.toMatchObject({
+        message: expect.stringContaining('the answer is larger than 32 MB'),
+      });
+    });
+  });
+
+  describe('an interruption', () => {
+    test('while the answer is awaited ends the exchange at once, and it had been sent', async () => {
+      const interruption = new AbortController();
+      const url = await served(() => interruption.abort());
+      await expect(transport()(get(url, { signal: interruption.signal }))).rejects.toMatchObject({
+        code: 'ABORT_ERR',
+        requestSent: true,
+      });
+    });
+
+    test('before the request keeps it from being sent', async () => {
+      const requests: unknown[] = [];
+      const url = await served((request, response) => {
+        requests.push(request.url);
+        response.end();
+      });
+      const send = transport();
+      const signal = AbortSignal.abort();
+      await expect(send(get(`${url}/one`, { signal }))).rejects.toMatchObject({ requestSent: false });
+      await send(get(`${url}/two`));
+      expect(requests).toEqual(['/two']);
+    });
+
+    test('while the connection is being made keeps it from being sent', async () => {
+      const requests: unknown[] = [];
+      const url = await served((request, response) => {
+        requests.push(request.url);
+        response.end();
+      });
+      const interruption = new AbortController();
+      const send = transport();
+      await send(get(`${url}/first`));
+      const other = transport();
+      const failure = other(get(`${url}/one`, { signal: interruption.signal }));
+      interruption.abort();
+      await expect(failure).rejects.toMatchObject({ requestSent: false });
+      await other(get(`${url}/two`));
+      expect(requests).toEqual(['/first', '/two']);
+    });
+  });
+
+  test('closing ends what is open, and may come before the first request', async () => {
+    const send = transport();
+    await send.close();
+    const url = await served(() => void send.close());
+    const other = send(get(url));
+    await expect(other).rejects.toMatchObject({ name: 'NetworkError' });
+  });
+
+  test('a header that HTTP cannot carry is refused before anything is sent', async () => {
+    const failure = transport()(get('http://127.0.0.1:9', { headers: { 'x-api-key': 'a\nb' } }));
+    await expect(failure).rejects.toMatchObject({ name: 'NetworkError', requestSent: false });
+  });
+});
+
+describe.for([['undici', ofUndici], ['a command', ofCommand]] as const)('a proxy in the environment of %s', ([, transport]) => {
+  async function proxy(): Promise<{ address: string; asked: string[] }> {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(502).end();
+    });
+    server.on('connect', (request, socket) => {
+      asked.push(`CONNECT ${request.url}`);
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    });
+    return { address: `127.0.0.1:${await listening(server)}`, asked };
+  }
+
+  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
+  test.for(names)('%s is used for https, by tunnel', async (name) => {
+    const { address, asked } = await proxy();
+    for (const value of [address, `http://${address}`]) {
+      const failure = transport({ env: { [name]: value } })(get('https://pay.example.test/x'));
+      await expect(failure).rejects.toMatchObject({ name: 'NetworkError', requestSent: false });
+    }
+    expect(asked).toEqual(Array(2).fill('CONNECT pay.example.test:443'));
+  });
+
+  test('is passed by for hosts in NO_PROXY', async () => {
+    const { address, asked } = await proxy();
+    const send = transport({ env: { HTTPS_PROXY: address, no_proxy: 'localhost,.invalid' } });
+    await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({ requestSent: false });
+    expect(asked).toEqual([]);
+  });
+
+  test('never sees what goes to this machine', async () => {
+    const { address, asked } = await proxy();
+    const url = await served((_request, response) => response.end('here'));
+    const send = transport({ env: { HTTP_PROXY: address, HTTPS_PROXY: address, ALL_PROXY: address } });
+    expect(await send(get(url))).toMatchObject({ body: 'here' });
+    expect(await send(get(url.replace('127.0.0.1', 'shop.localhost')))).toMatchObject({ body: 'here' });
+    expect(asked).toEqual([]);
+  });
+
+  test('that is no address is said to be none', async () => {
+    const send = transport({ env: { HTTPS_PROXY: 'http://:::' } });
+    await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({
+      message: expect.stringContaining('proxy'),
+      requestSent: false,
+    });
+  });
+});
+
+test('a command goes on with undici after its first requests, and no request is lost or sent twice on the way', async () => {
+  const seen: (string | undefined)[] = [];
+  const url = await served((request, response) => {
+    seen.push(request.url);
+    response.end(request.url);
+  });
+  const send = ofCommand();
+  const paths = Array.from({ length: 40 }, (_, index) => `/${index}`);
+  const answers = await Promise.all(paths.map((path) => send(get(`${url}${path}`))));
+  expect(answers.map(({ body }) => body)).toEqual(paths);
+  expect(seen.toSorted()).toEqual(paths.toSorted());
+});

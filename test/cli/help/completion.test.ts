@@ -1,0 +1,173 @@
+// Completion: the scripts that are committed, what they are answered, and real shells that run them.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Database from 'libsql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answer } from '../../../src/complete.js';
+import { complete } from '../../../src/cli/help/complete.js';
+import { completionScript, shells } from '../../../src/cli/help/completion-scripts.js';
+import { manualPage } from '../../../src/cli/help/manual-page.js';
+import { pagesOf, type Page } from '../../../src/cli/help/pages.js';
+import { tree } from '../../../src/cli/table.js';
+
+const root = resolve(import.meta.dirname, '../../..');
+let pages: Page[];
+beforeAll(async () => {
+  pages = await pagesOf(tree);
+});
+
+test.for(shells)('the committed %s script is current (npm run completions makes it)', (shell) => {
+  expect(readFileSync(join(root, `completions/svcpay.${shell}`), 'utf8')).toBe(completionScript(shell));
+});
+
+test('the committed manual is current (npm run man makes it)', () => {
+  expect(readFileSync(join(root, 'man/svcpay.1'), 'utf8')).toBe(manualPage(pages));
+});
+
+test('every command that runs has a summary and at least one example', () => {
+  const bare = pages.filter(({ summary, runs, examples }) => summary === '' || (runs && examples.length === 0));
+  expect(bare.map(({ path }) => path)).toEqual([]);
+});
+
+test('every option and argument of every command says what it is for', () => {
+  const silent = pages.flatMap(({ path, flags, arguments: slots }) => [...flags, ...slots].filter(({ summary }) => summary === '').map(() => path));
+  expect(silent).toEqual([]);
+});
+
+describe('the word at the cursor', () => {
+  const offered = (...words: string[]): 'files' | string[] => {
+    const found = complete(words, pages, (kind) => [{ text: `a-${kind}` }]);
+    return found === 'files' ? found : found.map(({ text }) => text);
+  };
+  const cases: [words: string[], offers: string[] | 'files'][] = [
+    [['sw'], ['swap']],
+    [['--json', 'sw'], ['swap']],
+    [['--profile', 'x', 'sw'], ['swap']],
+    [['pa'], ['pay', 'payout']],
+    [['send', 'li'], ['lightning']],
+    [['pay', 'li'], ['lightning']],
+    [['send', 'lightning', '--max-f'], ['--max-fee']],
+    [['send', 'lightning', '--qui'], ['--quiet']],
+    [['send', '--ref', ''], ['a-reference']],
+    [['send', '--note', ''], []],
+    [['send', 'lightning', ''], []],
+    [['send', '--from', ''], ['a-wallet']],
+    [['wallets', ''], ['a-wallet']],
+    [['--profile', ''], ['a-profile']],
+    [['profiles', 'use', ''], ['a-profile']],
+    [['payout', '--recipient', ''], ['a-recipient']],
+    [['tx', 'watch', 'one', ''], ['a-transaction']],
+    [['tx', 'get', 'one', ''], []],
+    [['tx', 'list', '--state', 'comp'], ['completed']],
+    [['tx', 'list', '--state=comp'], ['--state=completed']],
+    [['tx', 'list', '--dest-method', 'light'], ['lightning']],
+    [['payout', '--country', 'V'], ['VN']],
+    [['-o', 'jso'], ['json', 'jsonl']],
+    [['--output', 'jso'], ['json', 'jsonl']],
+    [['tx', 'export', '-o', 'h'], ['hledger']],
+    [['wallets', '-o', 'h'], []],
+    [['tx', 'cancel', '--fields', 'txnId,txnSt'], ['txnId,txnState']],
+    [['payout', '--institution', ''], ['a-institution']],
+    [['payout', 'institutions', 'V'], ['VN']],
+    [['payout', '--sender-country', 'D'], ['DE', 'DJ', 'DK', 'DM', 'DO', 'DZ']],
+    [['sandbox', 'snapshot', 'load', ''], ['a-snapshot']],
+    [['batch', ''], 'files'],
+    [['payout', '--from-file', ''], 'files'],
+    [['config', 'get', 'base'], ['base-url']],
+    [['completion', 'f'], ['fish']],
+    [['help', 'exit'], ['exit-codes']],
+    [['help', 'send', 'li'], ['lightning']],
+    [['nosuch', ''], []],
+  ];
+  test.for(cases)('%j becomes %j', ([words, offers]) => {
+    expect(offered(...words)).toEqual(offers);
+  });
+});
+
+describe('in a real shell', () => {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-completion-'));
+  const env = { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, HOME: home, SVCPAY_HOME: home, LANG: 'C.UTF-8' };
+  beforeAll(() => {
+    mkdirSync(join(home, 'bin'));
+    symlinkSync(join(root, 'bin/svcpay.js'), join(home, 'bin/svcpay'));
+    writeFileSync(join(home, 'rows.csv'), '');
+    const config = { profiles: { main: {}, trial: {} }, recipients: { 'Le Van A': {}, 'Le Thi B': {} } };
+    writeFileSync(join(home, 'config.json'), JSON.stringify(config));
+    writeFileSync(join(home, 'seen-ids.json'), JSON.stringify({ seen: [{ scope: 's', txnId: 'ad79a67a-5e07' }] }));
+    writeFileSync(join(home, 'seen-wallets.json'), JSON.stringify({ wallets: ['BTC', 'VND'] }));
+    writeFileSync(join(home, 'seen-institutions.json'), JSON.stringify({ institutions: { VN: { 970436: 'Vietcombank' } } }));
+    const state = new Database(join(home, 'sandbox.db'));
+    state.exec("CREATE TABLE snapshot (id INTEGER, name TEXT); INSERT INTO snapshot VALUES (1, 'funded')");
+    state.close();
+  });
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  /** On a machine without the shell nothing is shown to hold; where all is checked, that is a failure. */
+  const isLeftOut = (shell: string): boolean => {
+    if (existsSync(`/usr/bin/${shell}`) || existsSync(`/bin/${shell}`) || process.env['CI'] === 'true') return false;
+    console.warn(`${shell} is not installed: the tests that need it step aside.`);
+    return true;
+  };
+  const script = (shell: string): string => join(root, `completions/svcpay.${shell}`);
+
+  const cases: [line: string, offers: string[]][] = [
+    ['svcpay sw', ['swap']],
+    ['svcpay tx list --state comp', ['completed']],
+    ['svcpay --profile ', ['main', 'trial']],
+    ['svcpay tx get ', ['ad79a67a-5e07']],
+    ['svcpay wallets V', ['VND']],
+    ['svcpay payout --institution ', ['970436']],
+    ['svcpay sandbox snapshot load ', ['funded']],
+    ['svcpay batch r', ['rows.csv']],
+    ['svcpay send lightning ', []],
+    ['svcpay tx export --out', ['--output']],
+  ];
+
+  const bashWords = (line: string): string =>
+    `source '${script('bash')}'; cd '${home}'; COMP_WORDS=(${line.endsWith(' ') ? `${line}''` : line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  test.skipIf(isLeftOut('bash')).for(cases)('bash: "%s" becomes %j', ([line, offers]) => {
+    expect(linesOf(execFileSync('bash', ['-c', bashWords(line)], { encoding: 'utf8', env }))).toEqual(offers);
+  });
+
+  test.skipIf(isLeftOut('bash'))('bash takes a word apart at =, and gets back what stands behind it; a name with spaces is quoted', () => {
+    const equals = `source '${script('bash')}'; COMP_WORDS=(svcpay wallets --output = jsonl); COMP_CWORD=4; _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    expect(linesOf(execFileSync('bash', ['-c', equals], { encoding: 'utf8', env }))).toEqual(['jsonl']);
+    expect(linesOf(execFileSync('bash', ['-c', bashWords('svcpay recipients remove Le')], { encoding: 'utf8', env }))).toEqual([
+      'Le\\ Van\\ A',
+      'Le\\ Thi\\ B',
+    ]);
+  });
+
+  test.skipIf(isLeftOut('fish')).for(cases)('fish: "%s" becomes %j', ([line, offers]) => {
+    const command = `source '${script('fish')}'; cd '${home}'; complete --do-complete '${line}'`;
+    const lines = linesOf(execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }));
+    expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
+  });
+
+  test('PowerShell is not at hand: its script is whole, asks with the words, and keeps file names to where they belong', () => {
+    const lines = completionScript('powershell');
+    for (const [open, close] of ['{}', '()', '[]']) expect(lines.split(open ?? '').length).toBe(lines.split(close ?? '').length);
+    expect(lines).toContain('Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {');
+    expect(lines.indexOf("-contains ':files') { return }")).toBeGreaterThan(lines.indexOf('svcpay __complete powershell @words'));
+    expect(lines.indexOf("-eq 0) { return '' }")).toBeGreaterThan(lines.indexOf("-contains ':files'"));
+    const told = (...words: string[]): string => answer(['powershell', ...words], pages, env, () => Database);
+    expect(told('completion', "''").split('\n')[0]).toBe('bash\t');
+    expect(told('batch', "''")).toBe(':files\n');
+    expect(told('send', 'lightning', "''")).toBe('');
+  });
+
+  /** zsh completes only at a terminal; compadd is replaced so that it tells what it was handed. */
+  const zshLine = (line: string): string => `
+    autoload -Uz compinit; compinit -u -D; source '${script('zsh')}'; cd '${home}'
+    _describe() { local -a given; given=("\${(@P)2}"); print -rl -- "\${(@)given%%:*}" }
+    _files() { print -rl -- *(N) | grep "^\${words[CURRENT]}" }
+    words=(${line.endsWith(' ') ? `${line}''` : line}); CURRENT=\${#words}; _svcpay`;
+  test.skipIf(isLeftOut('zsh')).for(cases)('zsh: "%s" becomes those of %j that begin so', ([line, offers]) => {
+    const { stdout } = spawnSync('zsh', ['-f', '-c', zshLine(line)], { encoding: 'utf8', env });
+    expect(linesOf(stdout)).toEqual(offers);
+  });
+});
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');

@@ -1,0 +1,26 @@
+// The menu of the home screen: which command line each way through it comes to.
+import { expect, test } from 'vitest';
+import { askWhatNext } from '../../../src/cli/overview/home-menu.js';
+import { back } from '../../../src/terminal/ask/ask.js';
+import { actor } from '../../support/actor.js';
+
+async function chosen(answer: string, isPending = false) {
+  const words = await askWhatNext({ ask: actor([`COMMAND ${answer}`]).ask, isPending, isReached: true });
+  return words === back ? 'left' : words.join(' ');
+}
+
+test.each([
+  ['<', 'left'],
+  ['receive', 'receive'],
+  ['send', 'send'],
+  ['swap', 'swap'],
+  ['pay out', 'payout'],
+  ['history', 'tx list'],
+])('the menu, answered %s, is %s', async (answer, line) => {
+  expect(await chosen(answer)).toBe(line);
+});
+
+test('the menu offers to resume only where something is pending', async () => {
+  expect(await chosen('resume', true)).toBe('tx resume');
+  await expect(chosen('resume')).rejects.toThrow('does not offer resume');
+});

@@ -1,0 +1,326 @@
+// The questions of a payout as a machine: which is asked after which, what a step back forgets, what is never asked.
+import Big from 'big.js';
+import { describe, expect, test } from 'vitest';
+import type { Institution } from '../../../src/api/types.js';
+import { parseRecipientName, type Recipient } from '../../../src/store/profile/profiles.js';
+import { back } from '../../../src/terminal/ask/ask.js';
+import { readDraft, type Draft } from '../../../src/cli/payout/payout-draft.js';
+import { missingFlags, payoutOptions } from '../../../src/cli/payout/payout-options.js';
+import { payoutChanges } from '../../../src/cli/payout/payout-change.js';
+import { askPayout } from '../../../src/cli/payout/payout-wizard.js';
+import { readAll, type RawValues } from '../../../src/cli/define.js';
+import { actor, type Script } from '../../support/actor.js';
+
+const institutions: readonly Institution[] = [
+  { institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' },
+  { institutionCode: 'MOMO', institutionType: 'mobile', institutionName: 'MoMo' },
+];
+
+const leVanA: Recipient = {
+  method: 'vnd-instant',
+  country: 'VN',
+  institutionCode: '970436',
+  institutionName: 'Vietcombank',
+  acctNum: '0123456789',
+  acctName: 'LE VAN A',
+  party: { type: 'individual', legalFullName: 'Le Van A', countryCode: 'VN' },
+};
+
+const draftOf = (flags: RawValues, recipients: Readonly<Record<string, Recipient>> = {}): Draft =>
+  readDraft(readAll(payoutOptions, flags), recipients, undefined);
+
+async function played(script: Script, flags: RawValues = {}, book: Readonly<Record<string, Recipient>> = {}) {
+  const { ask, complaints, shown, left } = actor(script);
+  const lookedUp: string[] = [];
+  const draft = await askPayout(draftOf(flags, book), {
+    ask,
+    institutions: async (country) => {
+      lookedUp.push(country);
+      return country === 'VN' ? institutions : [];
+    },
+    recipients: book,
+    parseName: parseRecipientName,
+    mayKeep: true,
+  });
+  expect(left()).toEqual([]);
+  return { draft, complaints, lookedUp, shown };
+}
+
+const recipient = [
+  'recipient-type person',
+  'recipient-name',
+  'recipient-country Vietnam',
+  'recipient-phone +84 912 345 678',
+  'recipient-address',
+];
+const sender = ['sender-type business', 'sender-name Acme Ltd', 'sender-country Germany', 'sender-phone', 'sender-address 1 High St'];
+const funds = ['purpose 1', 'source 2', 'relationship 3'];
+const account = ['country vietnam', 'institution vietcom', 'acct-num 0123 456 789', 'acct-name LE VAN A'];
+const whole = [...account, ...recipient, ...sender, ...funds, 'amount 500000'];
+const keepNothing = ['yes do not', 'yes'];
+
+const senderFlags = { senderType: 'individual', senderName: 'Jane Roe', senderCountry: 'DE' };
+const destinationFlags = {
+  country: 'VN',
+  institution: '970436',
+  acctNum: '0123456789',
+  acctName: 'LE VAN A',
+  recipientType: 'individual',
+  recipientName: 'Le Van A',
+  recipientCountry: 'VN',
+};
+const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '500000vnd' };
+
+describe('the wizard', () => {
+  test('asks for everything in order, and takes what only one answer can be', async () => {
+    const { draft, shown } = await played([...whole, ...keepNothing]);
+    const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'];
+    const titles = [...parts.map((part, index) => `  Payout · step ${index + 1} of 6 · ${part}`), '  Payout'];
+    expect([...new Set(shown.map(([title]) => title))]).toEqual(titles);
+    expect(draft).toMatchObject({
+      method: { code: 'vnd-instant' },
+      institution: '970436',
+      acctNum: '0123456789',
+      recipientName: 'LE VAN A',
+      recipientPhone: '+84912345678',
+      recipientAddress: undefined,
+      senderType: 'business',
+      senderAddress: '1 High St',
+      purpose: 1,
+      amount: { ccy: 'VND' },
+      keepSender: false,
+      keepAs: '',
+    });
+  });
+
+  test('folds what is answered to a line a step, over the question that is next', async () => {
+    const { shown } = await played([...whole, ...keepNothing]);
+    expect(shown.at(-3)).toEqual([
+      '  Payout · step 6 of 6 · Amount',
+      '  ✓ Vietnam · vnd-instant · within minutes',
+      '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
+      '  ✓ LE VAN A · Vietnam · +84912345678',
+      '  ✓ sender: business · Acme Ltd · Germany · 1 High St',
+      '  ✓ purpose 1 · source 2 · relationship 3',
+    ]);
+    const kept = await played(['recipient Le', 'purpose <', 'recipient <'], senderFlags, { 'Le Van A': leVanA });
+    expect(kept.shown).toEqual([
+      ['  Payout · step 1 of 6 · Where to', '  ✓ sender: Jane Roe · Germany (kept)'],
+      [
+        '  Payout · step 5 of 6 · Codes',
+        '  ✓ Vietnam · vnd-instant · within minutes',
+        '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
+        '  ✓ Le Van A · Vietnam                   ✓ sender: Jane Roe · Germany (kept)',
+      ],
+      ['  Payout · step 1 of 6 · Where to', '  ✓ sender: Jane Roe · Germany (kept)'],
+    ]);
+  });
+
+  test('asks for the method where there are several, and then for institutions of its kind', async () => {
+    const start = ['country nigeria', 'method mobile', 'institution OPAY', 'institution-name', 'acct-num +2348012345678'];
+    const { draft } = await played([...start, 'acct-name <', 'acct-num <', 'institution <', 'method <', 'country <']);
+    expect(draft).toBe(back);
+  });
+
+  test('offers the institutions of the method alone', async () => {
+    await expect(played(['country vietnam', 'institution momo'])).rejects.toThrow('does not offer momo');
+  });
+
+  test('asks for name and code where the service lists no institutions', async () => {
+    const lost = ['country kenya', 'institution MPESA', 'institution-name <', 'institution MPESA', 'institution-name M-Pesa'];
+    const { draft } = await played([...lost, 'acct-num <', 'institution <', 'country <']);
+    expect(draft).toBe(back);
+  });
+
+  const wandering = [
+    'country kenya',
+    'institution <',
+    'country vietnam',
+    'institution vietcom',
+    'acct-num 1',
+    'acct-num 0123',
+    'acct-name <',
+    'acct-num <',
+    'institution vietcom',
+    'acct-num 0123456789',
+    'acct-name LE VAN A',
+  ];
+
+  test('goes back over what was not asked, and forgets what came after', async () => {
+    const { draft, lookedUp } = await played([
+      ...wandering, ...recipient, ...sender, ...funds, 'amount 500000', ...keepNothing,
+    ]);
+    expect(draft).toMatchObject({ country: { code: 'VN' }, method: { code: 'vnd-instant' }, acctNum: '0123456789' });
+    expect(lookedUp).toEqual(['KE', 'VN', 'VN']);
+  });
+
+  test('goes back from the last question to the one before', async () => {
+    const { draft } = await played([...whole, 'yes keep', 'yes <', 'yes do not', 'yes Le Van A']);
+    expect(draft).toMatchObject({ keepSender: false, keepAs: 'Le Van A' });
+  });
+
+  const kenya = [
+    'country kenya',
+    'institution MPESA',
+    'institution-name',
+    'acct-num 0712345678',
+    'acct-num 254712345678',
+    'acct-name WANJIKU',
+    'recipient-type person',
+    'recipient-name',
+    'recipient-country kenya',
+    'recipient-phone 0712345678',
+    'recipient-phone',
+    'recipient-address',
+  ];
+  const badFunds = ['purpose one', 'purpose 1', 'source 2', 'relationship 3', 'amount 5vnd', 'amount 5'];
+
+  test('says at once what is wrong with an answer, and asks again', async () => {
+    const { complaints } = await played([
+      ...kenya,
+      ...sender,
+      ...badFunds,
+      ...keepNothing,
+    ]);
+    expect(complaints).toEqual([
+      '"0712345678" is not a mobile number with the country code: it has to begin with +254.',
+      '"0712345678" has no country code. Write it as in +84 912 345 678.',
+      '"one" is not a whole number from 0 to 999999.',
+      '"5vnd" is an amount of VND, but KES is needed here. Write 25kes.',
+    ]);
+  });
+
+  test('asks only for what the flags leave open', async () => {
+    const { draft } = await played(['acct-num 0123456789', 'amount 500000', 'yes'], {
+      ...destinationFlags,
+      ...senderFlags,
+      ...fundsFlags,
+      acctNum: undefined,
+      amount: undefined,
+    });
+    expect(draft).toMatchObject({ acctNum: '0123456789', keepAs: '' });
+  });
+
+  test('offers the countries that pay out the currency of the amount', async () => {
+    const flags = { amount: '500kes' };
+    await expect(played(['country vietnam'], flags)).rejects.toThrow('does not offer vietnam: Kenya (KES)');
+  });
+
+  test('offers an answer that was taken back again', async () => {
+    const { draft } = await played([...account, 'recipient-type <', 'acct-name <', 'acct-num', 'acct-name', ...recipient, ...sender, ...funds, 'amount 5', ...keepNothing]);
+    expect(draft).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN A' });
+  });
+
+  test('offers the code numbers that were used for the same recipient', async () => {
+    const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
+    const { draft } = await played(['recipient Le', ...sender, 'purpose', 'source', 'relationship 3', 'amount 500000', 'yes do not'], {}, { 'Le Van A': known });
+    expect(draft).toMatchObject({ purpose: 7, source: 8, relationship: 3 });
+  });
+
+  test('takes the kind of a method for the method of the country', async () => {
+    expect(draftOf({ method: 'mobile', country: 'KE' })).toMatchObject({ method: { code: 'ke-kes-mobile' } });
+    await expect(played(['country vietnam'], { method: 'mobile' })).rejects.toThrow('does not offer vietnam: Benin');
+    expect(() => draftOf({ method: 'mobile', country: 'VN' })).toThrow('There is no such payout to Vietnam: use vnd-instant.');
+  });
+
+  test('starts with the address book, which answers all about the recipient', async () => {
+    const { draft } = await played(['recipient Le', ...sender, ...funds, 'amount 500000', 'yes do not'], {}, { 'Le Van A': leVanA });
+    expect(draft).toMatchObject({ chosen: 'Le Van A', acctNum: '0123456789', recipientCountry: 'VN' });
+  });
+
+  test('asks everything for somebody who is not in the address book', async () => {
+    const { draft } = await played(['recipient Somebody new', ...whole, ...keepNothing], {}, { 'Le Van A': leVanA });
+    expect(draft).toMatchObject({ chosen: '' });
+  });
+});
+
+describe('after a no', () => {
+  const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
+  const changed = async (name: string, script: Script) => {
+    const { ask, left } = actor(script);
+    const nothing = { institutions: async () => institutions, recipients: {}, parseName: parseRecipientName, mayKeep: false };
+    const before = draftOf(complete);
+    const forgotten = payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
+    const draft = await askPayout(forgotten, { ...nothing, ask }, before);
+    expect(left()).toEqual([]);
+    return draft;
+  };
+
+  test('one answer is given again and the others stay', async () => {
+    const draft = await changed('amount', ['amount 70000']);
+    expect(draft).toMatchObject({ acctNum: '0123456789', senderName: 'Jane Roe', purpose: 1, amount: { value: new Big(70_000) } });
+  });
+
+  test('what was answered before is offered again', async () => {
+    expect(await changed('amount', ['amount'])).toMatchObject({ amount: { value: new Big(500_000) } });
+  });
+
+  test('another account means another amount, and the way back leads out', async () => {
+    expect(await changed('account', ['country <'])).toBe(back);
+    expect(await changed('account', [...account, 'amount 5'])).toMatchObject({ acctName: 'LE VAN A', recipientName: 'Le Van A' });
+  });
+});
+
+describe('the flags', () => {
+  test('leave nothing to ask when all that is needed is given', () => {
+    expect(missingFlags(draftOf({ ...destinationFlags, ...senderFlags, ...fundsFlags }))).toEqual([]);
+  });
+
+  test('that are missing are all named', () => {
+    expect(missingFlags(draftOf({ country: 'NG', amount: '5000', ...senderFlags }))).toEqual([
+      '--method CODE',
+      '--institution CODE',
+      '--acct-num NUMBER',
+      '--acct-name NAME',
+      '--recipient-type individual|business',
+      '--recipient-name NAME',
+      '--recipient-country CC',
+      '--purpose N',
+      '--source N',
+      '--relationship N',
+    ]);
+  });
+
+  test('a recipient of the address book stands for all about the destination', () => {
+    const draft = draftOf({ recipient: 'Le Van A', ...senderFlags, ...fundsFlags }, { 'Le Van A': leVanA });
+    expect(missingFlags(draft)).toEqual([]);
+  });
+
+  const wrong: { why: string; flags: RawValues; says: string | RegExp }[] = [
+    { why: 'an unknown country', flags: { country: 'FR' }, says: /no payouts to "FR"/ },
+    { why: 'an unknown method', flags: { method: 'sepa' }, says: /no payout method "sepa"/ },
+    { why: 'a method of another country', flags: { country: 'VN', method: 'krw-bank' }, says: /not to Vietnam: use vnd-instant/ },
+    { why: 'an amount in another currency', flags: { country: 'VN', amount: '500usd' }, says: /amount of USD, but VND/ },
+    { why: 'an amount of nothing in particular', flags: { amount: '500' }, says: /"500" of what/ },
+    { why: 'an amount that no country pays out', flags: { amount: '500sat' }, says: /Payouts are in CAD, INR, .*write it as in 500000vnd/ },
+    { why: 'a phone without country code', flags: { senderPhone: '0912345678' }, says: /no country code/ },
+    { why: 'a mobile number of another country', flags: { country: 'KE', acctNum: '+84912345678' }, says: /begin with \+254/ },
+    { why: 'a name that was copied with the number', flags: { country: 'VN', acctNum: '0123456789 LE VAN A' }, says: /cannot be an account number/ },
+    { why: 'a name without letters', flags: { acctName: '123' }, says: /cannot be a name/ },
+    { why: 'a code that is no number', flags: { purpose: '-1' }, says: /not a whole number/ },
+    { why: 'nobody in the address book', flags: { recipient: 'Bob' }, says: /no "Bob" in your address book/ },
+    { why: 'an inherited name', flags: { recipient: 'toString' }, says: /no "toString"/ },
+    { why: 'an account besides the recipient', flags: { recipient: 'Le Van A', acctNum: '1234' }, says: /leave out --acct-num/ },
+  ];
+
+  test.each(wrong)('are refused for $why', ({ flags, says }) => {
+    expect(() => draftOf(flags, { 'Le Van A': leVanA })).toThrow(says);
+  });
+});
+
+describe('the sender of the profile', () => {
+  const kept = { type: 'individual', legalFullName: 'Jane Roe', countryCode: 'DE', contactNumber: '+491512345678' } as const;
+  const senderIn = (flags: RawValues) => readDraft(readAll(payoutOptions, flags), {}, kept);
+
+  test('need not be given again', () => {
+    expect(senderIn({})).toMatchObject({ senderName: 'Jane Roe', senderPhone: '+491512345678' });
+  });
+
+  test('can be changed in one answer', () => {
+    expect(senderIn({ senderCountry: 'FR' })).toMatchObject({ senderName: 'Jane Roe', senderCountry: 'FR' });
+  });
+
+  test('lends nothing to somebody of another name', () => {
+    expect(senderIn({ senderName: 'Acme Ltd' })).toMatchObject({ senderType: undefined, senderPhone: undefined });
+  });
+});

@@ -1,0 +1,77 @@
+// Settings by name: what each takes, what it refuses, and what decides the value in force.
+import { describe, expect, test } from 'vitest';
+import { findKey, readKey } from '../../../src/cli/settings/config-keys.js';
+import { readAll } from '../../../src/cli/define.js';
+import { globalOptions } from '../../../src/cli/globals.js';
+import type { Profile } from '../../../src/store/profile/profiles.js';
+import { resolveSettings } from '../../../src/store/profile/settings.js';
+
+const taken: { key: string; text: string; profile: Profile }[] = [
+  { key: 'base-url', text: 'https://pay.example/api/v2/', profile: { baseUrl: 'https://pay.example' } },
+  { key: 'account', text: 'ne01-7f3a', profile: { account: 'ne01-7f3a' } },
+  { key: 'network', text: 'testnet', profile: { network: 'testnet' } },
+  { key: 'maker', text: 'acme', profile: { maker: 'acme' } },
+  { key: 'sandbox', text: 'false', profile: { sandbox: false } },
+  { key: 'sender.type', text: 'business', profile: { sender: { type: 'business' } } },
+  { key: 'sender.name', text: ' Jane  Roe ', profile: { sender: { legalFullName: 'Jane Roe' } } },
+  { key: 'sender.country', text: 'de', profile: { sender: { countryCode: 'DE' } } },
+  { key: 'sender.phone', text: '+49 151 123-4567', profile: { sender: { contactNumber: '+491511234567' } } },
+  { key: 'sender.address', text: '1 High St', profile: { sender: { address1: '1 High St' } } },
+];
+
+const refused = [
+  { key: 'base-url', text: 'http://pay.example', says: /not encrypted/ },
+  { key: 'base-url', text: 'https://u:p@pay.example', says: /user name or password/ },
+  { key: 'account', text: '../x', says: /cannot be an account id/ },
+  { key: 'network', text: 'moon', says: /use mainnet, testnet, any/ },
+  { key: 'maker', text: 'Acme Pay', says: /small letters/ },
+  { key: 'sandbox', text: 'yes', says: /neither true nor false/ },
+  { key: 'sender.type', text: 'robot', says: /individual, business/ },
+  { key: 'sender.country', text: 'Germany', says: /two letters/ },
+  { key: 'sender.phone', text: '0151123456', says: /no country code/ },
+];
+
+describe('a setting', () => {
+  test.each(taken)('$key takes $text', ({ key, text, profile }) => {
+    expect(findKey(key).change({}, text)).toEqual(profile);
+  });
+
+  test.each(refused)('$key refuses $text', ({ key, text, says }) => {
+    expect(() => findKey(key).change({}, text)).toThrow(says);
+  });
+
+  test('leaves the others as they are, and can be taken away', () => {
+    const profile: Profile = { maker: 'acme', sender: { type: 'business', legalFullName: 'Acme Ltd' } };
+    expect(JSON.parse(JSON.stringify(findKey('sender.name').change(profile, undefined)))).toEqual({
+      maker: 'acme',
+      sender: { type: 'business' },
+    });
+  });
+
+  test.each(['api-key', 'api-secret', 'secret', 'toString'])('%s is none', (key) => {
+    expect(() => findKey(key)).toThrow(/There is no setting/);
+  });
+});
+
+describe('the value in force', () => {
+  const inForce = (key: string, flags: { baseUrl?: string }, env: Record<string, string>, profile: Profile) => {
+    const globals = readAll(globalOptions, flags);
+    const settings = resolveSettings(globals, env, { profiles: { default: profile }, recipients: {} });
+    return readKey(findKey(key), { settings, globals, env });
+  };
+  const profile = { baseUrl: 'https://profile.example' };
+  const env = { SVCPAY_BASE_URL: 'https://env.example' };
+
+  test.each([
+    { flags: { baseUrl: 'https://flag.example' }, env, profile, value: 'https://flag.example', from: 'flag' },
+    { flags: {}, env, profile, value: 'https://env.example', from: 'environment' },
+    { flags: {}, env: {}, profile, value: 'https://profile.example', from: 'profile' },
+    { flags: {}, env: {}, profile: {}, value: null, from: null },
+  ])('of base-url comes from the $from', ({ flags, env, profile, value, from }) => {
+    expect(inForce('base-url', flags, env, profile)).toEqual({ key: 'base-url', value, from });
+  });
+
+  test('of the network has a default that fits the address', () => {
+    expect(inForce('network', {}, {}, profile)).toMatchObject({ value: 'mainnet', from: 'default' });
+  });
+});

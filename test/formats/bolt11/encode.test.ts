@@ -1,0 +1,121 @@
+// BOLT11 encoding: whatever is written is read back the same, in the shortest notation.
+import { getPublicKey } from '@noble/secp256k1';
+import { hex } from '@scure/base';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { encodeBase58Address, encodeSegwitAddress } from '../../../src/formats/address/bitcoin-address.js';
+import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
+import { encodeInvoice, type InvoiceFields } from '../../../src/formats/bolt11/encode.js';
+import { refusal } from '../support.js';
+
+const privateKey = new Uint8Array(32).fill(1);
+const hexBytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(hex.encode);
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+
+const routeHop = fc.record({
+  pubkey: hexBytes(33),
+  shortChannelId: fc
+    .tuple(fc.nat(0xffffff), fc.nat(0xffffff), fc.nat(0xffff))
+    .map(([block, transaction, output]) => `${block}x${transaction}x${output}`),
+  feeBaseMsat: fc.nat(0xffffffff),
+  feeProportionalMillionths: fc.nat(0xffffffff),
+  cltvExpiryDelta: fc.nat(0xffff),
+});
+
+const networks = ['mainnet', 'testnet', 'signet', 'regtest'] as const;
+const fallback = (network: InvoiceFields['network']) => fc.oneof(
+  fc.constant(null),
+  bytes(20).map((hash) => encodeBase58Address(network, 'p2pkh', hash)),
+  bytes(20).map((hash) => encodeBase58Address(network, 'p2sh', hash)),
+  fc.constantFrom(20, 32).chain(bytes).map((program) => encodeSegwitAddress(network, 0, program)),
+  bytes(32).map((program) => encodeSegwitAddress(network, 1, program)),
+);
+const description = fc.string({ unit: 'grapheme', maxLength: 120 }).filter((text) => Buffer.byteLength(text) <= 639);
+
+const anyFields = fc.constantFrom(...networks).chain((network) => fc.record({
+  network: fc.constant(network),
+  amountMsat: fc.oneof(fc.constant(null), fc.bigInt(1n, 2_100_000_000_000_000_000n)),
+  paymentHash: hexBytes(32),
+  paymentSecret: hexBytes(32),
+  purpose: fc.oneof(
+    description.map((text) => ({ description: text, descriptionHash: null })),
+    hexBytes(32).map((hash) => ({ description: null, descriptionHash: hash })),
+  ),
+  timestamp: fc.nat(2 ** 35 - 1),
+  expiry: fc.nat(2 ** 40),
+  minFinalCltvExpiry: fc.nat(5000),
+  features: fc.uniqueArray(fc.constantFrom(8, 9, 17, 24, 25, 48, 49, 99, 201)).map((bits) => ascending([14, ...bits])),
+  routeHints: fc.array(fc.array(routeHop, { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
+  fallbackAddress: fallback(network),
+  metadata: fc.oneof(fc.constant(null), fc.nat(40).chain(hexBytes)),
+}));
+
+function ascending(bits: number[]): number[] {
+  return bits.toSorted((a, b) => a - b);
+}
+
+const plain = {
+  network: 'mainnet', paymentHash: '01'.repeat(32), paymentSecret: '02'.repeat(32), description: 'tea', timestamp: 1,
+} as const;
+
+describe('encodeInvoice', () => {
+  test('writes what decodeInvoice reads, whatever the fields', () => {
+    fc.assert(fc.property(anyFields, ({ purpose, ...rest }) => {
+      const fields = { ...rest, ...purpose };
+      const invoice = encodeInvoice(fields, privateKey);
+      expect(decodeInvoice(invoice)).toEqual({
+        ...fields,
+        invoice,
+        payee: hex.encode(getPublicKey(privateKey)),
+        expiresAt: (fields.timestamp + fields.expiry) * 1000,
+        signature: expect.stringMatching(/^[0-9a-f]{128}$/),
+        recoveryFlag: expect.toSatisfy((flag) => flag === 0 || flag === 1),
+      });
+    }), { numRuns: 200 });
+  });
+
+  test('means an hour, 18 blocks and a required payment secret where nothing is said', () => {
+    expect(decodeInvoice(encodeInvoice(plain, privateKey))).toMatchObject({
+      amountMsat: null, expiry: 3600, minFinalCltvExpiry: 18, features: [8, 14], routeHints: [], fallbackAddress: null,
+    });
+  });
+
+  test.for([
+    [1n, 'lnbc10p1'],
+    [100n, 'lnbc1n1'],
+    [250_000_000n, 'lnbc2500u1'],
+    [2_000_000_000n, 'lnbc20m1'],
+    [967_878_534n, 'lnbc9678785340p1'],
+    [100_000_000_000n, 'lnbc11'],
+  ] as const)('writes %i msat in the shortest notation, %s', ([amountMsat, start]) => {
+    expect(encodeInvoice({ ...plain, amountMsat }, privateKey).startsWith(start)).toBe(true);
+  });
+
+  test('keeps a byte order mark at the start of a description', () => {
+    const description = '\ufefftea';
+    expect(decodeInvoice(encodeInvoice({ ...plain, description }, privateKey))).toMatchObject({ description });
+  });
+
+  test('holds 639 bytes of description and not one more', () => {
+    const longest = `${'é'.repeat(319)}.`;
+    const invoice = encodeInvoice({ ...plain, description: longest }, privateKey);
+    expect(decodeInvoice(invoice).description).toBe(longest);
+    expect(refusal(() => encodeInvoice({ ...plain, description: `${longest}.` }, privateKey))).toContain('639 bytes');
+  });
+
+  test('signs the same fields the same way each time', () => {
+    expect(encodeInvoice(plain, privateKey)).toBe(encodeInvoice(plain, privateKey));
+  });
+
+  test.for([
+    ['an amount of zero', { amountMsat: 0n }, 'more than zero'],
+    ['both descriptions', { descriptionHash: '00'.repeat(32) }, 'either a description or the hash'],
+    ['no description', { description: null }, 'either a description or the hash'],
+    ['a short payment hash', { paymentHash: '00' }, '32 bytes'],
+    ['a time after the year 3058', { timestamp: 2 ** 35 }, 'too late'],
+    ['a time before 1970', { timestamp: -1 }, 'cannot be written'],
+    ['half a second', { expiry: 0.5 }, 'cannot be written'],
+  ] as const)('refuses %s', ([, fields, reason]) => {
+    expect(refusal(() => encodeInvoice({ ...plain, ...fields }, privateKey))).toContain(reason);
+  });
+});

@@ -1,0 +1,117 @@
+// The webhook endpoints: one per account, HTTPS, a secret that is never shown.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fresh, type Client, type Fresh } from '../support.js';
+
+const callback = 'https://example.com/hook';
+const unknown = '00000000-0000-4000-8000-000000000000';
+let sandbox: Fresh;
+
+beforeEach(async () => {
+  sandbox = await fresh();
+});
+
+afterEach(() => sandbox.close());
+
+const register = (body: object = { callback, secret: 'one' }) => sandbox.call('POST', '/webhook', body);
+const list = async () => (await sandbox.call('GET', '/webhook')).body;
+
+describe('the webhook of an account', () => {
+  test('is none at first', async () => {
+    expect(await list()).toEqual({ data: [] });
+  });
+
+  test('is answered with id, callback and time, and never with its secret', async () => {
+    const { status, body } = await register();
+    const { now } = (await sandbox.control('GET', 'clock')).body;
+    expect(status).toBe(200);
+    expect(body).toEqual({ id: expect.any(String), callback, createdAt: now });
+    expect(await list()).toEqual({ data: [body] });
+  });
+
+  test('replaces the one before', async () => {
+    const first = (await register()).body;
+    const second = (await register({ callback: 'https://example.com/second', secret: 'two' })).body;
+    expect(second.id).not.toBe(first.id);
+    expect(await list()).toEqual({ data: [second] });
+    expect((await sandbox.call('DELETE', `/webhook/${first.id}`)).status).toBe(404);
+  });
+
+  test.for([
+    { change: { callback: 'https://example.com/new' }, becomes: 'https://example.com/new' },
+    { change: { secret: 'new' }, becomes: callback },
+    { change: { callback: 'https://example.com/new', secret: 'new' }, becomes: 'https://example.com/new' },
+  ])('is updated by $change', async ({ change, becomes }) => {
+    const before = (await register()).body;
+    const { status, body } = await sandbox.call('PUT', `/webhook/${before.id}`, change);
+    expect([status, body]).toEqual([200, { ...before, callback: becomes }]);
+    expect(await list()).toEqual({ data: [body] });
+  });
+
+  test('is removed with an answer in JSON', async () => {
+    const { id } = (await register()).body;
+    const { status, body } = await sandbox.call('DELETE', `/webhook/${id}`);
+    expect([status, body.id]).toEqual([200, id]);
+    expect(await list()).toEqual({ data: [] });
+  });
+
+  test.for([
+    { method: 'PUT', body: { secret: 'x' } },
+    { method: 'DELETE', body: undefined },
+  ])('that does not exist answers $method with 404', async ({ method, body }) => {
+    const answer = await sandbox.call(method, `/webhook/${unknown}`, body);
+    expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
+  });
+
+  test.for([
+    { body: { callback } },
+    { body: { secret: 'one' } },
+    { body: { callback: 'http://example.com/hook', secret: 'one' } },
+    { body: { callback: 'http://localhost:8080/hook', secret: 'one' } },
+    { body: { callback: 'ftp://example.com/', secret: 'one' } },
+    { body: { callback: 'hook', secret: 'one' } },
+    { body: { callback, secret: '' } },
+    { body: { callback: 7, secret: 'one' } },
+    { body: { callback: `https://example.com/${'x'.repeat(3000)}`, secret: 'one' } },
+  ])('is not made from $body', async ({ body }) => {
+    const answer = await register(body);
+    expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+    expect(await list()).toEqual({ data: [] });
+  });
+
+  test.for([{}, { callback: 'http://example.com' }, { secret: '' }])('is not changed by %j', async (change) => {
+    const before = (await register()).body;
+    const answer = await sandbox.call('PUT', `/webhook/${before.id}`, change);
+    expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+    expect(await list()).toEqual({ data: [before] });
+  });
+
+  test('takes http to this machine when told to, and http to others never', async () => {
+    await sandbox.control('PUT', 'webhook-options', { allowHttpLoopback: true });
+    for (const host of ['localhost:1', '127.0.0.1:1', 'hooks.localhost', '[::1]:1']) {
+      expect((await register({ callback: `http://${host}/`, secret: 'one' })).status).toBe(200);
+    }
+    for (const host of ['example.com', '127.0.0.1.example.com', '192.168.0.1', 'localhost.example.com']) {
+      expect((await register({ callback: `http://${host}/`, secret: 'one' })).status).toBe(400);
+    }
+  });
+
+  test.for(['GET', 'POST'])('needs a token for %s', async (method) => {
+    const answer = await sandbox.call(method, '/webhook', method === 'POST' ? {} : undefined, { authorization: '' });
+    expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
+  });
+
+  test('is its own: a parent may act on it, a child not on its parent\'s, a stranger on none', async () => {
+    const login = async (body: object) => sandbox.login((await sandbox.control('POST', 'accounts', body)).body);
+    const child = await login({ displayName: 'Shop' });
+    const stranger = await login({ displayName: 'Stranger', parentAccountId: null });
+    const own = (await register()).body.id;
+    const childs = (await child.call('POST', '/webhook', { callback, secret: 'two' })).body.id;
+    const remove = (caller: Client) => caller.call('DELETE', `/webhook/${own}`);
+    const [fromChild, fromStranger] = [await remove(child), await remove(stranger)];
+    expect([fromChild.status, fromChild.body]).toEqual([403, { error: 'Permission denied' }]);
+    expect([fromStranger.status, fromStranger.body])
+      .toEqual([401, { error: 'you are not authorized to view this account' }]);
+    expect((await sandbox.call('DELETE', `/webhook/${childs}`)).status).toBe(200);
+    expect((await list()).data).toHaveLength(1);
+  });
+});

@@ -1,0 +1,302 @@
+// Lightning: real invoices, every state on the way, and no invoice paid twice.
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
+import { encodeInvoice, type InvoiceFields } from '../../../src/formats/bolt11/encode.js';
+import { fresh, lightningReceive, lightningSend, type Fresh } from '../support.js';
+
+let sandbox: Fresh;
+
+beforeEach(async () => {
+  sandbox = await fresh();
+});
+
+afterEach(() => sandbox.close());
+
+/** An invoice of a node that the sandbox knows nothing of: 1000 sat on testnet unless the fields say otherwise. */
+function foreign(fields: Partial<InvoiceFields>): string {
+  return encodeInvoice({
+    network: 'testnet',
+    amountMsat: 1_000_000n,
+    paymentHash: randomBytes(32).toString('hex'),
+    paymentSecret: randomBytes(32).toString('hex'),
+    description: 'Elsewhere',
+    timestamp: Math.floor(Date.now() / 1000),
+    ...fields,
+  }, randomBytes(32));
+}
+
+const balance = async () => {
+  const { amount, availableBalance } = await sandbox.wallet('BTC');
+  return [amount, availableBalance];
+};
+const stateOf = async (txnId: string) => (await sandbox.get(txnId)).body.txnState;
+
+describe('a Lightning receive', () => {
+  test('has the full shape while quoted, with neither invoice nor page', async () => {
+    const { status, body } = await sandbox.create(lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }));
+    const { now } = (await sandbox.control('GET', 'clock')).body;
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      txnId: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      accountId: sandbox.accountId,
+      accountDisplayName: 'Sandbox',
+      extRefId: 'order-118',
+      note: 'Coffee',
+      txnState: 'quoted',
+      sourceReq: {
+        ccy: 'BTC',
+        method: 'lightning',
+        amtRequested: 0.0005,
+        amtSettled: null,
+        reqDetails: { paymentRequest: null, invoicePageUrl: null },
+        servicepayFees: 0,
+        networkFees: 0,
+        reqStatus: '0',
+        expiresAt: now + 60_000,
+        createAt: now,
+        updatedAt: now,
+      },
+      destReq: {
+        ccy: 'BTC',
+        method: 'servicepay',
+        amtRequested: 0.0005,
+        amtSettled: null,
+        reqDetails: {},
+        reqStatus: '0',
+        createAt: now,
+        updatedAt: now,
+      },
+      fxRate: 1,
+      createdAt: now,
+    });
+  });
+
+  test('gets a signed testnet invoice and a page at confirmation', async () => {
+    const txn = await sandbox.run(lightningReceive(0.0005));
+    const { paymentRequest, invoicePageUrl } = txn.sourceReq.reqDetails;
+    const invoice = decodeInvoice(paymentRequest);
+    expect(txn.txnState).toBe('srccreated');
+    expect(invoice).toMatchObject({ network: 'testnet', amountMsat: 50_000_000n, expiry: 3600 });
+    expect(invoice.expiresAt).toBe(txn.sourceReq.expiresAt);
+    expect(invoicePageUrl).toBe(`${sandbox.url}/pay/${txn.txnId}`);
+  });
+
+  test('is credited once when it is paid', async () => {
+    const txn = await sandbox.run(lightningReceive(0.0005));
+    const { paymentRequest } = txn.sourceReq.reqDetails;
+    expect(await balance()).toEqual([1, 1]);
+    expect((await sandbox.pay(paymentRequest)).body).toEqual({ txnId: txn.txnId, txnState: 'completed' });
+    const paid = (await sandbox.get(txn.txnId)).body;
+    expect(paid.sourceReq).toMatchObject({ amtSettled: 0.0005, reqStatus: '2' });
+    expect(paid.destReq).toMatchObject({ amtSettled: 0.0005, reqStatus: '2' });
+    expect((await sandbox.pay(paymentRequest)).status).toBe(400);
+    expect((await sandbox.pay(txn.txnId)).status).toBe(400);
+    expect(await balance()).toEqual([1.0005, 1.0005]);
+  });
+
+  test('into another currency opens its wallet', async () => {
+    const txn = await sandbox.run({
+      sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'EUR', method: 'servicepay', amtRequested: 90 },
+    });
+    expect(decodeInvoice(txn.sourceReq.reqDetails.paymentRequest).amountMsat).toBe(100_000_000n);
+    await sandbox.pay(txn.txnId);
+    expect((await sandbox.wallet('EUR')).amount).toBe(90);
+  });
+
+  test('expires with its invoice, to the millisecond', async () => {
+    const txn = await sandbox.run(lightningReceive(0.0005));
+    const { now } = (await sandbox.control('GET', 'clock')).body;
+    await sandbox.advance(txn.sourceReq.expiresAt - now - 1);
+    // A token lives as long as an invoice, and was there before.
+    await sandbox.renew();
+    expect(await stateOf(txn.txnId)).toBe('srccreated');
+    await sandbox.advance(1);
+    expect(await stateOf(txn.txnId)).toBe('expired');
+    expect((await sandbox.pay(txn.txnId)).status).toBe(400);
+  });
+
+  test('is paid by the automatic payer, before it would expire, however far the clock is moved', async () => {
+    await sandbox.control('PUT', 'auto-pay', { after: '3s' });
+    const txn = await sandbox.run(lightningReceive(0.0005));
+    await sandbox.advance('2999ms');
+    expect(await stateOf(txn.txnId)).toBe('srccreated');
+    await sandbox.advance('1d');
+    const again = await sandbox.login(sandbox);
+    const paid = (await again.get(txn.txnId)).body;
+    expect(paid.txnState).toBe('completed');
+    expect(paid.sourceReq.updatedAt).toBe(txn.sourceReq.updatedAt + 3000);
+  });
+});
+
+describe('a Lightning send', () => {
+  test('goes on by the time of the machine, carried out by whoever asks next', async () => {
+    let machine = Date.now();
+    const running = await fresh({ now: () => machine });
+    await running.control('POST', 'clock/thaw');
+    const { txnId } = await running.run(lightningSend(await running.invoice('2500sat')));
+    machine += 1_000;
+    const { body } = await running.get(txnId);
+    expect([body.txnState, body.sourceReq.updatedAt]).toEqual(['completed', machine]);
+    await running.close();
+  });
+
+  test('costs the invoice and the fees, reserved at confirmation and gone at the end', async () => {
+    const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat')))).body;
+    expect(quote.sourceReq)
+      .toMatchObject({ servicepayFees: 0.00000005, networkFees: 0.00000002, amtRequested: 0.000025 });
+    expect(await balance()).toEqual([1, 1]);
+
+    expect((await sandbox.confirm(quote.txnId)).body.txnState).toBe('srccreated');
+    expect(await balance()).toEqual([1, 0.99997493]);
+
+    await sandbox.advance('200ms');
+    expect(await stateOf(quote.txnId)).toBe('destsent');
+    expect(await balance()).toEqual([1, 0.99997493]);
+
+    await sandbox.advance('800ms');
+    expect((await sandbox.get(quote.txnId)).body).toMatchObject({
+      txnState: 'completed', sourceReq: { reqStatus: '2' }, destReq: { amtSettled: 0.000025, reqStatus: '2' },
+    });
+    expect(await balance()).toEqual([0.99997493, 0.99997493]);
+  });
+
+  test('pays from a wallet of another currency at the quoted rate', async () => {
+    const quote = (await sandbox.create(lightningSend(await sandbox.invoice('1000sat'), {}, 'USDT'))).body;
+    expect(quote.sourceReq).toMatchObject({ ccy: 'USDT', amtRequested: 1, servicepayFees: 0.002, networkFees: 0.0005 });
+    expect(quote.fxRate).toBe(0.00001);
+    await sandbox.confirm(quote.txnId);
+    await sandbox.advance('1s');
+    expect((await sandbox.wallet('USDT')).amount).toBe(9998.9975);
+    expect(await balance()).toEqual([1, 1]);
+  });
+
+  test('charges a fraction of a satoshi as a whole one', async () => {
+    const { body } = await sandbox.create(lightningSend(foreign({ amountMsat: 1_500_001n })));
+    expect(body.destReq.amtRequested).toBe(0.00001501);
+  });
+
+  test.for(['mainnet', 'testnet'] as const)('pays an invoice of the world at large once (%s)', async (network) => {
+    const invoice = foreign({ network });
+    for (const state of ['completed', 'failed']) {
+      const { txnId } = await sandbox.run(lightningSend(invoice));
+      await sandbox.advance('1s');
+      expect(await stateOf(txnId)).toBe(state);
+    }
+    expect(await balance()).toEqual([0.99998997, 0.99998997]);
+  });
+
+  test('of a forged invoice with the payment hash of another fails', async () => {
+    const receive = await sandbox.run(lightningReceive(0.5));
+    const { paymentHash } = decodeInvoice(receive.sourceReq.reqDetails.paymentRequest);
+    const forged = foreign({ paymentHash });
+    expect((await sandbox.pay(forged)).status).toBe(400);
+    const send = await sandbox.run(lightningSend(forged));
+    await sandbox.advance('1s');
+    expect([await stateOf(receive.txnId), await stateOf(send.txnId)]).toEqual(['srccreated', 'failed']);
+    expect(await balance()).toEqual([1, 1]);
+  });
+
+  test('of an invoice that the service has forgotten fails', async () => {
+    const receive = await sandbox.run(lightningReceive(0.5));
+    await sandbox.control('POST', 'reset');
+    await sandbox.control('POST', 'clock/freeze');
+    const send = await sandbox.run(lightningSend(receive.sourceReq.reqDetails.paymentRequest));
+    await sandbox.advance('1s');
+    expect(await stateOf(send.txnId)).toBe('failed');
+  });
+
+  test('of an invoice that was paid already fails and costs nothing', async () => {
+    const invoice = await sandbox.invoice('2500sat');
+    await sandbox.run(lightningSend(invoice));
+    await sandbox.advance('1s');
+    const before = await balance();
+    const again = await sandbox.run(lightningSend(invoice));
+    await sandbox.advance('1s');
+    const failed = (await sandbox.get(again.txnId)).body;
+    expect(failed).toMatchObject({ txnState: 'failed', destReq: { amtSettled: null, reqStatus: '0' } });
+    expect(await balance()).toEqual(before);
+  });
+
+  test('confirmed twice at once for one invoice pays it once', async () => {
+    const invoice = await sandbox.invoice('2500sat');
+    const quotes = await Promise.all([1, 2, 3].map(() => sandbox.create(lightningSend(invoice))));
+    await Promise.all(quotes.map(({ body }) => sandbox.confirm(body.txnId)));
+    await sandbox.advance('1s');
+    const states = await Promise.all(quotes.map(({ body }) => stateOf(body.txnId)));
+    expect(states.toSorted()).toEqual(['completed', 'failed', 'failed']);
+    expect(await balance()).toEqual([0.99997493, 0.99997493]);
+  });
+
+  test('to an invoice of the service itself is credited there', async () => {
+    const receive = await sandbox.run(lightningReceive(0.1));
+    const send = await sandbox.run(lightningSend(receive.sourceReq.reqDetails.paymentRequest));
+    await sandbox.advance('1s');
+    expect([await stateOf(receive.txnId), await stateOf(send.txnId)]).toEqual(['completed', 'completed']);
+    expect(await balance()).toEqual([0.99975, 0.99975]);
+  });
+
+  test('fails when the invoice expires between quote and payment', async () => {
+    const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat', { expiry: '30s' })))).body;
+    await sandbox.advance('29900ms');
+    await sandbox.confirm(quote.txnId);
+    await sandbox.advance('1s');
+    expect(await stateOf(quote.txnId)).toBe('failed');
+    expect(await balance()).toEqual([1, 1]);
+  });
+
+  test('of an invoice that says "no route" fails in flight', async () => {
+    const send = await sandbox.run(lightningSend(await sandbox.invoice('2500sat', { description: 'no route' })));
+    await sandbox.advance('200ms');
+    expect(await stateOf(send.txnId)).toBe('destsent');
+    await sandbox.advance('800ms');
+    expect(await stateOf(send.txnId)).toBe('failed');
+    expect(await balance()).toEqual([1, 1]);
+  });
+
+  test.for(['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'])(
+    'cannot take fees out of an invoice (%s)', async (flag) => {
+      const answer = await sandbox.create(lightningSend(await sandbox.invoice('2500sat'), { [flag]: true }));
+      expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+    },
+  );
+
+  test('fails at confirmation when the money has gone since the quote', async () => {
+    const quote = async () => (await sandbox.create(lightningSend(await sandbox.invoice('0.6')))).body.txnId;
+    const [first, second] = [await quote(), await quote()];
+    expect((await sandbox.confirm(first)).body.txnState).toBe('srccreated');
+    const refused = await sandbox.confirm(second);
+    expect([refused.status, refused.body.txnState]).toEqual([200, 'failed']);
+    await sandbox.advance('1s');
+    expect(await stateOf(first)).toBe('completed');
+  });
+
+  test('without the funds is refused at the quote', async () => {
+    const answer = await sandbox.create(lightningSend(await sandbox.invoice('1')));
+    expect([answer.status, answer.body]).toEqual([400, {
+      error: 'insufficient balance',
+      message: expect.stringContaining('1.00250000 BTC needed'),
+    }]);
+  });
+
+  const changeOne = (invoice: string): string =>
+    invoice.slice(0, 40) + (invoice[40] === 'q' ? 'p' : 'q') + invoice.slice(41);
+
+  test.for([
+    { what: 'one character changed', change: changeOne },
+    { what: 'its end cut off', change: (invoice: string) => invoice.slice(0, -1) },
+    { what: 'no amount', change: () => foreign({ amountMsat: null }) },
+    { what: 'another network', change: () => foreign({ network: 'regtest' }) },
+    { what: 'nothing of an invoice', change: () => 'lntb' },
+  ])('of an invoice with $what is refused', async ({ change }) => {
+    const answer = await sandbox.create(lightningSend(change(await sandbox.invoice('2500sat'))));
+    expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+  });
+
+  test('of an expired invoice is refused', async () => {
+    const invoice = await sandbox.invoice('2500sat', { expiry: '10s' });
+    await sandbox.advance('10s');
+    const answer = await sandbox.create(lightningSend(invoice));
+    expect([answer.status, answer.body]).toEqual([400, { error: 'bad request', message: 'invoice expired' }]);
+  });
+});

@@ -1,0 +1,117 @@
+// The description that the sandbox serves of itself, and the check that every test's answers go through.
+import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endpoints } from '../../../src/sandbox/endpoints/endpoints.js';
+import { openApiCheck, type Exchange } from '../../support/openapi.js';
+import { fresh, lightningReceive, swap, type Fresh } from '../support.js';
+
+let sandbox: Fresh;
+let text: string;
+beforeAll(async () => {
+  sandbox = await fresh();
+  text = (await sandbox.root('/openapi.json')).text;
+});
+afterAll(() => sandbox.close());
+
+const paths = (document: string): string[] => Object.keys(JSON.parse(document).paths);
+
+describe('the description', () => {
+  test('has every endpoint that the service has', () => {
+    const described = paths(text);
+    const served = endpoints({ allowSignatureReuse: false }).flatMap(({ path }) => {
+      const plain = path.replace(/:(\w+)/g, '{$1}');
+      return plain.endsWith('/?') ? [plain.slice(0, -2), plain.slice(0, -1)] : [plain];
+    });
+    expect(served.filter((path) => !described.includes(path))).toEqual([]);
+  });
+
+  test('gives every operation a name of its own', () => {
+    const document = v.parse(
+      v.object({ paths: v.record(v.string(), v.record(v.string(), v.object({ operationId: v.string() }))) }),
+      JSON.parse(text),
+    );
+    const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((each) => each.operationId));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThan(18);
+  });
+
+  test('refers to nothing that it does not have', () => {
+    const { components } = JSON.parse(text);
+    const names = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name = '']) => name);
+    expect(names.filter((name) => !(name in components.schemas))).toEqual([]);
+    expect(Object.keys(components.schemas).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('speaks the maker\'s name', async () => {
+    const acme = await fresh({ maker: 'acme' });
+    const document = (await acme.root('/openapi.json')).text;
+    expect(document).toContain('acmepayFees');
+    expect(document).toContain('X-Acmepay-Signature');
+    expect(document).not.toMatch(/servicepay/i);
+    await acme.close();
+  });
+});
+
+describe('the check', () => {
+  const exchangeOf = (target: string, body: unknown, more: Partial<Exchange> = {}): Exchange =>
+    ({ method: 'GET', target, status: 200, body: JSON.stringify(body), ...more });
+  const transaction = '/api/v2/transaction/some-id';
+
+  test('passes what the service answers', async () => {
+    const { body } = await sandbox.create(lightningReceive(0.001));
+    expect(() => openApiCheck(text)(exchangeOf(transaction, body))).not.toThrow();
+  });
+
+  test('complains of every field that is missing or of another type', async () => {
+    const check = openApiCheck(text);
+    const { body } = await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'openapi' }));
+    for (const side of [body, body.sourceReq, body.destReq]) {
+      for (const name of Object.keys(side).filter((each) => each !== 'extRefId')) {
+        const { [name]: value } = side;
+        delete side[name];
+        expect(() => check(exchangeOf(transaction, body)), `without ${name}`).toThrow('required property');
+        side[name] = [value];
+        expect(() => check(exchangeOf(transaction, body)), `another ${name}`).toThrow('must be');
+        side[name] = value;
+      }
+    }
+    expect(() => check(exchangeOf(transaction, body))).not.toThrow();
+  });
+
+  test.for<[string, Exchange]>([
+    ['a field too many', exchangeOf('/api/v2/webhook', { data: [], total: 0 })],
+    ['a status that is not described', exchangeOf('/api/v2/webhook', { error: 'not found' }, { status: 404 })],
+    ['another error text', exchangeOf('/api/v2/webhook', { error: 'no' }, { status: 401 })],
+    ['a path that is not described', exchangeOf('/api/v2/secret', {})],
+    ['a body that should have been refused', exchangeOf(
+      '/api/v2/webhook',
+      { id: '1', callback: 'https://a.example', createdAt: 1 },
+      { method: 'POST', requestBody: '{}' },
+    )],
+  ])('complains of %s', ([, exchange]) => {
+    expect(() => openApiCheck(text)(exchange)).toThrow('answered');
+  });
+
+  test('sees the answers of every test: nobody starts a sandbox around it', () => {
+    const folder = resolve(import.meta.dirname, '../..');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const starts = /\b(startSandbox|openSandbox|startServer)\(/;
+    const starters = files.filter((file) => starts.test(readFileSync(resolve(folder, file), 'utf8')));
+    expect(starters.toSorted(), 'use startCheckedSandbox, or fresh and serve of the sandbox tests').toEqual(unchecked);
+  });
+});
+
+/** Where the check is made. */
+const unchecked = [
+  // An integrator's program, which has the package alone.
+  'e2e/fixtures/consumer/consumer.ts',
+  // Answers in live shapes are described nowhere.
+  'sandbox/live-shapes/live-shapes.test.ts',
+  // Makes clients that check.
+  'sandbox/support.ts',
+  // Its client checks.
+  'sandbox/swapper.ts',
+  'support/openapi.ts',
+];

@@ -1,0 +1,307 @@
+// Quotes and their rules for every kind: amounts, references, confirmation, cancellation, swaps, the list.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fresh, lightningReceive, lightningSend, swap, type Fresh } from '../support.js';
+
+let sandbox: Fresh;
+
+beforeEach(async () => {
+  sandbox = await fresh();
+});
+
+afterEach(() => sandbox.close());
+
+const amounts = async (): Promise<Record<string, number>> => {
+  const { accounts } = (await sandbox.control('GET', 'status')).body;
+  const { wallets }: { wallets: { ccy: string; amount: number }[] } = accounts[0];
+  return Object.fromEntries(wallets.map(({ ccy, amount }) => [ccy, amount]));
+};
+
+describe('a swap', () => {
+  test('executes at once, its fee on top of the source amount', async () => {
+    const txn = await sandbox.run(swap(25, 'USDT', 'BTC'));
+    expect(txn).toMatchObject({
+      txnState: 'completed',
+      fxRate: 0.00001,
+      sourceReq: { ccy: 'USDT', amtRequested: 25, amtSettled: 25, servicepayFees: 0.0625, networkFees: 0 },
+      destReq: { ccy: 'BTC', amtRequested: 0.00025, amtSettled: 0.00025, reqStatus: '2' },
+    });
+    expect(await amounts()).toMatchObject({ USDT: 9974.9375, BTC: 1.00025 });
+  });
+
+  test('gives exactly what was asked for on the destination', async () => {
+    const txn = await sandbox.run({
+      sourceReq: { ccy: 'BTC', method: 'servicepay' },
+      destReq: { ccy: 'VND', method: 'servicepay', amtRequested: 500_001 },
+    });
+    expect(txn).toMatchObject({ txnState: 'completed', fxRate: 2_500_000_000 });
+    expect(txn.sourceReq).toMatchObject({ amtRequested: 0.00020001, servicepayFees: 0.00000051 });
+    expect(await amounts()).toMatchObject({ VND: 50_500_001, BTC: 0.99979948 });
+  });
+
+  test('opens the wallet of a currency that the account did not have', async () => {
+    await sandbox.run(swap(10, 'USD', 'EUR'));
+    expect(await amounts()).toMatchObject({ EUR: 9 });
+  });
+
+  test('fails at confirmation when the money has gone since the quote', async () => {
+    const quotes = await Promise.all([1, 2].map(() => sandbox.create(swap(6000, 'USDT', 'USD'))));
+    const states = [];
+    for (const { body } of quotes) states.push((await sandbox.confirm(body.txnId)).body.txnState);
+    expect(states).toEqual(['completed', 'failed']);
+    expect(await amounts()).toMatchObject({ USDT: 3985, USD: 11_000 });
+  });
+});
+
+describe('a quote', () => {
+  test('lapses after its time, and then confirmation is code 2005', async () => {
+    const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
+    await sandbox.advance('60s');
+    const late = await sandbox.confirm(body.txnId);
+    expect([late.status, late.body]).toEqual([400, {
+      resultStatus: 'error',
+      code: '2005',
+      error: `transaction ${body.txnId} already in final state expired`,
+      errorMetadata: { params: JSON.stringify({ State: 'expired', TxnID: body.txnId }) },
+    }]);
+    expect((await sandbox.get(body.txnId)).body.txnState).toBe('expired');
+  });
+
+  test('is cancelled by its user, and then neither confirmed nor cancelled', async () => {
+    const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
+    expect((await sandbox.cancel(body.txnId)).body.txnState).toBe('usercanceled');
+    for (const answer of [await sandbox.confirm(body.txnId), await sandbox.cancel(body.txnId)]) {
+      expect([answer.status, answer.body.code]).toEqual([400, '2005']);
+    }
+    expect(await amounts()).toMatchObject({ USDT: 10_000, USD: 5_000 });
+  });
+
+  test('is confirmed once by many at the same time', async () => {
+    const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => sandbox.confirm(body.txnId)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(400)]);
+    expect(await amounts()).toMatchObject({ USD: 5_001 });
+  });
+
+  test('needs a content type to be confirmed, although there is no body', async () => {
+    const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
+    const answer = await sandbox.call('PUT', `/transaction/${body.txnId}/confirm`, undefined, { 'content-type': '' });
+    expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+    expect((await sandbox.get(body.txnId)).body.txnState).toBe('quoted');
+  });
+
+  test('takes a reference once', async () => {
+    const first = await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'r' }));
+    const second = await sandbox.create(lightningReceive(0.1, { extRefId: 'r' }));
+    expect([first.status, second.status, second.body]).toEqual([
+      200, 400, { error: 'bad request', message: 'extRefId has already been used' },
+    ]);
+  });
+
+  test('is created at the path with a slash at its end too', async () => {
+    expect((await sandbox.call('POST', '/transaction/', swap(1, 'USDT', 'USD'))).status).toBe(200);
+  });
+
+  test.for(['GET', 'PUT'])('that does not exist is not found (%s)', async (method) => {
+    const path = '/transaction/00000000-0000-4000-8000-000000000000';
+    const answer = await sandbox.call(method, method === 'GET' ? path : `${path}/confirm`);
+    expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
+  });
+});
+
+describe('a creation', () => {
+  const source = { ccy: 'USDT', method: 'servicepay' };
+  const one = { ...source, amtRequested: 1 };
+  const dest = { ccy: 'USD', method: 'servicepay' };
+  const withAmount = (literal: string): string =>
+    `{"sourceReq":{"ccy":"USDT","method":"servicepay","amtRequested":${literal}},"destReq":${JSON.stringify(dest)}}`;
+
+  test.for<{ what: string; body: unknown }>([
+    { what: 'no body', body: '' },
+    { what: 'broken JSON', body: '{"sourceReq":' },
+    { what: 'an array', body: [] },
+    { what: 'no destination', body: { sourceReq: source } },
+    { what: 'a side that is a number', body: { sourceReq: 5, destReq: dest } },
+    { what: 'an unknown currency', body: { sourceReq: { ...one, ccy: 'XYZ' }, destReq: dest } },
+    { what: 'an unknown method', body: { sourceReq: one, destReq: { ...dest, method: 'cash' } } },
+    { what: 'another maker\'s method', body: { sourceReq: { ...one, method: 'acmepay' }, destReq: dest } },
+    { what: 'no amount', body: { sourceReq: source, destReq: dest } },
+    { what: 'two amounts', body: { sourceReq: one, destReq: { ...dest, amtRequested: 1 } } },
+    { what: 'one currency on both sides', body: { sourceReq: one, destReq: { ...dest, ccy: 'USDT' } } },
+    { what: 'an amount as text', body: withAmount('"1"') },
+    { what: 'nothing', body: withAmount('0') },
+    { what: 'less than nothing', body: withAmount('-1') },
+    { what: 'seven decimals of USDT', body: withAmount('1.0000001') },
+    { what: 'decimals beyond those of a double', body: withAmount('1.00000000000000000001') },
+    { what: 'an amount too small to change', body: withAmount('0.000001') },
+    { what: 'an enormous amount', body: withAmount('1e30') },
+    { what: 'an absurd amount', body: withAmount('1e400') },
+    { what: 'a reference that is a number', body: { ...swap(1, 'USDT', 'USD'), extRefId: 5 } },
+    { what: 'an empty reference', body: swap(1, 'USDT', 'USD', { extRefId: '' }) },
+    { what: 'a receive with the amount on the source', body: {
+      sourceReq: { ccy: 'BTC', method: 'lightning', amtRequested: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' },
+    } },
+    { what: 'a receive of nine decimals', body: JSON.stringify(lightningReceive(7)).replace('7', '0.000000001') },
+    { what: 'a receive of another currency over Lightning', body: {
+      sourceReq: { ccy: 'USDT', method: 'lightning' }, destReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },
+    } },
+    { what: 'a Lightning send without an invoice', body: {
+      sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
+    } },
+  ])('of $what is a bad request', async ({ body }) => {
+    const answer = await sandbox.call('POST', '/transaction', body);
+    expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+    expect((await sandbox.call('GET', '/transaction')).body.pagination.total).toBe(0);
+  });
+
+  test('takes every digit that its currency has', async () => {
+    const { body } = await sandbox.call('POST', '/transaction', withAmount('9.999999'));
+    expect(body.sourceReq.amtRequested).toBe(9.999999);
+  });
+
+  test('writes amounts without an exponent', async () => {
+    const answer = await sandbox.create(lightningReceive(0.00000001));
+    expect(answer.text).toContain('"amtRequested":0.00000001,');
+  });
+
+  test('ignores fields that it does not know', async () => {
+    expect((await sandbox.create(swap(1, 'USDT', 'USD', { colour: 'green' }))).status).toBe(200);
+  });
+
+  test('with an amount and an invoice is a bad request', async () => {
+    const body = JSON.stringify(lightningSend(await sandbox.invoice('1000sat')));
+    const answer = await sandbox.call('POST', '/transaction', body.replace('"method"', '"amtRequested":1,"method"'));
+    expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+  });
+});
+
+describe('the list', () => {
+  const list = async (query = '') => (await sandbox.call('GET', `/transaction${query}`)).body;
+  const refs = async (query: string): Promise<string[]> =>
+    (await list(query)).data.map(({ extRefId }: { extRefId: string }) => extRefId);
+
+  test('has reduced sides, the newest first, and says how many there are', async () => {
+    await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'a' }));
+    await sandbox.run(swap(2, 'USDT', 'USD', { extRefId: 'b' }));
+    const { data, pagination } = await list();
+    expect(pagination).toEqual({ page: 1, limit: 20, total: 2 });
+    expect(data[0]).toEqual({
+      txnId: expect.any(String),
+      accountId: sandbox.accountId,
+      accountDisplayName: 'Sandbox',
+      extRefId: 'b',
+      txnState: 'completed',
+      sourceReq: {
+        ccy: 'USDT',
+        method: 'servicepay',
+        amtRequested: 2,
+        amtSettled: 2,
+        servicepayFees: 0.005,
+        networkFees: 0,
+        reqStatus: '2',
+      },
+      destReq: { ccy: 'USD', method: 'servicepay', amtRequested: 2, amtSettled: 2, reqStatus: '2' },
+      fxRate: 1,
+      createdAt: expect.any(Number),
+    });
+    expect(data[1].extRefId).toBe('a');
+  });
+
+  test.for([
+    { filter: 'plain', query: '' },
+    { filter: 'of a state', query: '&txnStatuses=quoted' },
+  ])('goes page by page over everything once ($filter)', async ({ query }) => {
+    for (let i = 0; i < 7; i += 1) await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: `r${i}` }));
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => refs(`?limit=3&page=${page}${query}`)));
+    expect(pages).toEqual([['r6', 'r5', 'r4'], ['r3', 'r2', 'r1'], ['r0'], []]);
+  });
+
+  test('filters by state and method, several values by comma or repetition', async () => {
+    await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'quoted' }));
+    await sandbox.run(swap(1, 'USDT', 'USD', { extRefId: 'swapped' }));
+    await sandbox.run(lightningReceive(0.1, { extRefId: 'received' }));
+    await sandbox.create(lightningSend(await sandbox.invoice('1000sat'), { extRefId: 'sent' }));
+    expect(await refs('?txnStatuses=completed,srccreated')).toEqual(['received', 'swapped']);
+    expect(await refs('?txnStatuses=completed&txnStatuses=srccreated')).toEqual(['received', 'swapped']);
+    expect(await refs('?txnStatuses[]=completed&txnStatuses%5B%5D=srccreated')).toEqual(['received', 'swapped']);
+    expect(await refs('?srcMethods=lightning')).toEqual(['received']);
+    expect(await refs('?destMethods=lightning')).toEqual(['sent']);
+    expect(await refs('?excludedSrcMethods=lightning&txnStatuses=quoted')).toEqual(['sent', 'quoted']);
+    expect(await refs('?excludedDestMethods=servicepay')).toEqual(['sent']);
+    expect(await refs('?destMethods=tron')).toEqual([]);
+  });
+
+  test('shows the last seven days unless another time is asked for', async () => {
+    await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'old' }));
+    const created = (await list()).data[0].createdAt;
+    await sandbox.advance('8d');
+    sandbox = { ...sandbox, ...await sandbox.login(sandbox) };
+    await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'new' }));
+    const at = (ms: number): string => new Date(ms).toISOString();
+    expect(await refs('')).toEqual(['new']);
+    expect(await refs('?time=1d')).toEqual(['new']);
+    expect(await refs('?time=30d')).toEqual(['new', 'old']);
+    expect(await refs('?time=other')).toEqual(['new', 'old']);
+    expect(await refs(`?time=other&endTime=${at(created)}`)).toEqual(['old']);
+    expect(await refs(`?time=other&startTime=${at(created)}&endTime=${at(created)}`)).toEqual(['old']);
+    expect(await refs(`?time=other&startTime=${at(created + 1)}`)).toEqual(['new']);
+    expect(await refs(`?time=30d&startTime=${at(created + 1)}`)).toEqual(['new', 'old']);
+  });
+
+  test('keeps its order when the machine\'s clock steps back', async () => {
+    let machine = Date.now();
+    const stepping = await fresh({ now: () => machine });
+    await stepping.control('POST', 'clock/thaw');
+    const first = (await stepping.create(swap(1, 'USDT', 'USD'))).body;
+    machine -= 5_000;
+    const second = (await stepping.create(swap(1, 'USDT', 'USD'))).body;
+    expect(second.createdAt).toBeGreaterThanOrEqual(first.createdAt);
+    const { data } = (await stepping.call('GET', '/transaction')).body;
+    expect(data.map(({ txnId }: { txnId: string }) => txnId)).toEqual([second.txnId, first.txnId]);
+    await stepping.close();
+  });
+
+  test('answers at most a hundred on a page', async () => {
+    expect((await list('?limit=5000')).pagination.limit).toBe(100);
+  });
+
+  test.for([
+    'limit=0', 'limit=-1', 'limit=x', 'limit=1.5', 'page=0', 'page=1e3', 'time=2d', 'time=constructor',
+    'txnStatuses=done', 'time=other&startTime=yesterday', 'time=other&endTime=2026-13-01',
+  ])('refuses ?%s', async (query) => {
+    expect((await sandbox.call('GET', `/transaction?${query}`)).status).toBe(400);
+  });
+});
+
+describe('the rest', () => {
+  test('rates name both currencies', async () => {
+    const { data } = (await sandbox.call('GET', '/rate')).body;
+    expect(data).toMatchObject({ BTCUSD: 100_000, BTCVND: 2_500_000_000, USDTUSD: 1 });
+  });
+
+  test('speaks the maker\'s name on the wire', async () => {
+    const acme = await fresh({ maker: 'acme' });
+    const { status, body } = await acme.create({
+      sourceReq: { ccy: 'USDT', method: 'acmepay', amtRequested: 1 }, destReq: { ccy: 'USD', method: 'acmepay' },
+    });
+    expect(status).toBe(200);
+    expect(body.sourceReq).toMatchObject({ method: 'acmepay', acmepayFees: 0.0025 });
+    expect((await acme.call('GET', '/transaction')).body.data[0].sourceReq.acmepayFees).toBe(0.0025);
+    expect(JSON.stringify(body)).not.toContain('servicepay');
+    await acme.close();
+  });
+
+  test('a reset begins anew with the same credentials', async () => {
+    await sandbox.run(swap(1, 'USDT', 'USD'));
+    await sandbox.advance('1d');
+    await sandbox.control('POST', 'reset');
+    const again = await sandbox.login(sandbox);
+    expect((await again.call('GET', '/transaction?time=other')).body.pagination.total).toBe(0);
+    expect(await amounts()).toMatchObject({ USDT: 10_000, USD: 5_000 });
+    expect((await sandbox.control('GET', 'clock')).body.frozen).toBe(false);
+  });
+
+  test('an unknown path is not found', async () => {
+    expect((await sandbox.call('GET', '/nothing')).body).toEqual({ error: 'not found' });
+    expect((await sandbox.call('DELETE', '/transaction')).status).toBe(404);
+  });
+});

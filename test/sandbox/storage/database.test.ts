@@ -1,0 +1,148 @@
+// Group commit: many jobs, one durable commit, each job a unit of its own.
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../../src/store/files/sqlite-file.js';
+import { openDisk } from '../../../src/sandbox/storage/disk.js';
+import { openStore, type Store } from '../../../src/sandbox/storage/database.js';
+
+let store: Store;
+let commits = 0;
+let booksAreWrong = false;
+
+beforeEach(() => {
+  [commits, booksAreWrong] = [0, false];
+  store = openStore({
+    file: ':memory:',
+    initialise: () => undefined,
+    verify: () => {
+      if (booksAreWrong) throw new Error('wrong books');
+      commits += 1;
+    },
+  });
+});
+
+afterEach(() => store.close());
+
+const put = (key: string) => (): string => {
+  store.run('INSERT INTO setting (key, value) VALUES (?, ?)', key, key);
+  return key;
+};
+const keys = () =>
+  store.all(v.object({ key: v.string() }), 'SELECT key FROM setting ORDER BY key').map(({ key }) => key);
+
+test('a new file is its owner\'s alone, and so is its log', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-store-'));
+  const opened = openStore({ file: join(folder, 'sandbox.db'), openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
+  await opened.write(() => opened.run('INSERT INTO setting (key, value) VALUES (?, ?)', 'k', 'v'));
+  const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
+  expect(new Set(modes)).toEqual(new Set([0o600]));
+  await opened.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('the store', () => {
+  test('commits the jobs that wait together once', async () => {
+    const names = Array.from({ length: 50 }, (_, i) => `k${10 + i}`);
+    expect(await Promise.all(names.map((name) => store.write(put(name))))).toEqual(names);
+    expect(keys()).toEqual(names);
+    expect(commits).toBe(1);
+  });
+
+  test('undoes a job that throws and keeps its neighbours', async () => {
+    const failing = store.write(() => {
+      put('b')();
+      throw new RangeError('no');
+    });
+    const [a, b, c] = await Promise.allSettled([store.write(put('a')), failing, store.write(put('c'))]);
+    expect([a.status, b.status, c.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(keys()).toEqual(['a', 'c']);
+  });
+
+  test('keeps nothing and answers nobody when the books are wrong before the commit', async () => {
+    booksAreWrong = true;
+    const results = await Promise.allSettled([store.write(put('a')), store.write(put('b'))]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(keys()).toEqual([]);
+  });
+
+  test('undoes a part of a job alone', async () => {
+    await store.write(() => {
+      put('a')();
+      expect(() => store.attempt(() => {
+        put('b')();
+        throw new RangeError('no');
+      })).toThrow('no');
+    });
+    expect(keys()).toEqual(['a']);
+  });
+
+  test('undoes an inner part that failed and keeps what the unit around it writes afterwards', async () => {
+    await store.write(() => {
+      expect(() => store.attempt(() => {
+        store.attempt(put('a'));
+        throw new RangeError('no');
+      })).toThrow('no');
+      store.attempt(put('b'));
+      put('c')();
+    });
+    expect(keys()).toEqual(['b', 'c']);
+  });
+});
+
+describe('an answer', () => {
+  const onDisk = (flush: () => Promise<void>): Store => openStore({
+    file: ':memory:', initialise: () => undefined, verify: () => undefined,
+    disk: { isOpen: true, flush, close: () => undefined },
+  });
+
+  test('waits for the disk, which takes the commits that came in the meantime together', async () => {
+    const flushes: (() => void)[] = [];
+    const slow = onDisk(() => new Promise((resolve) => flushes.push(resolve)));
+    const answered: string[] = [];
+    const write = async (key: string): Promise<void> => {
+      await slow.write(() => slow.run('INSERT INTO setting VALUES (?, ?)', key, key));
+      answered.push(key);
+    };
+    const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    const writes = [write('a')];
+    await turn();
+    writes.push(write('b'));
+    await turn();
+    writes.push(write('c'));
+    await turn();
+    expect([answered, flushes.length]).toEqual([[], 1]);
+    flushes[0]?.();
+    await turn();
+    expect([answered, flushes.length]).toEqual([['a'], 2]);
+    flushes[1]?.();
+    await Promise.all(writes);
+    expect(answered).toEqual(['a', 'b', 'c']);
+    await slow.close();
+  });
+
+  test('is never given again once the disk has failed', async () => {
+    const failing = onDisk(() => Promise.reject(new RangeError('disk')));
+    const [first] = await Promise.allSettled([failing.write(() => 1)]);
+    const [second] = await Promise.allSettled([failing.write(() => 2)]);
+    expect([first?.status, second?.status]).toEqual(['rejected', 'rejected']);
+    await failing.close();
+  });
+});
+
+test('the disk of a file is that of its write-ahead log; a store in memory has none', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'store-'));
+  const file = join(folder, 'kept.db');
+  const kept = openStore({ file, openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
+  const disk = openDisk(file);
+  expect([disk.isOpen, openDisk(':memory:').isOpen]).toEqual([true, false]);
+  // SQLite leaves to the disk of the store what it does not wait for itself.
+  expect(kept.one(v.object({ synchronous: v.number() }), 'PRAGMA synchronous')).toEqual({ synchronous: 1 });
+  expect(store.one(v.object({ synchronous: v.number() }), 'PRAGMA synchronous')).toEqual({ synchronous: 2 });
+  disk.close();
+  disk.close();
+  await kept.close();
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,96 @@
+// The books refuse whatever does not balance, happens twice, or leaves a wallet below zero.
+import { randomBytes } from 'node:crypto';
+import Big from 'big.js';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Context } from '../../../src/sandbox/world/context.js';
+import { openStore, type Store } from '../../../src/sandbox/storage/database.js';
+import {
+  balanceOf, houseLeg, InsufficientFunds, post, reserved, verifyBooks, wallet, type Leg,
+} from '../../../src/sandbox/world/ledger.js';
+import { makerNames } from '../../../src/sandbox/wire/maker.js';
+
+let store: Store;
+let ctx: Context;
+
+beforeEach(() => {
+  store = openStore({ file: ':memory:', initialise: () => undefined, verify: verifyBooks });
+  ctx = { store, now: 1, random: randomBytes, maker: makerNames('service'), baseUrl: '', liveShapes: new Set() };
+});
+
+afterEach(() => store.close());
+
+let subjects = 0;
+const move = (...legs: Leg[]) => store.write(() => post(ctx, { subject: `t${subjects += 1}`, step: 'settle', legs }));
+const fund = (ccy: string, amount: string) =>
+  move(houseLeg('outside', ccy, new Big(amount).neg()), wallet('a', ccy, new Big(amount)));
+const available = (ccy: string) => balanceOf(store, 'a', ccy).available.toFixed();
+
+describe('the ledger', () => {
+  test('moves money between books', async () => {
+    await fund('BTC', '0.3');
+    await move(wallet('a', 'BTC', new Big('-0.1')), reserved('a', 'BTC', new Big('0.1')));
+    const balance = balanceOf(store, 'a', 'BTC');
+    expect([balance.available.toFixed(), balance.reserved.toFixed()]).toEqual(['0.2', '0.1']);
+  });
+
+  test('refuses a movement that does not sum to zero in each currency', async () => {
+    await fund('BTC', '1');
+    const crooked = move(wallet('a', 'BTC', new Big(-1)), wallet('a', 'USD', new Big(1)));
+    await expect(crooked).rejects.toThrow('does not balance');
+    expect(available('BTC')).toBe('1');
+  });
+
+  test('refuses to take a wallet below zero and keeps nothing of the movement', async () => {
+    await fund('USD', '5');
+    const overdraw = move(houseLeg('outside', 'USD', new Big('5.01')), wallet('a', 'USD', new Big('-5.01')));
+    await expect(overdraw).rejects.toThrow(InsufficientFunds);
+    expect(available('USD')).toBe('5');
+  });
+
+  test('takes a movement of nothing', async () => {
+    await move(wallet('a', 'BTC', new Big(0)));
+    expect(available('BTC')).toBe('0');
+  });
+
+  test('makes each step of a subject once', async () => {
+    const legs = [houseLeg('outside', 'BTC', new Big(-1)), wallet('a', 'BTC', new Big(1))];
+    const once = () => store.write(() => post(ctx, { subject: 'once', step: 'settle', legs }));
+    await once();
+    await expect(once()).rejects.toThrow('UNIQUE');
+    expect(available('BTC')).toBe('1');
+  });
+
+  test('refuses an amount finer than its currency', async () => {
+    await expect(fund('BTC', '0.000000001')).rejects.toThrow(RangeError);
+  });
+
+  test.for([
+    { what: 'money appears from nowhere', change: 'balance + 1', error: 'wrong' },
+    { what: 'a wallet owes money', change: '-1', error: 'CHECK' },
+  ])('stops the commit when $what', async ({ change, error }) => {
+    await fund('BTC', '1');
+    const tamper = store.write(() => store.run(`UPDATE book SET balance = ${change} WHERE owner = 'a'`));
+    await expect(tamper).rejects.toThrow(error);
+    expect(available('BTC')).toBe('1');
+  });
+
+  test('agrees with plain arithmetic over any series of movements', async () => {
+    const amounts = fc.array(fc.integer({ min: -300, max: 500 }), { maxLength: 30 });
+    await fc.assert(fc.asyncProperty(amounts, async (steps) => {
+      const before = new Big(available('BTC')).times(1e8).toNumber();
+      let expected = before;
+      for (const sats of steps) {
+        const amount = new Big(sats).times('1e-8');
+        const moved = move(houseLeg('outside', 'BTC', amount.neg()), wallet('a', 'BTC', amount));
+        if (expected + sats < 0) {
+          await expect(moved).rejects.toThrow(InsufficientFunds);
+        } else {
+          await moved;
+          expected += sats;
+        }
+      }
+      expect(new Big(available('BTC')).times(1e8).toNumber()).toBe(expected);
+    }), { numRuns: 25 });
+  });
+});

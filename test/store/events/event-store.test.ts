@@ -1,0 +1,195 @@
+// What the inbox promises, in SQLite and in PostgreSQL: the log of events and its backlog.
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { postgresDatabase } from '../../../src/store/database/postgres.js';
+import { prepareTables } from '../../../src/store/database/postgres-schema.js';
+import { laneLeaseMs, type EventStore, type ReceivedEvent, type StoredEvent } from '../../../src/store/events/event-store.js';
+import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgres-events.js';
+import { openEventStore } from '../../../src/store/events/sqlite-events.js';
+import { placeOf } from '../../../src/webhooks/order.js';
+import { withClock } from '../../support/sql-clock.js';
+import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../../support/postgres.js';
+import { nowhere, payload, received } from '../../webhooks/support.js';
+
+const plain = (): typeof nowhere => nowhere;
+
+async function all(events: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> {
+  const found: StoredEvent[] = [];
+  for await (const event of events) found.push(event);
+  return found;
+}
+
+const append = (store: EventStore, ids: readonly string[], consumers: readonly string[] = ['x']): Promise<StoredEvent[]> =>
+  store.append(ids.map((id, at) => received(payload(id, 'quoted', at))), consumers, plain);
+
+/** Opens another one on the same file or database each time that it is called. */
+type Open = (now?: () => number) => Promise<EventStore>;
+
+async function inFile(): Promise<Open> {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-events-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return async (now = Date.now) => closed(openEventStore(join(folder, 'events.db'), now));
+}
+
+let server: PostgresServer | undefined;
+let [url, pooled] = ['', ''];
+beforeAll(async () => {
+  if (!hasPostgres) return;
+  server = await startPostgres();
+  url = server.database();
+  if (hasPgBouncer) pooled = (await server.pooler()).through(url);
+}, 60_000);
+afterAll(() => server?.stop());
+
+async function inPostgres(address: string): Promise<Open> {
+  const connect = () => postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
+  const first = connect();
+  await prepareTables(first, 'the test', inboxPart);
+  await first.transaction((sql) => sql.run('TRUNCATE events, backlog, lanes RESTART IDENTITY'));
+  await first.close();
+  return async (now = Date.now) => {
+    return closed(openPostgresEvents(withClock(connect(), now)));
+  };
+}
+
+function closed(store: EventStore): EventStore {
+  onTestFinished(() => store.close());
+  return store;
+}
+
+test('an event store in a file is readable by its owner alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-events-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  await append(closed(openEventStore(join(folder, 'events.db'), Date.now)), ['a']);
+  expect(statSync(join(folder, 'events.db')).mode & 0o777).toBe(0o600);
+});
+
+const places: [string, () => Promise<Open>][] = [['SQLite', inFile]];
+if (hasPostgres) places.push(['PostgreSQL', () => inPostgres(url)]);
+if (hasPgBouncer) places.push(['PostgreSQL by way of PgBouncer', () => inPostgres(pooled)]);
+
+describe.each(places)('the event store in %s', (_name, place) => {
+  test('gives back the bytes as they came, also after a restart', async () => {
+    const open = await place();
+    const store = await open();
+    const odd: ReceivedEvent = {
+      ...received(payload('a')), body: Buffer.from([0, 255, 10, 13]), txnId: null, txnState: null, updatedAt: null,
+    };
+    await store.append([odd], [], plain);
+    const again = await open();
+    expect(await all(again.since(0))).toEqual([{ ...odd, ...nowhere, id: 1, body: new Uint8Array(odd.body) }]);
+    expect(Buffer.from((await again.read(1))?.body ?? [])).toEqual(odd.body);
+  });
+
+  test('hands the earlier events of the same transaction to whoever places the next', async () => {
+    const store = await (await place())();
+    const events = [payload('a', 'quoted', 1), payload('b', 'quoted', 1), payload('a', 'quoted', 1), payload('a', 'destsent', 3)];
+    const stored = await store.append(events.map((each) => received(each)), [], placeOf);
+    expect(stored.map(({ duplicateOf, missing }) => ({ duplicateOf, missing }))).toEqual([
+      { duplicateOf: null, missing: [] },
+      { duplicateOf: null, missing: [] },
+      { duplicateOf: 1, missing: [] },
+      { duplicateOf: null, missing: ['srccreated'] },
+    ]);
+    expect(await all(store.since(0))).toMatchObject(stored.map(({ id, duplicateOf, missing }) => ({ id, duplicateOf, missing })));
+  });
+
+  test('hands on once what was delivered twice', async () => {
+    const store = await (await place())();
+    const event = received(payload('a', 'quoted', 1));
+    await store.append([event], ['x'], placeOf);
+    await store.append([event], ['x'], placeOf);
+    expect(await store.lanes.take('x', 'one', 10)).toEqual([{ eventId: 1, lane: 'a' }]);
+  });
+
+  test('writes all of a group or nothing of it', async () => {
+    const store = await (await place())();
+    const broken = (): never => {
+      throw new Error('no place');
+    };
+    await expect(store.append([received(payload('a'))], ['x'], broken)).rejects.toThrow('no place');
+    expect([await all(store.since(0)), await store.backlog()]).toEqual([[], []]);
+  });
+
+  test('keeps what waits per consumer, in order, until it is settled', async () => {
+    const store = await (await place())();
+    await append(store, ['a', 'b', 'a'], ['x', 'y']);
+    await store.lanes.settle('x', 'one', [1, 3]);
+    expect(await store.lanes.take('x', 'one', 10)).toEqual([{ eventId: 2, lane: 'b' }]);
+    const waiting = await store.lanes.take('y', 'one', 10);
+    expect(waiting.toSorted((a, b) => a.eventId - b.eventId).map(({ lane }) => lane)).toEqual(['a', 'b', 'a']);
+    expect(await store.lanes.take('y', 'one', 10)).toEqual([]);
+    expect(await store.backlog()).toEqual([{ consumer: 'x', count: 1 }, { consumer: 'y', count: 3 }]);
+  });
+
+  test('gives a lane to one worker until it is given back or its lease is over', async () => {
+    let now = 1_000;
+    const open = await place();
+    const [one, two] = [await open(() => now), await open(() => now)];
+    await append(one, ['a', 'a']);
+    expect(await one.lanes.take('x', 'one', 10)).toHaveLength(2);
+    expect(await two.lanes.take('x', 'two', 10)).toEqual([]);
+    now += laneLeaseMs - 1;
+    expect(await one.lanes.renew('x', 'one')).toBe(true);
+    now += laneLeaseMs - 1;
+    expect(await two.lanes.take('x', 'two', 10)).toEqual([]);
+    now += 2;
+    expect(await two.lanes.take('x', 'two', 10)).toHaveLength(2);
+    expect(await one.lanes.renew('x', 'one')).toBe(false);
+    await two.lanes.release('x', 'two');
+    await one.lanes.release('x', 'one');
+    expect(await one.lanes.take('x', 'one', 10)).toHaveLength(2);
+  });
+
+  test('drops what is old, but neither what waits nor its newest', async () => {
+    const store = await (await place())();
+    await store.append([received(payload('a'), 1)], ['x'], plain);
+    await store.append([received(payload('b'), 1), received(payload('c'), 1)], [], plain);
+    await store.prune(100);
+    expect((await all(store.since(0))).map(({ txnId }) => txnId)).toEqual(['a', 'c']);
+  });
+
+  test('finds what came since a moment, page by page', async () => {
+    const store = await (await place())();
+    await store.append(Array.from({ length: 450 }, (_, n) => received(payload(`t${n}`), n)), [], plain);
+    expect((await all(store.since(10))).map(({ id }) => id)).toEqual(Array.from({ length: 440 }, (_, n) => n + 11));
+  });
+
+  test('knows whose last event was not the end', async () => {
+    const store = await (await place())();
+    const events = [payload('a', 'quoted', 1), payload('b', 'quoted', 1), payload('a', 'completed', 2), payload('c', 'destsent', 1)];
+    await store.append(events.map((each) => received(each, 50)), [], plain);
+    expect(await store.unfinished(0, ['completed'], 10)).toEqual([
+      { txnId: 'c', txnState: 'destsent' },
+      { txnId: 'b', txnState: 'quoted' },
+    ]);
+    expect(await store.unfinished(51, ['completed'], 10)).toEqual([]);
+  });
+
+  test('tells one event that came to two at once from another', async () => {
+    const open = await place();
+    const [one, two] = [await open(), await open()];
+    const event = received(payload('a', 'quoted', 1));
+    const stored = await Promise.all([one, two].map((store) => store.append([event], ['x'], placeOf)));
+    expect(stored.flat().filter(({ duplicateOf }) => duplicateOf === null)).toHaveLength(1);
+    expect(await one.backlog()).toEqual([{ consumer: 'x', count: 1 }]);
+  });
+
+  test('loses no event that comes while its lane is being settled', async () => {
+    const open = await place();
+    const [one, two] = [await open(), await open()];
+    const handed: number[] = [];
+    for (let turn = 0; turn < 20; turn += 1) {
+      const added = append(two, [`t${turn % 3}`]);
+      const taken = (await one.lanes.take('x', 'one', 10)).map(({ eventId }) => eventId);
+      handed.push(...taken);
+      await Promise.all([added, one.lanes.settle('x', 'one', taken)]);
+    }
+    const rest = (await one.lanes.take('x', 'one', 100)).map(({ eventId }) => eventId);
+    await one.lanes.settle('x', 'one', rest);
+    expect([...handed, ...rest].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+    expect(await one.backlog()).toEqual([]);
+  });
+});

@@ -1,0 +1,85 @@
+// Settings: changed by one process at a time, with what a newer program wrote left in them.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { changeProfile, openConfig } from '../../../src/store/profile/profiles.js';
+import { resolveSettings } from '../../../src/store/profile/settings.js';
+import { startSvcpay, svcpay } from '../../support/svcpay.js';
+
+const program = resolve(import.meta.dirname, '../../../bin/svcpay.js');
+
+function homeWith(config?: object): { home: string; raw: () => unknown } {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-settings-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const path = join(home, 'config.json');
+  if (config !== undefined) writeFileSync(path, JSON.stringify(config));
+  return { home, raw: () => JSON.parse(readFileSync(path, 'utf8')) };
+}
+
+const written = {
+  theme: 'dark',
+  current: 'one',
+  profiles: { one: { network: 'testnet', greeting: 'hello', limits: { perDay: { BTC: '1' } } }, two: {} },
+  recipients: {},
+};
+
+describe('settings', () => {
+  test('lose nothing of six changes at once', async () => {
+    const { home } = homeWith();
+    const names = [1, 2, 3, 4, 5, 6].map((n) => `a${n}@pay.example`);
+    await Promise.all(names.map((name) => svcpay(['limits', 'allow', name, '-q'], { home })));
+    const destinations = openConfig(home).read().profiles['default']?.limits?.destinations;
+    expect(destinations?.toSorted()).toEqual(names);
+  });
+
+  test('keep what this version does not know, wherever it stands', async () => {
+    const { home, raw } = homeWith(written);
+    const config = openConfig(home);
+    await config.update((before) => ({ ...before, current: 'two' }));
+    await changeProfile(config, 'one', ({ network: _gone, ...before }) => ({ ...before, account: 'ne01' }));
+    const { network: _gone, ...one } = written.profiles.one;
+    expect(raw()).toMatchObject({ theme: 'dark', current: 'two', profiles: { one: { ...one, account: 'ne01' }, two: {} } });
+    expect(raw()).not.toHaveProperty('profiles.one.network');
+  });
+
+  test.for([
+    { profiles: { one: { limits: { perWeek: { BTC: '1' } } } } },
+    { profiles: { one: { per_day: '1btc' } } },
+    { profiles: { one: { maxPerPayment: '1btc' } } },
+    { limits: { perDay: { BTC: '1' } } },
+  ])('are refused where they hold a limit that is not known: %j', (config) => {
+    expect(() => openConfig(homeWith(config).home).read()).toThrow(/a limit that this version does not know/);
+  });
+
+  test('are not read for a profile that is not set up, by flag or environment', () => {
+    const config = openConfig(homeWith(written).home).read();
+    const named = { sandbox: false, profile: 'three' };
+    expect(() => resolveSettings(named, {}, config)).toThrow('There is no profile "three"');
+    expect(() => resolveSettings({ sandbox: false }, { SVCPAY_PROFILE: 'constructor' }, config)).toThrow('There is no profile');
+    expect(resolveSettings(named, {}, config, true).profile).toEqual({});
+    expect(resolveSettings({ sandbox: false, profile: 'two' }, {}, config).profileName).toBe('two');
+  });
+
+  test.for(['000', '777'])('are for their owner alone under the umask %s, in a folder that keeps its rights', (umask) => {
+    const { home } = homeWith();
+    mkdirSync(join(home, 'shared'));
+    chmodSync(join(home, 'shared'), 0o1777);
+    for (const name of ['shared', 'new']) {
+      const line = `umask ${umask}; exec "$0" "${program}" config set network testnet`;
+      spawnSync('/bin/sh', ['-c', line, process.execPath], { env: { SVCPAY_HOME: join(home, name) } });
+    }
+    const names = ['shared', 'shared/config.json', 'shared/settings.lock', 'new', 'new/config.json'];
+    const modes = names.map((name) => (statSync(join(home, name)).mode & 0o7777).toString(8));
+    expect(modes).toEqual(['1777', '600', '600', '700', '600']);
+  });
+
+  test('can be changed after a process died in the middle of a change', async () => {
+    const { home } = homeWith();
+    const { child, ended } = startSvcpay(['config', 'set', 'network', 'testnet'], { home });
+    child.kill('SIGKILL');
+    await ended;
+    expect(await svcpay(['config', 'set', 'network', 'any'], { home })).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -1,0 +1,310 @@
+// Questions on a real pseudo-terminal, and the refusal to ask where nobody could answer.
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { PassThrough, Readable } from 'node:stream';
+import { back, createAsk } from '../../../src/terminal/ask/ask.js';
+import { openTerminal } from '../../../src/terminal/terminal.js';
+import { bundled, startInPty, type PtyOptions, type PtyRun } from '../../support/pty.js';
+import { memoryStream, openScreen } from '../support.js';
+
+const enter = '\r';
+const escape = '\u001B';
+const down = '\u001B[B';
+const up = '\u001B[A';
+const ctrlC = '\u0003';
+const ctrlD = '\u0004';
+const ctrlZ = '\u001A';
+
+let program: string;
+let run: PtyRun | undefined;
+
+beforeAll(async () => {
+  program = await bundled(new URL('../fixtures/ask.ts', import.meta.url));
+});
+
+afterEach(() => run?.kill());
+
+async function asked(question: string, shown: string, options: PtyOptions = {}): Promise<PtyRun> {
+  run = startInPty(process.execPath, [program, question], options);
+  await run.shows(shown);
+  return run;
+}
+
+const prompts = {
+  confirm: 'Pay 0.1 BTC?',
+  timed: 'quote valid 1:00',
+  lapsing: 'quote valid',
+  text: 'Account number',
+  parsed: 'Amount',
+  secret: 'API secret',
+  select: 'Country',
+  search: 'Bank',
+};
+
+const answers: { name: string; question: string; keys: readonly string[]; answer: string }[] = [
+  { name: 'y is yes', question: 'confirm', keys: [`y${enter}`], answer: 'true' },
+  { name: 'YES is yes', question: 'confirm', keys: [`YES${enter}`], answer: 'true' },
+  { name: 'nothing is no', question: 'confirm', keys: [enter], answer: 'false' },
+  { name: 'Esc is no', question: 'confirm', keys: [escape], answer: 'false' },
+  { name: 'Esc is no within the time', question: 'timed', keys: ['y', escape], answer: 'false' },
+  { name: 'n is no', question: 'confirm', keys: [`n${enter}`], answer: 'false' },
+  { name: 'y is yes within the time', question: 'timed', keys: [`y${enter}`], answer: 'true' },
+  { name: 'nothing is no within the time', question: 'timed', keys: [enter], answer: 'false' },
+  { name: 'neither yes nor no is asked again', question: 'timed', keys: [`x${enter}`, `\u007Fyes${enter}`], answer: 'true' },
+  { name: 'a yes typed but not given before the time is over is none', question: 'lapsing', keys: ['y'], answer: '"lapsed"' },
+  { name: 'a text is trimmed', question: 'text', keys: [`  0123456789 ${enter}`], answer: '"0123456789"' },
+  { name: 'an amount is parsed', question: 'parsed', keys: [`500000vnd${enter}`], answer: '"500 000 VND"' },
+  { name: 'a list starts at its default', question: 'select', keys: [enter], answer: '"KE"' },
+  { name: 'a list is moved through', question: 'select', keys: [`${up}${enter}`], answer: '"VN"' },
+  { name: '< is a text like any other without a way back', question: 'text', keys: [`<${enter}`], answer: '"<"' },
+  { name: '< goes back', question: 'textBack', keys: [`<${enter}`], answer: 'back' },
+  { name: '< goes back instead of being parsed', question: 'parsedBack', keys: [`<${enter}`], answer: 'back' },
+  { name: 'Esc goes back from a text', question: 'textBack', keys: ['012', escape], answer: 'back' },
+  { name: 'Esc goes back from a list', question: 'selectBack', keys: [escape], answer: 'back' },
+  { name: 'Esc goes back from a search', question: 'searchBack', keys: ['viet', escape], answer: 'back' },
+  { name: 'the last choice goes back', question: 'selectBack', keys: [`${up}${enter}`], answer: 'back' },
+];
+
+describe('on a terminal', () => {
+  test.each(answers)('$name', async ({ question, keys, answer }) => {
+    const shown = Object.entries(prompts).find(([name]) => question.startsWith(name))?.[1] ?? '';
+    const { type, shows, exit } = await asked(question, shown);
+    keys.forEach(type);
+    await shows(`ANSWER ${answer}`);
+    expect(await exit).toBe(0);
+  });
+
+  test('a search finds every word, without accents, in the name or the description', async () => {
+    const { type, shows, screen } = await asked('search', 'Bank');
+    type('cong ngan');
+    await shows(/Bank \(type to search\) cong ngan\n❯ VietinBank\n/);
+    expect(screen().join('\n')).not.toContain('Vietcombank');
+    type(enter);
+    await shows('ANSWER "970415"');
+  });
+
+  test('a search takes the first find for an Enter that comes with the words', async () => {
+    const { type, shows } = await asked('search', 'Bank');
+    type(`techcom${enter}`);
+    await shows('ANSWER "970407"');
+  });
+
+  test('a search that finds nothing does not take the way back for a find', async () => {
+    const { type, shows } = await asked('searchBack', '← Back');
+    type('zzz');
+    await shows('No results found');
+    type(enter);
+    type(`${'\u007F'.repeat(3)}tech`);
+    await shows(/❯ Techcombank/);
+    type(enter);
+    await shows('ANSWER "970407"');
+  });
+
+  test('an answer that cannot be parsed stays to be mended, with the reason', async () => {
+    const { type, shows, screen } = await asked('parsed', 'Amount');
+    type(`12.5vnd${enter}`);
+    await shows('VND has no decimals');
+    expect(screen()[0]).toContain('12.5vnd');
+    type(`${'\u007F'.repeat(7)}12${enter}`);
+    await shows('ANSWER "12 VND"');
+  });
+
+  test('an empty text is no answer', async () => {
+    const { type, shows } = await asked('text', 'Account number');
+    type(enter);
+    await shows('An answer is needed here.');
+  });
+
+  test('a secret is never echoed', async () => {
+    const { type, shows, written } = await asked('secret', 'API secret');
+    type('s3cr3t');
+    await shows('API secret ******');
+    type(enter);
+    await shows('ANSWER "s3cr3t"');
+    expect(written().split('ANSWER')[0]).not.toContain('s3');
+  });
+
+  test('the confirmation defaults to no, shows its note, and stays on the screen as a record', async () => {
+    const { type, shows, screen, exit } = await asked('confirm', 'Pay 0.1 BTC? (y/N)  quote valid 29 s');
+    type(`y${enter}`);
+    await shows('ANSWER');
+    await exit;
+    expect(screen()).toEqual(['✓ Pay 0.1 BTC? Yes', 'ANSWER true']);
+  });
+
+  test('a question left behind is wiped from the screen', async () => {
+    const { type, exit, screen } = await asked('textBack', 'Account number (esc back)');
+    type('0123');
+    type(escape);
+    await exit;
+    expect(screen()).toEqual(['ANSWER back']);
+  });
+
+  test('a wizard goes back over what was not asked and forgets what was answered after it', async () => {
+    const { type, shows } = await asked('wizard', 'Country');
+    type(enter);
+    await shows('Bank');
+    type(enter);
+    await shows('Account number');
+    type(escape);
+    await shows(/❯ Vietcombank/);
+    type(escape);
+    await shows(/❯ Vietnam/);
+    type(`${down}${enter}`);
+    await shows('Account number');
+    type(`0123${enter}`);
+    await shows('ANSWER {"country":"KE","account":"0123"}');
+  });
+
+  test('going back from the first question of a wizard ends it', async () => {
+    const { type, shows } = await asked('wizard', 'Country');
+    type(escape);
+    await shows('ANSWER back');
+  });
+
+  test('text from outside does not steer the terminal', async () => {
+    const { shows } = await asked('select', 'Country');
+    await shows('Kenya\\x1b[2J');
+  });
+
+  test.each(Object.entries(prompts))('Ctrl-C at %s ends with 130', async (question, shown) => {
+    const { type, shows, exit, isCursorHidden } = await asked(question, shown);
+    type(ctrlC);
+    await shows('FAILURE interrupted');
+    expect(await exit).toBe(130);
+    expect(isCursorHidden()).toBe(false);
+  });
+
+  test.each(Object.entries(prompts))('the end of input at %s ends with 9', async (question, shown) => {
+    const { type, shows, exit, isCursorHidden } = await asked(question, shown);
+    type(ctrlD);
+    await shows('FAILURE declined: The input ended');
+    expect(await exit).toBe(9);
+    expect(isCursorHidden()).toBe(false);
+  });
+
+  test('Ctrl-D within a text deletes, as in a shell', async () => {
+    const { type, shows } = await asked('text', 'Account number');
+    type(`0123x\u001B[D${ctrlD}${enter}`);
+    await shows('ANSWER "0123"');
+  });
+
+  test('Ctrl-Z and a return to the foreground leave the question standing', async () => {
+    run = startInPty('bash', ['--norc', '--noprofile', '-i'], { env: { PS1: 'shell$ ' } });
+    const { type, shows } = run;
+    await shows('shell$');
+    type(`${process.execPath} ${program} text${enter}`);
+    await shows('? Account number');
+    type(ctrlZ);
+    await shows('Stopped');
+    type(`fg${enter}`);
+    await shows(/fg\n.*text/);
+    type('0123');
+    await shows('? Account number 0123');
+    type(enter);
+    await shows('ANSWER "0123"');
+  });
+
+  test('NO_COLOR leaves no colour in a question', async () => {
+    const { written } = await asked('select', '❯ Kenya', { env: { NO_COLOR: '1' } });
+    expect(written()).not.toMatch(/\u001B\[[\d;]*m/);
+  });
+
+  test('a terminal without unicode is asked in ASCII', async () => {
+    const { screen } = await asked('selectBack', '< Back', { env: { LANG: 'C' } });
+    expect(screen().join('\n')).toMatch(/^[\n -~]*$/);
+  });
+
+  test('a long question breaks between its words', async () => {
+    const { screen } = await asked('long', 'list', { columns: 40 });
+    expect(screen().slice(0, 2)).toEqual(['? Relationship to the recipient, a', '  number: ask the service for its list']);
+  });
+
+  test('a window of 40 columns wraps no choice', async () => {
+    const { screen } = await asked('searchBack', '← Back', { columns: 40 });
+    expect(screen().every((line) => line.length <= 40)).toBe(true);
+  });
+});
+
+describe('in a pipe', () => {
+  test.each([
+    { question: 'confirm', flag: '--yes' },
+    { question: 'text', flag: '--acct-num' },
+    { question: 'secret', flag: '--api-secret-stdin' },
+    { question: 'search', flag: '--institution CODE' },
+  ])('$question is refused at once, naming $flag, even with an answer waiting', async ({ question, flag }) => {
+    const child = spawn(process.execPath, [program, question], { stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.on('error', () => undefined).write('y\n');
+    const exit = new Promise((resolve) => child.on('close', resolve));
+    expect(await text(child.stdout)).toBe(
+      `FAILURE declined: Missing ${flag}: no question can be asked, stdin is not a terminal.\n`,
+    );
+    expect(await exit).toBe(9);
+    child.stdin.end();
+  });
+
+  test('--yes answers the confirmation', async () => {
+    const ask = createAsk(openScreen({ tty: false }).terminal, { yes: true });
+    expect(await ask.confirm('Pay?')).toBe(true);
+  });
+
+  test('all the flags that are missing are named together', () => {
+    const ask = createAsk(openScreen({ tty: false }).terminal, { yes: false });
+    expect(() => ask.demand(['--country', '--acct-num', '--yes'])).toThrow('Missing --country, --acct-num and --yes:');
+  });
+});
+
+describe('on a dumb terminal', () => {
+  const dumb = (typed: string) => {
+    const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
+    const stdin = { isTTY: true, open: () => Object.assign(Readable.from([typed]), { isTTY: true }) };
+    const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
+    return { ask: createAsk(terminal, { yes: false }), said: stderr.written };
+  };
+
+  test('a question is a line that shows its (y/N), and writes no escape', async () => {
+    const { ask, said } = dumb('maybe\ny\n');
+    expect(await ask.confirm('Pay 0.5 BTC?')).toBe(true);
+    expect(said()).toBe('? Pay 0.5 BTC? (y/N) x Answer y or n.\n? Pay 0.5 BTC? (y/N) ');
+  });
+
+  test.each(['\n', 'n\n', 'no\n'])('%j is no', async (typed) => {
+    expect(await dumb(typed).ask.confirm('Pay?')).toBe(false);
+  });
+
+  test('the end of the input is no answer', async () => {
+    await expect(dumb('').ask.confirm('Pay?')).rejects.toMatchObject({ kind: 'declined' });
+  });
+
+  test('a secret is read without its echo, mended by backspace, and asked again when it will not do', async () => {
+    const typed = new PassThrough();
+    const raw: boolean[] = [];
+    const stdin = { isTTY: true, open: () => Object.assign(typed, { isTTY: true, setRawMode: (on: boolean) => raw.push(on) }) };
+    const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
+    const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
+    const ask = createAsk(terminal, { yes: false });
+    const answer = ask.secret({ message: 'API secret', flag: '--api-secret-stdin' });
+    typed.write('\r');
+    typed.write('s3cxx\u007F\u007Fret\r');
+    expect(await answer).toBe('s3cret');
+    expect(raw).toEqual([true, false, true, false]);
+    expect(stderr.written().split('\n')).toEqual([
+      '? API secret (what you type does not show) ',
+      'x An answer is needed here.',
+      '? API secret (what you type does not show) ',
+      '',
+    ]);
+    const stopped = ask.secret({ message: 'API secret', flag: '--api-secret-stdin' });
+    await new Promise(setImmediate);
+    typed.write('s3c\u0003');
+    await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
+  });
+
+  test('a choice is made by its number or by words of its name, and < goes back', async () => {
+    const question = { message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }, { value: 'c', name: 'On-chain' }] };
+    expect(await dumb('2\n').ask.select(question)).toBe('c');
+    expect(await dumb('9\nlight\n').ask.search(question)).toBe('l');
+    expect(await dumb('<\n').ask.steps.select(question)).toBe(back);
+  });
+});

@@ -1,0 +1,77 @@
+// A batch on the screen: what its line says where there is room, and what it leaves out first where there is none.
+import { Big } from 'big.js';
+import { Chalk } from 'chalk';
+import { describe, expect, test } from 'vitest';
+import { batchCard, batchView, progressLine, rowLine, type BatchLine, type BatchSummary } from '../../../src/terminal/cards/batch-view.js';
+
+const canvas = (columns: number) => ({ style: new Chalk({ level: 0 }), columns, rows: 24, blocks: true });
+
+describe('progressLine', () => {
+  const progress = { done: 16, rows: 40, failed: 1, elapsedMs: 6_000, skipped: 4, stopping: false };
+  test.for([
+    [80, {}, '━━━━━━━━────────────  16 of 40  1 failed  about 12 seconds left'],
+    [46, {}, '━━━━━━━━────────────  16 of 40  1 failed'],
+    [30, {}, '━━━━━━━━────────────'],
+    [80, { failed: 0, done: 4 }, '━━──────────────────  4 of 40'],
+    [80, { stopping: true }, '━━━━━━━━────────────  16 of 40  1 failed  finishing what is under way'],
+    [60, { stopping: true }, '16 of 40  1 failed  finishing what is under way'],
+    [34, { stopping: true }, 'finishing what is under way'],
+  ] as const)('in %i columns, %j', ([columns, change, expected]) => {
+    expect(progressLine({ ...progress, ...change }, canvas(columns))).toBe(expected);
+  });
+});
+
+const summary: BatchSummary = {
+  file: 'pay.csv',
+  dryRun: false,
+  cost: null,
+  rows: 40,
+  paidBefore: 3,
+  paid: 30,
+  sent: 2,
+  unknown: 0,
+  failed: 1,
+  notBegun: 7,
+  spent: [{ ccy: 'BTC', amount: new Big('0.0003') }],
+  totals: [
+    { from: 'BTC', ccy: 'BTC', rows: 3, amount: new Big('0.5'), available: new Big('1') },
+    { from: 'BTC', ccy: 'VND', rows: 1, amount: new Big('500000'), available: new Big('1') },
+    { from: 'XOF', ccy: 'XOF', rows: 1, amount: new Big('5'), available: null },
+  ],
+  result: 'pay.csv.result.csv',
+};
+
+const failure: BatchLine = {
+  line: 7,
+  ref: 'order-7',
+  to: 'a@b.example',
+  amount: '1000sat',
+  outcome: 'failed',
+  txnId: null,
+  txnState: null,
+  paid: null,
+  paidCcy: null,
+  error: 'refused',
+  message: 'Nothing moved: \u001B[31mno such address.',
+  at: '2026-01-01T00:00:00.000Z',
+};
+
+test('the card names what each wallet is to pay, and what it has', () => {
+  const text = batchCard({ ...summary, settled: 3 }, canvas(100)).join('\n');
+  expect(text).toContain('pay.csv: 37 rows to pay');
+  expect(text).toMatch(/From BTC\s+0\.50000000 BTC in 3 rows\s+you have 1\.00000000 BTC/);
+  expect(text).toMatch(/500.000 VND in 1 row\s+at the rate of the moment; you have 1\.00000000 BTC/);
+  expect(text).toMatch(/5 XOF in 1 row\s+no XOF wallet/);
+});
+
+test('the end says first what was paid, then what was not and why, and steers no terminal', () => {
+  const lines = batchView(summary, [failure]).screen(canvas(100));
+  expect(lines[0]).toContain('30 of 40 rows paid, 3 of them before · 2 on their way · 1 not paid · 7 not begun');
+  expect(lines.join('\n')).toMatch(/✗ Line 7\s+order-7: Nothing moved: .*no such address/);
+  expect(lines.join('')).not.toContain('\u001B');
+});
+
+test('a row as a line of a log', () => {
+  const paid: BatchLine = { ...failure, outcome: 'paid', txnId: 'c1d2', paid: new Big('0.00001003'), paidCcy: 'BTC', message: null };
+  expect(rowLine(paid, 12, 40)).toBe('12/40  paid  order-7  0.00001003 BTC  c1d2');
+});

@@ -1,0 +1,176 @@
+// The home screen at three widths: balances with their worth, what moved last, what is on its way.
+import { Chalk } from 'chalk';
+import { describe, expect, test } from 'vitest';
+import type { ListedTransaction, Transaction } from '../../../src/api/types.js';
+import { Failure } from '../../../src/formats/failure.js';
+import { money } from '../../../src/formats/amount.js';
+import { homeLines, type Home, type HomeMore } from '../../../src/terminal/cards/home-view.js';
+import { pendingList, progressOf, type PendingPayment } from '../../../src/terminal/views/intent-view.js';
+import type { Canvas } from '../../../src/terminal/terminal.js';
+import { clockTime } from '../../../src/terminal/time.js';
+import { widthOf } from '../../../src/terminal/text.js';
+
+const now = Date.UTC(2026, 2, 1, 14, 2, 11);
+const plain = (columns: number): Canvas => ({ style: new Chalk({ level: 0 }), columns, rows: 24, blocks: false });
+
+function movement(minutes: number, from: [string, string, number], to: [string, string, number?]): ListedTransaction {
+  return {
+    txnId: `${minutes}-5e07-4094`,
+    txnState: 'completed',
+    createdAt: now - minutes * 60_000,
+    sourceReq: { method: from[0], ccy: from[1], amtSettled: from[2] },
+    destReq: { method: to[0], ccy: to[1], amtSettled: to[2] },
+  };
+}
+
+const onItsWay: ListedTransaction = {
+  ...movement(1, ['servicepay', 'BTC', 0.003], ['on-chain', 'BTC', 0.003]),
+  txnId: 'chain',
+  txnState: 'destsent',
+};
+onItsWay.destReq.reqDetails = { confirmations: 2, requiredConfirmations: 6 };
+
+const taken: Transaction = {
+  txnId: 'c1d2',
+  txnState: 'destsent',
+  sourceReq: { method: 'servicepay', ccy: 'BTC' },
+  destReq: { method: 'on-chain', ccy: 'BTC', reqDetails: { confirmations: 2, requiredConfirmations: 6 } },
+};
+
+const home: Home = {
+  profile: 'acme',
+  service: 'production',
+  accountId: 'ne01-7f3a',
+  wallets: [
+    { ccy: 'BTC', amount: 2, availableBalance: 1.06085965 },
+    { ccy: 'USDT', amount: 9410.65, availableBalance: 9410.65 },
+    { ccy: 'VND', amount: 50000000, availableBalance: 50000000 },
+    { ccy: 'CAD', amount: 0, availableBalance: 0 },
+  ],
+  pending: [onItsWay],
+  unfinished: [],
+  recent: [
+    movement(2, ['servicepay', 'BTC', 0.000025], ['lightning', 'BTC', 0.000025]),
+    movement(60, ['lightning', 'BTC', 0.0005], ['servicepay', 'BTC', 0.0005]),
+    movement(180, ['servicepay', 'USDT', 25], ['servicepay', 'BTC', 0.00025]),
+  ],
+  asOf: now,
+};
+
+const more: HomeMore = {
+  open: [],
+  notAsked: undefined,
+  notReached: undefined,
+  worth: ({ ccy, value }) => (ccy === 'BTC' ? money('USD', value.times(70000)) : undefined),
+  known: (txnId) => (txnId === 'chain' ? 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' : 'Coffee House'),
+};
+
+const clock = clockTime(now);
+
+describe('home', () => {
+  test.each([
+    {
+      columns: 100,
+      lines: [
+        '',
+        `  acme · production · ne01-7f3a                        as of ${clock}`,
+        '',
+        '  BTC             1.06085965   ≈ 74 260 USD     Last   2 min    sent      2 500 sat   Coffee House',
+        '  USDT        9 410.65                                 1 h ago  received  50 000 sat  Coffee House',
+        '  VND    50 000 000                                    3 h ago  swap      25.00 USDT → 25 000 sat',
+        '  On its way: 300 000 sat on-chain to bc1q…f3t4, 2 of 6 confirmations',
+        '',
+      ],
+    },
+    {
+      columns: 60,
+      lines: [
+        '',
+        `  acme · production · ne01-7f3a             as of ${clock}`,
+        '',
+        '  BTC             1.06085965   ≈ 74 260 USD',
+        '  USDT        9 410.65',
+        '  VND    50 000 000',
+        '  On its way: 300 000 sat on-chain to…, 2 of 6 confirmations',
+        '',
+      ],
+    },
+    {
+      columns: 40,
+      lines: [
+        '',
+        '  acme · production · ne01-7f3a',
+        `  as of ${clock}`,
+        '',
+        '  BTC             1.06085965',
+        '  USDT        9 410.65',
+        '  VND    50 000 000',
+        '  On its way: 300…, 2 of 6 confirmations',
+        '',
+      ],
+    },
+  ])('at $columns columns drops the right column, then the values', ({ columns, lines }) => {
+    expect(homeLines(home, more, plain(columns))).toEqual(lines);
+  });
+
+  test('is never wider than the window, and breaks no amount', () => {
+    for (let columns = 20; columns < 150; columns += 1) {
+      expect(Math.max(...homeLines(home, more, plain(columns)).map(widthOf))).toBeLessThanOrEqual(columns);
+      expect(homeLines(home, more, plain(columns)).filter((line) => /1\.06085965|50 000 000/.test(line))).toHaveLength(2);
+    }
+  });
+
+  test.each([140, 80, 60, 20])('shows at %i columns what it knows by itself where the service is not reached', (columns) => {
+    const notReached = new Failure('temporary', 'No answer from https://pay.example: the connection was refused.');
+    const known = { ...more, notReached, notAsked: 'as of 2026-03-01 14:01:11', open: [payment] };
+    const lines = homeLines({ ...home, wallets: [], pending: [] }, known, plain(columns));
+    const text = lines.join(' ').replace(/\s+/g, ' ');
+    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
+    expect(text).toMatch(/service not reached No answer from .*Balances are not known now/);
+    expect(text).toMatch(/On its way: 2 500 sat over .*confirmed as of 2026-03/);
+    expect(text).not.toContain('nothing in any wallet');
+  });
+
+  test('shows what moved last whole or not at all: in a narrow window by a sign, without the name', () => {
+    const two = { ...home, recent: home.recent.slice(0, 2) };
+    for (let columns = 36; columns < 150; columns += 1) {
+      const text = homeLines(two, more, plain(columns)).join('\n');
+      if (text.includes('Last')) expect(text).toMatch(/2 min +(sent|↑) +2 500 sat[^]*1 h ago +(received|↓) +50 000 sat/);
+    }
+    expect(homeLines(two, more, plain(80))[3]).toMatch(/Last {3}2 min {4}↑ {2}2 500 sat$/);
+  });
+
+  test('stands without rates and without any money', () => {
+    const empty = { ...home, wallets: [], pending: [], recent: [] };
+    expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe('  nothing in any wallet yet');
+  });
+});
+
+const payment: PendingPayment = {
+  ref: 'order-118', kind: 'send lightning', destination: '03e7', with: 'Coffee House', ccy: 'BTC',
+  amount: money('BTC', '0.000025').value, step: 'confirmed', agreed: true, txnId: 'c1d2', txnState: 'srccreated', attempt: 1,
+  openedAt: now - 60_000, updatedAt: now - 60_000, asOf: now - 60_000, transaction: undefined,
+};
+
+describe('an open payment', () => {
+  test.each([
+    [payment, 'On its way: 2 500 sat over Lightning to Coffee House, confirmed'],
+    [{ ...payment, step: 'confirming' as const }, 'On its way: 2 500 sat over Lightning to Coffee House, confirmation in doubt'],
+    [{ ...payment, step: 'created' as const }, 'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet'],
+  ])('is told of at home by what is certain of its money', (open, line) => {
+    const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
+    expect(lines).toContain(`  ${line}`);
+  });
+
+  test('that could not be read says so, and since when', () => {
+    const lines = homeLines({ ...home, pending: [] }, { ...more, open: [payment], notAsked: 'not asked of the service: as of 14:01' }, plain(100));
+    expect(lines).toContain('  not asked of the service: as of 14:01');
+  });
+
+  test('says in words how far it is, as the service told it last', () => {
+    expect(progressOf(payment)).toBe('confirmed');
+    expect(progressOf({ ...payment, transaction: taken })).toBe('2 of 6');
+    expect(progressOf({ ...payment, step: 'created', agreed: false, txnState: 'quoted' })).toBe('quoted, your yes is missing');
+    expect(pendingList(now, 'as of 14:02:11').footer).toBe('as of 14:02:11');
+  });
+});

@@ -1,0 +1,129 @@
+// QR codes read back by a scanner from what a terminal, a browser and a picture would show.
+import { inflateSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { qrLines, qrPng, qrSvg } from '../../../src/terminal/qr/qr.js';
+import { pixelsOf, scan } from '../../support/scanner.js';
+
+const room = { maxColumns: 200, maxRows: 200 };
+const bech32Alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const data = (length: number): string => Array.from({ length }, (_, i) => bech32Alphabet[(i * 7 + 3) % 32]).join('');
+const invoice = (length: number): string => `lnbc500u1${data(length - 9)}`;
+
+function drawn(text: string): string[] {
+  const lines = qrLines(text, room);
+  if (lines === undefined) throw new Error('No QR code was drawn.');
+  return lines;
+}
+
+const themes = [
+  { theme: 'dark', wall: 0 },
+  { theme: 'grey', wall: 96 },
+  { theme: 'light', wall: 255 },
+];
+
+const base58 = '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2';
+const bech32 = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
+const readBack = [
+  { what: 'an invoice', text: invoice(300), read: invoice(300).toUpperCase() },
+  { what: 'an odd number of characters', text: invoice(301), read: invoice(301).toUpperCase() },
+  { what: 'a lightning: URI', text: `lightning:${invoice(280)}`, read: `LIGHTNING:${invoice(280).toUpperCase()}` },
+  { what: 'a bech32 address', text: bech32, read: bech32.toUpperCase() },
+  {
+    what: 'a bech32 BIP21 URI',
+    text: `bitcoin:${bech32}?amount=0.0005&label=Tea`,
+    read: `BITCOIN:${bech32.toUpperCase()}?amount=0.0005&label=Tea`,
+  },
+  {
+    what: 'a BIP21 URI with an invoice',
+    text: `bitcoin:${base58}?amount=0.0005&lightning=${invoice(250)}`,
+    read: `bitcoin:${base58}?amount=0.0005&lightning=${invoice(250).toUpperCase()}`,
+  },
+  { what: 'a base58 address unchanged', text: base58, read: base58 },
+  { what: 'a base58 BIP21 URI unchanged', text: `bitcoin:${base58}?amount=1`, read: `bitcoin:${base58}?amount=1` },
+  { what: 'an EIP-55 address unchanged', text: evm, read: evm },
+  {
+    what: 'a label that looks like bech32 unchanged',
+    text: `bitcoin:${base58}?label=${bech32}`,
+    read: `bitcoin:${base58}?label=${bech32}`,
+  },
+  { what: 'mixed case, which is no bech32, unchanged', text: `bc1Q${bech32.slice(4)}`, read: `bc1Q${bech32.slice(4)}` },
+  { what: 'letters beyond ASCII', text: `bitcoin:${base58}?label=Café`, read: `bitcoin:${base58}?label=Café` },
+];
+
+describe.each(themes)('on a $theme theme', ({ wall }) => {
+  test.each(readBack)('a scanner reads $what', async ({ text, read }) => {
+    expect(scan(await pixelsOf(drawn(text)), { wall })).toBe(read);
+  });
+
+  test.each([1, 2, 4])('a scanner reads a terminal that leaves a gap of %i pixels between lines', async (gap) => {
+    expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(invoice(300).toUpperCase());
+  });
+});
+
+test('an invoice of 300 characters takes 29 rows of 57 columns', async () => {
+  const lines = drawn(invoice(300));
+  expect(lines).toHaveLength(29);
+  expect((await pixelsOf(lines)).every((row) => row.length === 57)).toBe(true);
+});
+
+test('every line ends its colours', () => {
+  expect(drawn(bech32).every((line) => line.endsWith('\u001B[0m'))).toBe(true);
+});
+
+test('alphanumeric mode is smaller than bytes', () => {
+  expect(drawn(invoice(300)).length).toBeLessThan(drawn(`x${invoice(300)}`).length);
+});
+
+test.each([
+  { length: 25, size: 25 },
+  { length: 26, size: 29 },
+  { length: 47, size: 29 },
+  { length: 48, size: 33 },
+])('$length alphanumeric characters take the smallest version there is: $size columns', async ({ length, size }) => {
+  expect((await pixelsOf(drawn(`bc1${data(length - 3)}`)))[0]).toHaveLength(size);
+});
+
+test('the code is surrounded by two light modules', async () => {
+  const bits = await pixelsOf(drawn(bech32));
+  const light = (row: readonly boolean[] | undefined): boolean => row?.every((dark) => !dark) ?? false;
+  expect([bits[0], bits[1], bits.at(-1), bits.at(-2)].every(light)).toBe(true);
+  expect(bits.every((row) => !row[0] && !row[1] && !row.at(-1) && !row.at(-2))).toBe(true);
+});
+
+test.each([
+  { maxColumns: 56, maxRows: 29, fits: false },
+  { maxColumns: 57, maxRows: 28, fits: false },
+  { maxColumns: 57, maxRows: 29, fits: true },
+])('in $maxColumns x $maxRows cells the invoice fits: $fits', ({ fits, ...space }) => {
+  expect(qrLines(invoice(300), space) !== undefined).toBe(fits);
+});
+
+test('a text beyond the largest QR code is not drawn, and refused for a file', () => {
+  expect(qrLines('x'.repeat(2954), room)).toBeUndefined();
+  expect(() => qrSvg('x'.repeat(2954))).toThrow('2954 characters are too many');
+});
+
+test('a scanner reads the PNG', () => {
+  const png = Buffer.from(qrPng(invoice(300)));
+  const size = png.readUInt32BE(16);
+  const dataLength = png.readUInt32BE(33);
+  const lines = inflateSync(png.subarray(41, 41 + dataLength));
+  const stride = 1 + Math.ceil(size / 8);
+  const bits = Array.from({ length: size }, (_, row) =>
+    Array.from(
+      { length: size },
+      (__, column) => ((lines[row * stride + 1 + (column >> 3)] ?? 0) & (0x80 >> (column & 7))) === 0,
+    ),
+  );
+  expect(scan(bits, { scale: 1, wall: 255 })).toBe(invoice(300).toUpperCase());
+});
+
+test('a scanner reads the SVG', () => {
+  const svg = qrSvg(bech32);
+  const size = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1]);
+  const bits = Array.from({ length: size }, () => Array.from({ length: size }, () => false));
+  for (const [, column, row] of svg.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) (bits[Number(row)] ?? [])[Number(column)] = true;
+  expect(scan(bits, { wall: 255 })).toBe(bech32.toUpperCase());
+});

@@ -1,0 +1,49 @@
+// The rows of a batch while they are paid: what a fault, or a sum that is used up, leaves behind.
+import Big from 'big.js';
+import { expect, test } from 'vitest';
+import { parseAmount } from '../../../src/formats/amount.js';
+import { Ceiling } from '../../../src/wallet/batch/cost.js';
+import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
+import { runBatch, type RowOutcome } from '../../../src/wallet/batch/run.js';
+import { lnurlOrder } from '../../../src/wallet/payment/orders.js';
+import { bench } from '../support/machine.js';
+
+const rowOf = (line: number): PlannedRow => {
+  const order = lnurlOrder(`user${line}@pay.example`, parseAmount('1000sat'));
+  return { line, ref: `row-${line}`, named: true, order, to: order.destination, amount: '1000sat', expiresAt: undefined, slow: false };
+};
+
+async function* reading(lines: readonly number[], end?: () => void): AsyncGenerator<PlannedRow> {
+  for (const line of lines) yield rowOf(line);
+  end?.();
+}
+
+function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling) {
+  const made = bench();
+  const outcomes: RowOutcome[] = [];
+  const options = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 1_000, retry: false, terms: () => ({}), ceiling };
+  const deps = { payment: made.deps, stop: new AbortController().signal, on: (each: RowOutcome) => void outcomes.push(each), onLetGo: () => undefined, warn: () => undefined };
+  return { made, outcomes, ended: runBatch(rows, options, deps) };
+}
+
+test('rows that cannot be read on let the payments under way finish first', async () => {
+  const { made, outcomes, ended } = begun(
+    reading([2], () => {
+      throw new Error('the disk is gone');
+    }),
+  );
+  await expect(ended).rejects.toThrow('the disk is gone');
+  expect(outcomes.map(({ fate }) => fate)).toEqual(['paid']);
+  expect(made.intent('row-2')).toMatchObject({ step: 'final', txnState: 'completed' });
+});
+
+test('a row that goes beyond what was agreed to is not paid, and none after it is begun', async () => {
+  const bound = new Big('0.000021');
+  const { made, outcomes, ended } = begun(reading([2, 3, 4, 5, 6]), new Ceiling([{ ccy: 'BTC', total: bound, bound, isEstimate: false }]));
+  expect(await ended).toBe(false);
+  const paid = outcomes.filter(({ fate }) => fate === 'paid');
+  expect(paid).toHaveLength(2);
+  const over = outcomes.filter(({ exceeded }) => exceeded === true);
+  expect(over.map(({ failure }) => failure?.kind)).toContain('limit');
+  expect(made.log.filter((line) => line.startsWith('PUT '))).toHaveLength(2);
+});

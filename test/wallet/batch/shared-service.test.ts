@@ -1,0 +1,61 @@
+// The wallets that many payments share: one read for all, nobody waits for a second one, and a failed one is forgotten.
+import { expect, test } from 'vitest';
+import type { PaymentService } from '../../../src/wallet/payment/contract.js';
+import { sharedService } from '../../../src/wallet/batch/shared-service.js';
+
+function counting(answers: readonly (number | Error)[]) {
+  let [calls, clock] = [0, 0];
+  const never = (): never => {
+    throw new Error('not asked for');
+  };
+  const service: PaymentService = {
+    createTransaction: never,
+    confirmTransaction: never,
+    transaction: never,
+    rates: never,
+    transactions: never,
+    eachTransaction: never,
+    serviceNow: () => 0,
+    wallets: () => {
+      const answer = answers[calls++];
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer === undefined ? [] : [wallet(answer)]);
+    },
+  };
+  return { shared: sharedService(service, 4, () => clock), calls: () => calls, later: (ms: number) => (clock += ms) };
+}
+
+const wallet = (availableBalance: number) => ({
+  id: 'w',
+  ccy: 'BTC',
+  amount: 1,
+  availableBalance,
+  accountId: 'a',
+  createdAt: '',
+  updatedAt: '',
+});
+const balance = async (service: PaymentService): Promise<number> => Number((await service.wallets())[0]?.availableBalance);
+
+test('payments that begin together share one read', async () => {
+  const { shared, calls } = counting([1]);
+  expect(await Promise.all([balance(shared), balance(shared)])).toEqual([1, 1]);
+  expect(calls()).toBe(1);
+});
+
+test('later ones are given the last answer while a new one is read', async () => {
+  const { shared, calls, later } = counting([1, 0.5]);
+  await shared.wallets();
+  later(3_000);
+  expect(await balance(shared)).toBe(1);
+  expect(await balance(shared)).toBe(0.5);
+  expect(calls()).toBe(2);
+});
+
+test('a first read that fails is the failure of whoever asked, and is tried again by the next', async () => {
+  const { shared, later } = counting([new Error('down'), 1, new Error('down')]);
+  await expect(shared.wallets()).rejects.toThrow('down');
+  later(3_000);
+  expect(await balance(shared)).toBe(1);
+  later(3_000);
+  await shared.wallets();
+  expect(await balance(shared)).toBe(1);
+});

@@ -1,0 +1,38 @@
+// Rates by pair, however it is written, and the other way round where the service names only one.
+import { expect, test } from 'vitest';
+import { allRates, findRate } from '../../../src/wallet/history/rates.js';
+
+const rates = { BTCUSD: 70796.845, BTCUSDT: 70800, USDTVND: 25000, strange: 7 };
+
+test.for([
+  ['BTCUSD', '70796.845'],
+  ['btc/usd', '70796.845'],
+  ['USDT-VND', '25000'],
+  ['BTC_USDT', '70800'],
+] as const)('finds %s', ([pair, rate]) => {
+  const found = findRate(rates, pair);
+  expect(found.rate.toFixed()).toBe(rate);
+  expect(found.from).toBeUndefined();
+});
+
+test('turns a pair round that is named the other way only, and says so', () => {
+  expect(findRate(rates, 'VND/USDT')).toMatchObject({ pair: 'VNDUSDT', base: 'VND', quote: 'USDT', from: 'USDTVND' });
+  expect(findRate(rates, 'VND/USDT').rate.toFixed()).toBe('0.00004');
+});
+
+test.for(['nonsense', 'BTC', 'BTCBTC', 'BTC/USD/VND'])('refuses %s as no pair', (pair) => {
+  expect(() => findRate(rates, pair)).toThrow(expect.objectContaining({ kind: 'usage' }));
+});
+
+test('says that there is no rate for a pair that nobody names', () => {
+  expect(() => findRate(rates, 'EURVND')).toThrow(expect.objectContaining({ kind: 'not-found' }));
+});
+
+test('lists every pair, also one whose name says no currencies', () => {
+  expect(allRates(rates).map(({ base, quote }) => [base, quote])).toEqual([
+    ['BTC', 'USD'],
+    ['BTC', 'USDT'],
+    ['USDT', 'VND'],
+    [null, null],
+  ]);
+});

@@ -1,0 +1,91 @@
+// A journal from a back-up, compared with the service: whenever the back-up was made, the same counts as without the loss.
+import { describe, expect, test } from 'vitest';
+import { reconcile, type Reconciled } from '../../../src/wallet/history/reconcile.js';
+import type { Spend } from '../../../src/store/journal/journal.js';
+import { emptyStore, type JournalStore } from '../../simulation/memory-journal.js';
+import { bench, otherOrder, type Bench } from '../support/machine.js';
+
+const compare = ({ deps }: Bench): Promise<Reconciled> => reconcile(0, { ...deps, onRead: () => undefined });
+
+const dayOf = ({ time }: Bench) => ({ lengthMs: 86_400_000, earliest: time, latest: time });
+const spentOf = async (one: Bench): Promise<readonly Spend[]> =>
+  (await one.deps.journal.spent('account', dayOf(one))).toSorted((a, b) => (a.total < b.total ? -1 : 1));
+
+/** Two payments, and the journal as it was before it wrote this step of the second. */
+async function backedUp(step: string): Promise<{ whole: Bench; old: Bench; copy: JournalStore }> {
+  const whole = bench();
+  await whole.pay({ ref: 'before' });
+  let copy = structuredClone(whole.store);
+  whole.journalFails = (change) => {
+    if (change.step === step) copy = structuredClone(whole.store);
+    return false;
+  };
+  await whole.pay({ order: otherOrder });
+  return { whole, copy, old: bench(copy, whole.transactions) };
+}
+
+describe.each(['intent', 'created', 'confirming', 'confirmed', 'final', 'none'])('a back-up from before %s', (step) => {
+  test('counts what was spent, pays nothing again, and needs no second look', async () => {
+    const { whole, old } = await backedUp(step);
+    await compare(old);
+    expect(await spentOf(old)).toEqual(await spentOf(whole));
+    expect((await compare(old)).entered).toBe(0);
+    expect((await old.pay({ order: otherOrder })).txnState).toBe('completed');
+    expect(await old.pay({ ref: 'before' })).toMatchObject({ extRefId: 'before' });
+    await expect(old.pay()).rejects.toThrow('different payment');
+    expect(whole.transactions).toHaveLength(2);
+  });
+});
+
+test('a comparison that was interrupted anywhere is finished by the next one', async () => {
+  const whole = bench();
+  for (const ref of ['one', 'two', 'three']) await whole.pay({ ref });
+  for (let allowed = 0; allowed < 3; allowed += 1) {
+    const old = bench(emptyStore(), whole.transactions);
+    let left = allowed;
+    const enter: typeof old.deps.journal.enter = (...args) =>
+      (left -= 1) < 0 ? Promise.reject(new Error('interrupted')) : old.deps.journal.enter(...args);
+    await expect(compare({ ...old, deps: { ...old.deps, journal: { ...old.deps.journal, enter } } })).rejects.toThrow('interrupted');
+    expect((await compare(old)).entered).toBe(3 - allowed);
+    expect(await spentOf(old)).toEqual(await spentOf(whole));
+  }
+});
+
+test('an attempt that followed one which failed is what became of the payment', async () => {
+  const whole = bench();
+  whole.confirms = () => 'failed';
+  await whole.pay().catch(() => undefined);
+  const old = bench(structuredClone(whole.store), whole.transactions);
+  whole.confirms = () => 'srccreated';
+  await whole.pay({ retry: true });
+  expect((await compare(old)).entered).toBe(1);
+  expect(old.intent()).toMatchObject({ attempt: 2, step: 'final', txnState: 'completed' });
+});
+
+test('what moved nothing, was only quoted, came in or carries no reference is not entered', async () => {
+  const whole = bench();
+  whole.confirms = () => 'failed';
+  await whole.pay({ ref: 'failed' }).catch(() => undefined);
+  await whole.pay({ ref: 'quoted', mode: 'look' });
+  whole.confirms = () => 'completed';
+  await whole.pay({ ref: 'out' });
+  const [, , paid] = whole.transactions;
+  if (paid === undefined) throw new Error('nothing was paid');
+  whole.transactions.push({ ...paid, txnId: 'in', extRefId: 'in', sourceReq: { ...paid.sourceReq, method: 'lightning' } });
+  whole.transactions.push({ ...paid, txnId: 'other', extRefId: null });
+  const old = bench(emptyStore(), whole.transactions);
+  expect(await compare(old)).toMatchObject({ read: 5, entered: 1 });
+  expect(old.intent('out')).toMatchObject({ step: 'final', txnState: 'completed', spendCcy: 'BTC' });
+});
+
+test('of what the service told no other try is made', async () => {
+  const whole = bench();
+  const paid = await whole.pay();
+  const as = (txnState: string) => [{ ...paid, txnState }];
+  const store = emptyStore();
+  await compare(bench(store, as('srcsent')));
+  const old = bench(store, as('failed'));
+  await expect(old.pay()).rejects.toThrow('ended as failed');
+  await expect(old.pay({ retry: true })).rejects.toThrow('not enough for another try');
+  expect(old.log).not.toContain('POST R~2');
+});

@@ -1,0 +1,142 @@
+// Taking a quote back: what the service cannot cancel lapses by itself, and no later resume pays it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { CancelNotOffered, ServiceError } from '../../../src/api/errors.js';
+import type { Transaction } from '../../../src/api/types.js';
+import type { Journal } from '../../../src/store/journal/journal.js';
+import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
+import { cancelQuote } from '../../../src/wallet/payment/cancel-quote.js';
+
+const expiresAt = Date.UTC(2026, 2, 1, 14, 2, 31);
+
+const transaction = (txnState: string): Transaction => ({
+  txnId: 'txn-1',
+  txnState,
+  sourceReq: { ccy: 'USDT', method: 'servicepay', expiresAt },
+  destReq: { ccy: 'BTC', method: 'servicepay' },
+});
+
+function openTestJournal(): Journal {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-cancel-'));
+  const journal = openJournal({ path: join(folder, 'journal.db'), isAlive: () => true, now: () => 1 });
+  onTestFinished(async () => {
+    await journal.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return journal;
+}
+
+/** A journal that holds the quote as asked for with a standing yes, as after a crash between quote and confirmation. */
+async function journalWithQuote(): Promise<Journal> {
+  const journal = openTestJournal();
+  const { intent } = await journal.begin({
+    id: 'intent-1',
+    scope: 'here',
+    account: 'here',
+    ref: 'order-118',
+    kind: 'swap',
+    request: '{}',
+    fingerprint: 'f',
+    onceKey: null,
+    terms: {},
+    consent: 'standing',
+  });
+  const claim = await journal.claim(intent.id, 'crashed:1');
+  if (claim === undefined) throw new Error('The intent could not be claimed.');
+  await journal.release(await journal.write(claim, { step: 'created', txnId: 'txn-1', txnState: 'quoted' }));
+  return journal;
+}
+
+function depsOf(journal: Journal, states: readonly string[], cancel: () => Promise<Transaction>) {
+  const left = [...states];
+  const service = { transaction: async () => transaction(left.shift() ?? 'none'), cancelTransaction: cancel };
+  return { service, journal, scope: 'here', owner: 'me:2' };
+}
+
+const never = (): Promise<Transaction> => Promise.reject(new Error('No cancellation was expected.'));
+const notOffered = (): Promise<Transaction> =>
+  Promise.reject(new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' }));
+const tooLate = (): Promise<Transaction> =>
+  Promise.reject(new ServiceError('refused', 'final', { status: 400, code: '2005', reason: 'final' }));
+
+describe('a quote that is cancelled', () => {
+  test('is usercanceled, and the journal does not go on with it', async () => {
+    const journal = await journalWithQuote();
+    expect(await journal.open('here')).toHaveLength(1);
+    const txn = await cancelQuote('txn-1', depsOf(journal, ['quoted'], async () => transaction('usercanceled')));
+    expect(txn.txnState).toBe('usercanceled');
+    expect(await journal.open('here')).toEqual([]);
+  });
+
+  test('lapses by itself where the service cannot cancel, and the journal lets go of it all the same', async () => {
+    const journal = await journalWithQuote();
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], notOffered))).rejects.toMatchObject({
+      kind: 'refused',
+      message: 'Nothing moved: the service cannot cancel. This quote lapses by itself at 2026-03-01T14:02:31.000Z.',
+    });
+    expect(await journal.open('here')).toEqual([]);
+  });
+
+  test.for(['usercanceled', 'expired'])('is done with where it is %s already', async (state) => {
+    const txn = await cancelQuote('txn-1', depsOf(openTestJournal(), [state], never));
+    expect(txn.txnState).toBe(state);
+  });
+
+  test.for(['srccreated', 'destsent', 'completed', 'failed'])('is refused where it is %s', async (state) => {
+    await expect(cancelQuote('txn-1', depsOf(openTestJournal(), [state], never))).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining(`is ${state}`),
+    });
+  });
+
+  test('is reported as it stands when it became final in the same moment', async () => {
+    const journal = openTestJournal();
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted', 'expired'], tooLate))).resolves.toMatchObject({
+      txnState: 'expired',
+    });
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted', 'completed'], tooLate))).rejects.toThrow(/is completed/);
+  });
+
+  test('is in doubt where its confirmation was sent, whatever the service calls it', async () => {
+    const journal = await journalWithQuote();
+    const claim = await journal.claim('intent-1', 'other:3');
+    if (claim === undefined) throw new Error('The intent could not be claimed.');
+    const agreed = { step: 'confirming', approvedTotal: '1', approvedAt: 1, spendCcy: 'USDT' } as const;
+    await journal.release(await journal.write(claim, agreed));
+    for (const state of ['expired', 'usercanceled']) {
+      await expect(cancelQuote('txn-1', depsOf(journal, [state], never))).rejects.toMatchObject({ kind: 'pending', txnId: 'txn-1' });
+    }
+    expect((await journal.read('intent-1'))?.step).toBe('confirming');
+  });
+
+  test('that another process takes over meanwhile is left to that one', async () => {
+    const journal = await journalWithQuote();
+    const takenOver = async (): Promise<Transaction> => {
+      await journal.claim('intent-1', 'me:2');
+      return transaction('usercanceled');
+    };
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], takenOver))).rejects.toThrow(/another process/);
+  });
+
+  test('is left alone while another process drives its payment', async () => {
+    const journal = await journalWithQuote();
+    await journal.claim('intent-1', 'other:3');
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(/another process/);
+  });
+});
+
+test('a payment that has gone on to its next attempt meanwhile is left as it is', async () => {
+  const journal = await journalWithQuote();
+  const deps = depsOf(journal, [], async () => transaction('usercanceled'));
+  const goesOn = async (): Promise<Transaction> => {
+    const claim = await journal.claim('intent-1', 'another:3');
+    if (claim === undefined) throw new Error('The intent could not be claimed.');
+    await journal.release(await journal.write(claim, { step: 'intent', txnId: null, txnState: null, attempt: 2 }));
+    return transaction('quoted');
+  };
+  const ended = await cancelQuote('txn-1', { ...deps, service: { ...deps.service, transaction: goesOn } });
+  expect(ended.txnState).toBe('usercanceled');
+  expect(await journal.read('intent-1')).toMatchObject({ step: 'intent', attempt: 2, closed: false });
+});

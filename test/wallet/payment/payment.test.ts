@@ -1,0 +1,790 @@
+// The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
+import { describe, expect, test, vi } from 'vitest';
+import { Failure } from '../../../src/formats/failure.js';
+import type { Rates, Transaction } from '../../../src/api/types.js';
+import { LostClaim, type IntentChange } from '../../../src/store/journal/journal.js';
+import { money } from '../../../src/formats/amount.js';
+import { swapOrder, type Order } from '../../../src/wallet/payment/orders.js';
+import { noteSeen } from '../../../src/wallet/payment/note-seen.js';
+import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
+import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from '../support/machine.js';
+
+/** A confirmation that went out when the quote was over by the service's clock, which its answer tells. */
+const late = (made: ReturnType<typeof bench>): string => {
+  made.ahead += 61_000;
+  return 'expired';
+};
+
+const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));
+const waiting = { wait: 'forever', retry: false, mode: 'pay' } as const;
+
+/** A transaction under a reference that the service has and the journal has not. */
+const known = (extRefId: string, txnState: string, change: Partial<Transaction> = {}): Transaction => ({
+  ...quoteOf({ ...order.body, extRefId }, `known-${extRefId}`, Date.UTC(2025, 0, 15)),
+  txnState,
+  ...change,
+});
+
+describe('a payment', () => {
+  test('is in the journal before each request that it announces', async () => {
+    const made = bench();
+    expect(await made.pay()).toMatchObject({ txnState: 'completed' });
+    expect(made.log.filter((line) => !line.startsWith('GET'))).toEqual([
+      'begin', 'POST R', 'write created', 'spend confirming', 'PUT t1', 'write confirmed', 'write final',
+    ]);
+    expect(made.intent()).toMatchObject({ step: 'final', txnState: 'completed', txnId: 't1', closed: false });
+  });
+
+  test('is asked for once without a standing yes, and not at all with one', async () => {
+    const asking = bench();
+    await asking.pay({ yes: false });
+    const agreed = bench();
+    await agreed.pay({ yes: true });
+    expect([asking.asked, agreed.asked]).toEqual([['0.00001001'], []]);
+  });
+
+  test('is looked for under its own reference, and not under one that was just made up', async () => {
+    const given = bench();
+    await given.pay();
+    const madeUp = bench();
+    await pay({ order, ref: undefined, terms: {}, consent: 'standing' }, waiting, madeUp.deps);
+    expect(given.log).toContain('GET list');
+    expect(madeUp.log).not.toContain('GET list');
+  });
+
+  test('that is declined is closed, not resumed, and asked for anew', async () => {
+    const made = bench();
+    made.says = () => false;
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'declined' });
+    expect(made.intent()).toMatchObject({ closed: true, consent: 'none' });
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    made.says = () => true;
+    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test('is remembered with what was agreed to', async () => {
+    const made = bench();
+    await made.pay({ yes: false });
+    expect(made.intent()).toMatchObject({ consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '0.00001' });
+  });
+});
+
+describe('a quote', () => {
+  const wrong: readonly [what: string, change: (txn: Transaction) => Partial<Transaction>][] = [
+    ['another source currency', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, ccy: 'USDT' } })],
+    ['another method', ({ destReq }) => ({ destReq: { ...destReq, method: 'lightning' } })],
+    ['another amount', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: 0.00002 } })],
+    ['no amount', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: null } })],
+    ['another destination', ({ destReq }) => ({ destReq: { ...destReq, reqDetails: { address: 'thief@pay.example' } } })],
+    ['less for the recipient', ({ destReq }) => ({ destReq: { ...destReq, amtRequested: 0.000005 } })],
+    ['another reference', () => ({ extRefId: 'S' })],
+  ];
+  test.each(wrong)('with %s is not obeyed', async (_what, change) => {
+    const made = bench();
+    made.quotes = (body) => change(quoteOf(body, 't1', made.time));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing moved') });
+    expect(requests(made)).toEqual(['POST R']);
+    expect(made.intent().closed).toBe(true);
+  });
+
+  const dear: readonly [what: string, fee: number, maxFee: { amount: string; ccy: string } | { percent: string } | undefined][] = [
+    ['a fee above --max-fee', 5e-8, { amount: '0.00000004', ccy: 'BTC' }],
+    ['a fee above a percentage', 1.1e-7, { percent: '1' }],
+    ['a total above the balance', 0.6, undefined],
+  ];
+  test.each(dear)('with %s is stopped', async (_what, fee, maxFee) => {
+    const made = bench();
+    made.quotes = (body) => {
+      const txn = quoteOf(body, 't1', made.time);
+      return { sourceReq: { ...txn.sourceReq, servicepayFees: fee } };
+    };
+    await expect(made.pay({ maxFee })).rejects.toMatchObject({ kind: 'limit' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
+  const again: readonly [what: string, fee: number, asked: number][] = [
+    ['no worse than the one agreed to', 1e-8, 1],
+    ['cheaper', 0, 1],
+    ['dearer', 2e-8, 2],
+  ];
+  test.each(again)('that lapsed is followed by one %s', async (_what, fee, asked) => {
+    const made = bench();
+    made.quotes = (body, number) => {
+      const { sourceReq } = quoteOf(body, '', made.time);
+      return number === 1 ? {} : { sourceReq: { ...sourceReq, servicepayFees: fee } };
+    };
+    made.confirms = ({ txnId }) => (txnId === 't1' ? late(made) : 'srccreated');
+    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(made.asked).toHaveLength(asked);
+  });
+
+  test.each([[1, 0], [0.9, 1]])('that brings %d where 1 was agreed to before a crash is asked for %d times', async (brings, asked) => {
+    const made = bench();
+    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+    made.quotes = (body) => ({ fxRate: null, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings } });
+    await made.pay({ order: swap, mode: 'look' });
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    const agreed = { consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '1' } as const;
+    for (const row of made.store.rows.values()) row.intent = { ...row.intent, ...agreed, closed: false };
+    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(made.asked).toHaveLength(asked);
+  });
+
+  test('that was only looked at is closed without a yes, whatever was said with it', async () => {
+    const made = bench();
+    expect(await made.pay({ mode: 'look', yes: true })).toMatchObject({ txnState: 'quoted' });
+    expect(made.intent()).toMatchObject({ closed: true, consent: 'none' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
+  test('that was only looked at is not paid by a later resume to which nobody says yes, even if the look was cut short', async () => {
+    const made = bench();
+    made.journalFails = ({ closed }) => closed === true;
+    await made.pay({ mode: 'look', yes: true }).catch(() => undefined);
+    expect(made.intent()).toMatchObject({ step: 'created', closed: false, consent: 'none' });
+    made.journalFails = () => false;
+    made.says = () => false;
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
+    expect(made.asked).toHaveLength(1);
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
+  test('is not confirmed by a look at a payment whose confirmation is in doubt', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
+    const before = requests(made).length;
+    expect(await made.pay({ mode: 'look' })).toMatchObject({ txnState: 'quoted' });
+    expect(requests(made)).toHaveLength(before);
+    expect(made.intent()).toMatchObject({ step: 'confirming', consent: 'standing', closed: false });
+  });
+
+  test('that may have been confirmed in time, as far as a clock of whole seconds tells, is in doubt when it is called expired', async () => {
+    const made = bench();
+    made.confirms = () => {
+      made.ahead += 60_900;
+      return 'expired';
+    };
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test('that lapses again and again is given up', async () => {
+    const made = bench();
+    made.confirms = () => late(made);
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', message: expect.stringContaining('Nothing moved') });
+    expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R', 'POST R~2', 'POST R~3', 'POST R~4', 'POST R~5']);
+    // What it says to do is taken: the same command once more.
+    made.confirms = () => 'srccreated';
+    expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R~6' });
+  });
+});
+
+describe('a reference that only the service knows', () => {
+  const cases: readonly [state: string, retry: boolean, sent: string[], end: string][] = [
+    ['quoted', false, ['PUT known-R'], 'completed'],
+    ['srccreated', false, [], 'completed'],
+    ['destsent', false, [], 'completed'],
+    ['completed', false, [], 'completed'],
+    ['expired', false, ['POST R~2', 'PUT t2'], 'completed'],
+    ['usercanceled', false, ['POST R~2', 'PUT t2'], 'completed'],
+    ['failed', false, [], 'payment-failed'],
+    ['rejected', false, [], 'payment-failed'],
+    ['error', true, [], 'payment-failed'],
+    ['failed', true, ['POST R~2', 'PUT t2'], 'completed'],
+    ['rejected', true, ['POST R~2', 'PUT t2'], 'completed'],
+  ];
+  test.each(cases)('as %s (retry: %s) leads to %j and %s', async (state, retry, sent, end) => {
+    const made = bench(undefined, [known('R', state)]);
+    const ended = await made.pay({ retry }).then(({ txnState }) => txnState, ({ kind }) => kind);
+    expect([requests(made), ended]).toEqual([sent, end]);
+  });
+
+  test('that is on its way is followed to its end, also where the journal cannot be written', async () => {
+    const made = bench(undefined, [known('R', 'destsent')]);
+    made.journalFails = ({ step }) => step === 'created';
+    expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
+    expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
+  });
+
+  test('with several attempts goes on with the last, however many there were', async () => {
+    const attempts = ['R', ...Array.from({ length: 11 }, (_, index) => `R~${index + 2}`)];
+    const made = bench(undefined, attempts.map((ref) => known(ref, ref === 'R~12' ? 'destsent' : 'expired')));
+    expect(await made.pay()).toMatchObject({ extRefId: 'R~12', txnState: 'completed' });
+    expect(requests(made)).toEqual([]);
+    expect(made.intent()).toMatchObject({ attempt: 12, step: 'final' });
+  });
+
+  test.each(['R~0', 'R~01', 'R~x', 'Q', 'R2'])('is not taken for another one such as %s', async (other) => {
+    const made = bench(undefined, [known(other, 'completed')]);
+    await made.pay();
+    expect(requests(made)).toEqual(['POST R', 'PUT t2']);
+  });
+
+  test('for a different payment refuses this one, and leaves the reference to the right one', async () => {
+    const made = bench(undefined, [known('R', 'completed')]);
+    await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 'known-R' });
+    expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
+    expect(requests(made)).toEqual([]);
+  });
+});
+
+describe('a reference in the journal', () => {
+  test('reports its payment again without a word to the service but one read', async () => {
+    const made = bench();
+    await made.pay();
+    made.log.length = 0;
+    expect(await made.pay()).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    expect(made.log).toEqual(['begin', 'GET t1']);
+  });
+
+  test('refuses a different payment', async () => {
+    const made = bench();
+    await made.pay();
+    await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
+  });
+
+  test('is free for another payment while nothing was ever created under it', async () => {
+    const made = bench();
+    made.fail('wallets', new Failure('interrupted', 'Interrupted.'));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'interrupted' });
+    expect(await made.pay({ order: otherOrder })).toMatchObject({ txnState: 'completed' });
+  });
+
+  test.each(['failed', 'rejected'])('whose payment ended as %s reports it, and tries again only with --retry', async (state) => {
+    const made = bench();
+    made.confirms = () => state;
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
+    made.confirms = () => 'srccreated';
+    expect(await made.pay({ retry: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1', 'POST R~2', 'PUT t2']);
+  });
+
+  test('whose quote the service does not know is looked for, and quoted once more', async () => {
+    const made = bench();
+    made.says = () => false;
+    await made.pay({ yes: false }).catch(() => undefined);
+    made.transactions.length = 0;
+    expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R' });
+  });
+});
+
+describe('what can be paid once', () => {
+  const invoice = { ...order, onceKey: 'bolt11:hash' };
+
+  test('is refused under another reference when it was paid', async () => {
+    const made = bench();
+    await made.pay({ order: invoice });
+    await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test('is refused under another reference while it is in doubt', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay({ order: invoice }).catch(() => undefined);
+    await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage' });
+  });
+
+  test('is not paid by an older quote, confirmed by its id, after it was paid by another', async () => {
+    const made = bench();
+    await made.pay({ order: invoice, mode: 'look' });
+    const older = made.intent();
+    await made.pay({ order: invoice, ref: 'S' });
+    const yes = { terms: {}, consent: 'standing' } as const;
+    await expect(payThisQuote(older, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    expect(requests(made)).toEqual(['POST R', 'POST S', 'PUT t2']);
+  });
+
+  const unnamed = (made: Bench, wanted: Order): Promise<Transaction> =>
+    pay({ order: wanted, ref: undefined, terms: {}, consent: 'standing' }, waiting, made.deps);
+
+  test('that another machine has on its way is followed, whatever this one would have allowed', async () => {
+    const overLightning: Order = { ...invoice, body: { ...order.body, destReq: { ...order.body.destReq, method: 'lightning' } } };
+    const there = { ...quoteOf({ ...overLightning.body, extRefId: 'bolt11-hash' }, 'theirs', Date.UTC(2025, 0, 15)), txnState: 'destsent' };
+    const made = bench(undefined, [there]);
+    let reads = 0;
+    const transaction = async (): Promise<Transaction> => ({ ...made.transactions[0]!, txnState: (reads += 1) > 2 ? 'completed' : 'destsent' });
+    Object.assign(made.deps, { service: { ...made.deps.service, transaction } });
+    const terms = { maxFee: { amount: '0', ccy: 'BTC' } };
+    const paid = await pay({ order: overLightning, ref: undefined, terms, consent: 'standing' }, waiting, made.deps);
+    expect(paid).toMatchObject({ txnId: 'theirs', txnState: 'completed' });
+    expect(requests(made)).toEqual(['POST bolt11-hash']);
+  });
+
+  test('goes on without a reference while it is in doubt, and is refused once it is paid', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay({ order: invoice }).catch(() => undefined);
+    expect(await unnamed(made, invoice)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    await expect(unnamed(made, invoice)).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
+  });
+
+  test('does not go on without a reference when all else is not the same', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay({ order: invoice }).catch(() => undefined);
+    await expect(unnamed(made, { ...otherOrder, onceKey: invoice.onceKey })).rejects.toMatchObject({ kind: 'usage' });
+  });
+
+  test('may be paid under another reference after it failed', async () => {
+    const made = bench();
+    made.confirms = () => 'failed';
+    await made.pay({ order: invoice }).catch(() => undefined);
+    made.confirms = () => 'srccreated';
+    expect(await made.pay({ order: invoice, ref: 'S' })).toMatchObject({ txnState: 'completed' });
+  });
+
+  test('is not paid by two quotes that were open at the same time', async () => {
+    const made = bench();
+    made.says = () => made.asked.length > 1;
+    await made.pay({ order: invoice, yes: false }).catch(() => undefined);
+    const second = made.pay({ order: invoice, ref: 'S' });
+    expect(await second).toMatchObject({ txnState: 'completed' });
+    await expect(made.pay({ order: invoice })).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+  });
+});
+
+describe('a creation without an answer', () => {
+  test('is looked for before it is asked for again', async () => {
+    const made = bench();
+    const { createTransaction } = made.deps.service;
+    let calls = 0;
+    const service = {
+      ...made.deps.service,
+      createTransaction: async (body: Parameters<typeof createTransaction>[0]) => {
+        const txn = await createTransaction(body);
+        calls += 1;
+        if (calls === 1) throw lost();
+        return txn;
+      },
+    };
+    Object.assign(made.deps, { service });
+    expect(await made.pay()).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test.each([
+    ['no answer', [lost(), lost(), lost(), lost()]],
+    ['no connection', [notSent(), notSent(), notSent(), notSent()]],
+    ['429', [limited(), limited(), limited(), limited()]],
+    ['429 with a long Retry-After', [limited(60_000)]],
+  ])('(%s) in the end moves nothing and says so', async (_what, errors) => {
+    const made = bench();
+    made.fail('create', ...errors);
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', exitCode: 75 });
+    expect(requests(made)).toHaveLength(errors.length);
+  });
+
+  test('is found where another try is refused for what the first has made after all', async () => {
+    const made = bench();
+    const { createTransaction } = made.deps.service;
+    const service = {
+      ...made.deps.service,
+      createTransaction: async (body: Parameters<typeof createTransaction>[0]) => {
+        const isFirst = made.transactions.length === 0;
+        const txn = await createTransaction(body);
+        if (isFirst) throw limited(1_000);
+        return txn;
+      },
+    };
+    Object.assign(made.deps, { service });
+    const start = { order, ref: undefined, terms: {}, consent: 'standing' } as const;
+    expect(await pay(start, waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+  });
+
+  test('waits as long as Retry-After says', async () => {
+    const made = bench();
+    const start = made.time;
+    made.fail('create', limited(17_000));
+    await made.pay({ wait: false });
+    expect(made.time - start).toBe(17_000);
+  });
+});
+
+describe('a confirmation', () => {
+  const cases: readonly [what: string, errors: unknown[], sent: number, end: string][] = [
+    ['without an answer, once', [lost()], 2, 'completed'],
+    ['that was never sent, once', [notSent()], 2, 'completed'],
+    ['with 429, once', [limited()], 2, 'completed'],
+    ['without an answer, always', [lost(), lost(), lost(), lost(), lost()], 5, 'pending'],
+    ['that was never sent, always', [notSent(), notSent(), notSent(), notSent(), notSent()], 5, 'temporary'],
+    ['that is refused', [refusal(400, 'bad request')], 1, 'refused'],
+    ['that is refused for the funds', [refusal(400, 'insufficient balance')], 1, 'limit'],
+    ['that is refused after one without an answer', [lost(), refusal(400, 'bad request')], 2, 'pending'],
+    ['of an unknown transaction', [refusal(404, 'not found')], 1, 'not-found'],
+    ['with a token that is not taken', [refusal(401, 'unauthorized')], 1, 'authentication'],
+    ['with code 2005 although it is quoted', [refusal(400, 'already', '2005')], 2, 'completed'],
+    ['that breaks off in a way nobody knows', [new Error('?')], 2, 'completed'],
+  ];
+  test.each(cases)('%s', async (_what, errors, sent, end) => {
+    const made = bench();
+    made.fail('confirm', ...errors);
+    const ended = await made.pay().then(({ txnState }) => txnState, ({ kind }) => kind);
+    expect([requests(made).filter((line) => line.startsWith('PUT')).length, ended]).toEqual([sent, end]);
+    expect(new Set(requests(made)).size).toBe(2);
+    const { step, closed } = made.intent();
+    expect({ step, closed }).toEqual(
+      end === 'completed' ? { step: 'final', closed: false } : end === 'pending' ? { step: 'confirming', closed: false } : { step: 'created', closed: true },
+    );
+  });
+
+  test('whose refusal cannot be checked is in doubt', async () => {
+    const made = bench();
+    made.fail('confirm', refusal(400, 'bad request'));
+    made.fail('read', ...Array.from({ length: 9 }, lost));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
+  });
+
+  test('that the service answers with `quoted` is in doubt, and sent again', async () => {
+    const made = bench();
+    let calls = 0;
+    made.confirms = () => ((calls += 1) < 3 ? 'quoted' : 'srccreated');
+    expect(await made.pay()).toMatchObject({ txnState: 'completed' });
+    expect(calls).toBe(3);
+  });
+
+  test('interrupted before it is sent moves nothing', async () => {
+    const made = bench();
+    made.says = () => {
+      made.interrupt.abort();
+      return true;
+    };
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
+    expect(requests(made)).toEqual(['POST R']);
+    expect(made.log).not.toContain('spend confirming');
+    expect(made.intent().closed).toBe(true);
+  });
+
+  test('interrupted between the journal and the request moves nothing', async () => {
+    const made = bench();
+    made.journalFails = ({ step }) => {
+      if (step === 'confirming') made.interrupt.abort();
+      return false;
+    };
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
+    expect(requests(made)).toEqual(['POST R']);
+    expect(made.intent()).toMatchObject({ step: 'created', closed: true });
+  });
+
+  test('that was sent makes of a lapse a doubt, which only --retry goes on from, with what that run says', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay({ yes: false }).catch(() => undefined);
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: 9e-8 } });
+    for (let again = 0; again < 2; again += 1) {
+      await expect(made.pay({ yes: true })).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } });
+    }
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
+    expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R']);
+    expect(await made.pay({ yes: true, retry: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
+    expect(made.asked).toHaveLength(1);
+  });
+
+  test('that went out in time is in doubt when its answer says that the quote is over', async () => {
+    const made = bench();
+    made.confirms = () => {
+      made.time += 61_000;
+      return 'expired';
+    };
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test.each(['a confirmation is being processed', 'already confirmed', 'conflict'])(
+    'that is refused because of another one (%s) is in doubt', async (reason) => {
+      const made = bench();
+      made.fail('confirm', refusal(400, reason));
+      made.confirms = () => 'quoted';
+      await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+      expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
+    });
+
+  test('that another process took over is not said to have moved nothing when the journal fails then', async () => {
+    const made = bench();
+    const { journal } = made.deps;
+    let isLost = false;
+    const failing = {
+      ...journal,
+      write: async (...args: Parameters<typeof journal.write>) => {
+        if (args[1].step !== 'final') return journal.write(...args);
+        isLost = true;
+        throw new LostClaim('another process took the payment over');
+      },
+      claim: async (...args: Parameters<typeof journal.claim>) => {
+        if (isLost) throw new Failure('temporary', 'The database is not reached.');
+        return journal.claim(...args);
+      },
+    };
+    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal: failing }))
+      .rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+  });
+
+  test('in doubt stays in doubt when another try comes to nothing, and is not gone on with by itself', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay().catch(() => undefined);
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    made.says = () => false;
+    const doubt = { kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } };
+    await expect(made.pay({ yes: false, retry: true })).rejects.toMatchObject(doubt);
+    expect(made.asked).toHaveLength(1);
+    await expect(made.pay({ yes: true })).rejects.toMatchObject(doubt);
+    made.fail('list', notSent());
+    await expect(made.pay({ yes: true, retry: true })).rejects.toMatchObject(doubt);
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject(doubt);
+    expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
+    made.says = () => true;
+    expect(await made.pay({ yes: false, retry: true })).toMatchObject({ txnState: 'completed' });
+  });
+
+  test('interrupted on its way is not known, and goes on', async () => {
+    const made = bench();
+    made.confirms = () => {
+      made.interrupt.abort();
+      throw lost();
+    };
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'resume', id: 't1' } });
+    expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
+  });
+});
+
+describe('a creation that is refused without a reason, while the list shows nothing yet,', () => {
+  /** The list shows nothing until so much time has passed; used references are refused with these words. */
+  const lagging = (made: Bench, ms: number): Bench => {
+    const { service } = made.deps;
+    const shownFrom = made.time + ms;
+    const isShown = (): boolean => made.time >= shownFrom;
+    const lists = {
+      ...service,
+      transactions: async (...args: Parameters<typeof service.transactions>) =>
+        isShown() ? service.transactions(...args) : { data: [], pagination: { page: 1, limit: 100, total: 0 } },
+      async *eachTransaction(...args: Parameters<typeof service.eachTransaction>) {
+        if (isShown()) yield* service.eachTransaction(...args);
+      },
+      createTransaction: async (...args: Parameters<typeof service.createTransaction>) => {
+        const [{ extRefId }] = args;
+        if (made.transactions.some((txn) => txn.extRefId === extRefId)) throw refusal(400, 'bad request');
+        return service.createTransaction(...args);
+      },
+    };
+    return { ...made, deps: { ...made.deps, service: lists } };
+  };
+  const payAt = ({ deps }: Bench) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
+
+  test('is the one of another home, and goes on with that', async () => {
+    const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
+    expect(await payAt(made)).toMatchObject({ txnState: 'completed', txnId: 'known-R' });
+  });
+
+  test('is refused where the list goes on to show nothing', async () => {
+    const made = lagging(bench(undefined, [known('R', 'quoted')]), 1e9);
+    await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused' });
+  });
+
+  test('is in doubt where a run that was killed may have sent it', async () => {
+    const made = bench();
+    const { service } = made.deps;
+    const cutOff = { ...service, createTransaction: async (body: Parameters<typeof service.createTransaction>[0]) => {
+      await service.createTransaction(body);
+      return new Promise<Transaction>(() => undefined);
+    } };
+    void pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, service: cutOff });
+    await vi.waitFor(() => expect(made.transactions).toHaveLength(1));
+    await expect(payAt(lagging(made, 1e9))).rejects.toMatchObject({ kind: 'pending' });
+    expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
+    expect(await made.pay()).toMatchObject({ txnState: 'completed', txnId: 't1' });
+  });
+});
+
+describe('a conversion that loses 10 %', () => {
+  const answers: readonly (readonly [rates: Rates, maxRateLoss: string | undefined, end: string])[] = [
+    [{ BTCUSDT: 100_000 }, '1', 'limit'],
+    [{ BTCUSDT: 100_000 }, '20', 'paid'],
+    [{ BTCUSDT: 100_000 }, undefined, 'limit'],
+    [{ BTCUSDT: 0, USDTBTC: 0.00001 }, undefined, 'limit'],
+    [{ BTCUSDT: 0 }, '1', 'paid'],
+    [{}, '1', 'paid'],
+  ];
+  test.each(answers)('by the rates %j, with a highest loss of %s: %s', async (rates, maxRateLoss, end) => {
+    const made = bench();
+    made.rates = rates;
+    made.quotes = (body) => ({ fxRate: 90_000, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 } });
+    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+    const paying = pay({ order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' }, waiting, made.deps);
+    expect(await paying.then(() => 'paid', (error: unknown) => (error instanceof Failure ? error.kind : error))).toBe(end);
+  });
+});
+
+test.each([[undefined, 'paid'], [{ percent: '1' }, 'limit']])('a quote that does not say its fees, with a highest fee of %j: %s', async (maxFee, end) => {
+  const made = bench();
+  made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: null, networkFees: null } });
+  expect(await made.pay({ maxFee }).then(() => 'paid', (error: unknown) => (error instanceof Failure ? error.kind : error))).toBe(end);
+});
+
+test('a conversion at the rate 0 is not obeyed', async () => {
+  const made = bench();
+  made.quotes = (body) => ({ fxRate: 0, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 } });
+  const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+  await expect(pay({ order: swap, ref: 'R', terms: {}, consent: 'standing' }, waiting, made.deps)).rejects.toMatchObject({ kind: 'refused' });
+});
+
+describe('a later state of a quote that was let go elsewhere', () => {
+  const lapsedNow = async (made: Bench): Promise<void> => {
+    await made.pay({ mode: 'look' });
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+  };
+
+  test('that an event reported makes of a lapse a doubt', async () => {
+    const made = bench();
+    await lapsedNow(made);
+    const reported = async (txnId: string): Promise<string[]> => (txnId === 't1' ? ['quoted', 'srccreated'] : []);
+    const run = (from: Bench) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...from.deps, reported });
+    await expect(run(made)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    // Also where the journal does not know of it.
+    const elsewhere = bench(undefined, made.transactions);
+    await expect(run(elsewhere)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect([...requests(made), ...requests(elsewhere)]).toEqual(['POST R']);
+  });
+
+  test('that somebody looked at makes of a lapse a doubt', async () => {
+    const made = bench();
+    await lapsedNow(made);
+    await noteSeen(made.intent(), { ...made.transactions[0]!, txnState: 'destsent' }, made.deps.journal, 'a look');
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+});
+
+describe('a limit per day', () => {
+  const hour = 3_600_000;
+  const clocks: readonly [what: string, machine: number, service: number, kind: string | undefined][] = [
+    ['the clock of the machine is moved forward', 25, 0, 'limit'],
+    ['the clock of the service runs ahead', 0, 25, 'limit'],
+    ['the clock of the machine is set back', -25, 0, 'limit'],
+    ['the day is over by both', 25, 25, undefined],
+  ];
+  test.each(clocks)('when %s', async (_what, machine, service, kind) => {
+    const made = bench();
+    const deps = { ...made.deps, limits: { perPayment: {}, perDay: { BTC: '0.000015' }, destinations: [] } };
+    const payAs = (ref: string) => pay({ order, ref, terms: {}, consent: 'standing' }, waiting, deps);
+    await payAs('R');
+    made.time += machine * hour;
+    made.ahead += (service - machine) * hour;
+    const second = payAs('Q').then(() => undefined, (error: unknown) => (error instanceof Failure ? error.kind : error));
+    expect(await second).toBe(kind);
+  });
+});
+
+describe('the journal', () => {
+  const before: readonly [what: string, fails: (change: IntentChange) => boolean, sent: string[]][] = [
+    ['at the start', ({ step }) => step === 'intent', []],
+    ['with the quote', ({ step }) => step === 'created', ['POST R']],
+    ['before the confirmation', ({ step }) => step === 'confirming', ['POST R']],
+  ];
+  test.each(before)('that cannot be written %s stops the payment', async (_what, fails, sent) => {
+    const made = bench();
+    made.journalFails = fails;
+    await expect(made.pay()).rejects.toMatchObject({ exitCode: 2 });
+    expect(requests(made)).toEqual(sent);
+  });
+
+  test.each<['confirmed' | 'final']>([['confirmed'], ['final']])('that cannot be written at %s does not stop it, and says so', async (step) => {
+    const made = bench();
+    made.journalFails = (change) => change.step === step;
+    expect(await made.pay()).toMatchObject({ txnState: 'completed' });
+    expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
+    made.journalFails = () => false;
+    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
+    expect(made.intent()).toMatchObject({ step: 'final', txnState: 'completed' });
+  });
+});
+
+describe('what goes on by itself', () => {
+  test('is not said to have moved nothing when it cannot be read', async () => {
+    const made = bench();
+    await made.pay({ wait: false });
+    made.fail('read', notSent());
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
+  });
+
+  test('is waited for no longer than was said, however the clock jumps', async () => {
+    const made = bench();
+    let slept = 0;
+    const sleep = async (ms: number): Promise<void> => {
+      slept += ms;
+      made.time -= 3_600_000;
+    };
+    const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnState: 'destsent' }) };
+    Object.assign(made.deps, { sleep, service });
+    await expect(made.pay({ wait: 5_000 })).rejects.toMatchObject({ kind: 'pending', next: { do: 'resume', id: 't1' } });
+    expect(slept).toBe(5_000);
+  });
+
+  test('is not believed to be what another transaction is', async () => {
+    const made = bench();
+    await made.pay({ wait: false });
+    const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnId: 't9', txnState: 'completed' }) };
+    Object.assign(made.deps, { service });
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
+  });
+});
+
+describe('resume', () => {
+  test('leaves open what it could not go on with for a passing trouble', async () => {
+    const made = bench();
+    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    await made.pay().catch(() => undefined);
+    made.journalFails = () => false;
+    expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
+    made.fail('list', notSent());
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'temporary' });
+    expect(made.intent().closed).toBe(false);
+    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+  });
+
+  test('ends what a person says no to', async () => {
+    const made = bench();
+    made.journalFails = ({ closed }) => closed === true;
+    made.says = () => false;
+    await made.pay({ yes: false }).catch(() => undefined);
+    made.journalFails = () => false;
+    expect(made.intent()).toMatchObject({ step: 'created', closed: false });
+    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
+    expect(made.intent().closed).toBe(true);
+  });
+
+  test('does not open again what was given up since it was listed', async () => {
+    const made = bench();
+    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    await made.pay().catch(() => undefined);
+    made.journalFails = () => false;
+    const listed = made.intent();
+    for (const row of made.store.rows.values()) row.intent = { ...row.intent, closed: true };
+    await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    expect(made.intent().closed).toBe(true);
+  });
+
+  test('does not take a payment for the one that had its reference before', async () => {
+    const made = bench();
+    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    await made.pay().catch(() => undefined);
+    made.journalFails = () => false;
+    const listed = made.intent();
+    for (const row of made.store.rows.values()) row.intent = { ...row.intent, fingerprint: 'another' };
+    await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
+  test('reports what is over, and begins nothing again', async () => {
+    const made = bench();
+    made.confirms = () => 'failed';
+    await made.pay().catch(() => undefined);
+    await expect(resume(made.intent(), { ...waiting, retry: true }, made.deps)).rejects.toMatchObject({ kind: 'payment-failed' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+});

@@ -1,0 +1,129 @@
+// A payout from a file: what is sent is what the file says, and nothing goes out that is not a whole payout.
+import { describe, expect, test } from 'vitest';
+import { wireJson } from '../../../src/api/json.js';
+import { Failure } from '../../../src/formats/failure.js';
+import { readPayoutFile } from '../../../src/wallet/payout/from-file.js';
+
+const kyc = (name: string, countryCode: string) => ({ type: 'individual', details: { legalFullName: name, countryCode } });
+
+const body = {
+  sourceReq: { ccy: 'BTC', method: 'servicepay', kyc: kyc('Jane Roe', 'DE') },
+  destReq: {
+    ccy: 'VND',
+    method: 'vnd-instant',
+    amtRequested: 500000,
+    reqDetails: {
+      acctName: 'LE VAN A',
+      acctNum: '0123456789',
+      institutionCode: '970436',
+      institutionName: 'Vietcombank',
+    },
+    kyc: kyc('Le Van A', 'VN'),
+  },
+  sourceOfFunds: { purpose: 1, source: 2, relationship: 3 },
+};
+
+type Change = (copy: typeof body & Record<string, unknown>) => void;
+
+function changed(change: Change): string {
+  const copy: typeof body & Record<string, unknown> = structuredClone(body);
+  change(copy);
+  return JSON.stringify(copy);
+}
+
+const refusal = (text: string): string => {
+  try {
+    readPayoutFile(text, 'service');
+    return 'nothing was refused';
+  } catch (error) {
+    return error instanceof Failure && error.kind === 'usage' ? error.message : String(error);
+  }
+};
+
+describe('a file', () => {
+  test('is sent field by field as it is', () => {
+    const { order, method } = readPayoutFile(JSON.stringify(body), 'service');
+    expect(JSON.parse(wireJson(order.body))).toEqual(body);
+    expect(order.destination).toBe('vnd-instant:970436:0123456789');
+    expect(method.code).toBe('vnd-instant');
+  });
+
+  test('may name the account in the other set of fields', () => {
+    const text = changed(({ destReq }) => Object.assign(destReq, { reqDetails: { bankAcctNum: '0123', institutionCode: '1' } }));
+    const { order } = readPayoutFile(text, 'service');
+    expect(order.body.destReq.reqDetails).toEqual({ bankAcctNum: '0123', institutionCode: '1' });
+  });
+
+  test('keeps its reference and its note apart from what is paid', () => {
+    const text = changed((copy) => Object.assign(copy, { extRefId: 'rent-7', note: 'July' }));
+    const { order, ref, note } = readPayoutFile(text, 'service');
+    expect({ ref, note }).toEqual({ ref: 'rent-7', note: 'July' });
+    expect(order.body).not.toHaveProperty('extRefId');
+  });
+
+  test('may be written under the maker\'s name', () => {
+    const text = changed(({ sourceReq }) => (sourceReq.method = 'acmepay'));
+    expect(readPayoutFile(text, 'acme').order.body.sourceReq.method).toBe('servicepay');
+    expect(refusal(text)).toContain('sourceReq.method');
+  });
+
+  test('may say just mobile, as one example of the specification does', () => {
+    const text = changed(({ destReq }) => {
+      Object.assign(destReq, { ccy: 'KES', method: 'mobile', amtRequested: 1500.5, kyc: kyc('Wanjiku', 'KE') });
+      destReq.reqDetails.acctNum = '254712345678';
+    });
+    const { order, method } = readPayoutFile(text, 'service');
+    expect(method.code).toBe('ke-kes-mobile');
+    expect(wireJson(order.body)).toContain('"method":"mobile","amtRequested":1500.5');
+  });
+
+  test('needs no source of funds within one country', () => {
+    const domestic = changed((copy) => {
+      copy.sourceReq.kyc = kyc('Tran B', 'VN');
+      Reflect.deleteProperty(copy, 'sourceOfFunds');
+    });
+    expect(readPayoutFile(domestic, 'service').order.body).not.toHaveProperty('sourceOfFunds');
+  });
+});
+
+const broken: { why: string; change: Change; says: string | RegExp }[] = [
+  { why: 'no KYC of the sender', change: (c) => Reflect.deleteProperty(c.sourceReq, 'kyc'), says: 'sourceReq.kyc: It is missing.' },
+  { why: 'no KYC of the recipient', change: (c) => Reflect.deleteProperty(c.destReq, 'kyc'), says: 'destReq.kyc: It is missing.' },
+  {
+    why: 'KYC without a name',
+    change: (c) => Reflect.deleteProperty(c.destReq.kyc.details, 'legalFullName'),
+    says: 'destReq.kyc.details.legalFullName: It is missing.',
+  },
+  { why: 'an unknown country', change: (c) => (c.destReq.kyc.details.countryCode = 'XX'), says: /countryCode: "XX" is not a country code/ },
+  {
+    why: 'a phone number without country code',
+    change: (c) => Object.assign(c.sourceReq.kyc.details, { contactNumber: '0912345678' }),
+    says: /contactNumber: "0912345678" has no country code/,
+  },
+  { why: 'an unknown method', change: (c) => (c.destReq.method = 'fr-bank'), says: /destReq.method: There is no payout method "fr-bank"/ },
+  { why: 'a currency that the method does not pay', change: (c) => (c.destReq.ccy = 'USD'), says: 'destReq.ccy: vnd-instant pays out VND, not USD.' },
+  { why: 'an amount on the source', change: (c) => Object.assign(c.sourceReq, { amtRequested: 1 }), says: 'sourceReq.amtRequested: A payout has no such field.' },
+  { why: 'a misspelt field', change: (c) => Object.assign(c, { extRefID: 'x' }), says: 'extRefID: A payout has no such field.' },
+  { why: 'nothing to pay', change: (c) => (c.destReq.amtRequested = 0), says: /is nothing/ },
+  { why: 'a negative amount', change: (c) => (c.destReq.amtRequested = -5), says: /is not an amount/ },
+  { why: 'more decimals than the currency has', change: (c) => (c.destReq.amtRequested = 0.5), says: /VND has no decimals/ },
+  { why: 'no source of funds', change: (c) => Reflect.deleteProperty(c, 'sourceOfFunds'), says: /^sourceOfFunds: It is missing/ },
+  { why: 'a code that is no integer', change: (c) => (c.sourceOfFunds.purpose = 1.5), says: /^sourceOfFunds.purpose/ },
+  { why: 'no account', change: (c) => Reflect.deleteProperty(c.destReq.reqDetails, 'acctNum'), says: 'destReq.reqDetails.acctNum: It is missing.' },
+  { why: 'fees taken from the recipient', change: (c) => Object.assign(c, { deductNetworkFeesFromDest: true }), says: /^deductNetworkFeesFromDest/ },
+];
+
+describe('a file is refused', () => {
+  test.each(broken)('with $why', ({ change, says }) => {
+    expect(refusal(changed(change))).toMatch(says);
+  });
+
+  test('with a number that JSON cannot carry, wherever it stands', () => {
+    const text = JSON.stringify(body).replace('500000', '500000.00000000000001');
+    expect(refusal(text)).toBe('The number 500000.00000000000001 has more digits than JSON carries.');
+  });
+
+  test('when it is no JSON, without quoting it', () => {
+    expect(refusal('{"sourceReq": Jane Roe}')).toBe('The file is not JSON.');
+  });
+});

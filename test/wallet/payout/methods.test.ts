@@ -1,0 +1,61 @@
+// The table of payouts held to the specification's own, row by row.
+import { describe, expect, test } from 'vitest';
+import { findCountry, findMethod, methodsIn, payoutCountries } from '../../../src/wallet/payout/methods.js';
+
+const specification = `
+| Canada | CAD | cad-interac |
+| India | INR | inr-bank |
+| Indonesia | IDR | idr-bank |
+| Kenya | KES | ke-kes-mobile |
+| Malaysia | MYR | myr-bank, myr-mobile |
+| Nigeria | NGN | ng-ngn-bank, ng-ngn-mobile |
+| Philippines | PHP | ph-php-bank |
+| Rwanda | RWF | rw-rwf-mobile, rw-rwf-bank |
+| Singapore | SGD | sg-sgd-bank |
+| South Korea | KRW | krw-bank |
+| Thailand | THB | thb-bank |
+| Vietnam | VND | vnd-instant |
+| Benin | XOF | bj-xof-mobile |
+| Cote d'Ivoire | XOF | ci-xof-mobile |
+| Ghana | GHS | gh-ghs-mobile |
+| Senegal | XOF | sn-xof-mobile |
+| Taiwan | TWD | tw-twd-mobile |
+| Cambodia | USD | kh-usd-mobile |
+`;
+
+describe('the payout destinations', () => {
+  test('are those of the specification', () => {
+    const rows = payoutCountries.map((country) => {
+      const methods = methodsIn(country).map(({ code }) => code);
+      return `| ${country.name} | ${country.ccy} | ${methods.join(', ')} |`;
+    });
+    expect(rows).toEqual(specification.trim().split('\n'));
+  });
+
+  test('have country codes that belong to their names', () => {
+    const names = new Intl.DisplayNames(['en'], { type: 'region' });
+    const plain = (name = ''): string => name.normalize('NFD').replace(/\p{M}/gu, '').replace('’', "'");
+    expect(payoutCountries.map(({ code }) => plain(names.of(code)))).toEqual(payoutCountries.map(({ name }) => name));
+  });
+
+  test.each([
+    { method: 'vnd-instant', arrives: 'within minutes', institutionType: 'bank' },
+    { method: 'rw-rwf-bank', arrives: '1 to 3 business days', institutionType: 'bank' },
+    { method: 'ke-kes-mobile', arrives: undefined, institutionType: 'mobile' },
+    { method: 'cad-interac', arrives: undefined, institutionType: 'bank' },
+  ])('$method arrives $arrives at a $institutionType', ({ method, arrives, institutionType }) => {
+    expect(findMethod(method)).toMatchObject({ arrives, institutionType });
+  });
+
+  test.each(['VN', 'vn', 'Vietnam', ' vietnam '])('%s is a country', (text) => {
+    expect(methodsIn(findCountry(text)).map(({ code }) => code)).toEqual(['vnd-instant']);
+  });
+
+  test.each(['FR', '', 'VNM'])('%j is no country with payouts, and those that are get named', (text) => {
+    expect(() => findCountry(text)).toThrow(/There are to CA, IN, .*KH\.$/);
+  });
+
+  test('an unknown method is refused', () => {
+    expect(() => findMethod('fr-eur-bank')).toThrow('There is no payout method "fr-eur-bank".');
+  });
+});

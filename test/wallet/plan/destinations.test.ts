@@ -1,0 +1,66 @@
+// Destinations that must not be paid are refused before the service is asked for anything.
+import { describe, expect, test } from 'vitest';
+import { ServiceError } from '../../../src/api/errors.js';
+import { Failure } from '../../../src/formats/failure.js';
+import { parseAmount } from '../../../src/formats/amount.js';
+import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
+import {
+  checkBitcoinAddress,
+  checkOnchainAmount,
+  checkTronAddress,
+  refuseOwnAddress,
+} from '../../../src/wallet/plan/destinations.js';
+
+describe('an on-chain destination', () => {
+  test.for([
+    ['bc1q', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+    ['bc1p', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
+    ['3', '3P14159f73E4gFr7JterCCQh9QjiTjiZrG'],
+    ['1', '1BoatSLRHtKNngkdXEeobR76b53LETtpyT'],
+  ] as const)('is taken in the format that begins with %s', ([, address]) => {
+    expect(() => checkBitcoinAddress(parseBitcoinAddress(address), 'mainnet')).not.toThrow();
+  });
+
+  test('is refused on another network than the profile is on', () => {
+    const testnet = parseBitcoinAddress('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx');
+    expect(() => checkBitcoinAddress(testnet, 'mainnet')).toThrow(/testnet address.*mainnet/);
+    expect(() => checkBitcoinAddress(testnet, 'any')).not.toThrow();
+  });
+
+  test('is refused where its witness version has no meaning', () => {
+    const unknown = parseBitcoinAddress('bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs');
+    expect(() => checkBitcoinAddress(unknown, 'mainnet')).toThrow(/witness version/);
+  });
+
+  test('is refused below 1 000 sat and taken from there', () => {
+    expect(() => checkOnchainAmount(parseAmount('999sat'))).toThrow(/999 sat is too little.*1 000 sat/);
+    expect(() => checkOnchainAmount(parseAmount('1000sat'))).not.toThrow();
+  });
+});
+
+describe('a USDT destination', () => {
+  test('is refused where it is the token itself', () => {
+    expect(() => checkTronAddress('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t')).toThrow(/contract of USDT/);
+    expect(() => checkTronAddress('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW')).not.toThrow();
+  });
+
+  const said: string[] = [];
+  const say = (line: string): void => void said.push(line);
+  const failing = (kind: 'not-found' | 'temporary', status: number) => () =>
+    Promise.reject(new ServiceError(kind, 'no', { status, reason: 'no' }));
+
+  test('is refused where it is the own deposit address', async () => {
+    const own = async () => ({ staticOnchainAddress: 'T-mine' });
+    await expect(refuseOwnAddress('T-mine', own, say)).rejects.toThrow(/your own deposit address/);
+    await expect(refuseOwnAddress('T-other', own, say)).resolves.toBeUndefined();
+  });
+
+  test('is paid by a service that has no deposit addresses, and by one that does not tell them, which is said', async () => {
+    await expect(refuseOwnAddress('T-other', failing('not-found', 404), say)).resolves.toBeUndefined();
+    expect(said).toEqual([]);
+    // The guard stops nothing when it cannot see.
+    await expect(refuseOwnAddress('T-other', failing('temporary', 503), say)).resolves.toBeUndefined();
+    expect(said).toEqual(['Not checked whether this is your own deposit address. no']);
+    await expect(refuseOwnAddress('T-other', () => Promise.reject(new Failure('interrupted', 'x')), say)).rejects.toThrow('x');
+  });
+});

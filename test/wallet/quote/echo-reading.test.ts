@@ -1,0 +1,93 @@
+// The echo of a quote as services may send it: what the money rests on has to be there and to be understood.
+import { describe, expect, test } from 'vitest';
+import { parseAmount } from '../../../src/formats/amount.js';
+import { onchainOrder } from '../../../src/wallet/payment/orders.js';
+import { checkEcho } from '../../../src/wallet/quote/echo.js';
+import { answer } from '../../support/fake-transport.js';
+import { start, world } from '../../api/support/client.js';
+
+const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
+const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC', false);
+
+const quote = {
+  txnId: 't1',
+  txnState: 'quoted',
+  extRefId: 'R',
+  note: 'rent',
+  fxRate: 1,
+  createdAt: start,
+  sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001, servicepayFees: 5e-8, networkFees: 2e-8, expiresAt: start },
+  destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, reqDetails: { address } },
+};
+
+const places = ['missing', 'null', 'text', 'wrapped', 'nonsense'] as const;
+type Fate = 'goes on' | 'warns' | 'refuses';
+
+const strict = ['refuses', 'refuses', 'goes on', 'refuses', 'refuses'] as const;
+const ifTold = ['goes on', 'goes on', 'goes on', 'refuses', 'refuses'] as const;
+const aside = ['goes on', 'goes on', 'goes on', 'warns', 'warns'] as const;
+
+const table: readonly (readonly [path: string, text: unknown, fates: readonly Fate[]])[] = [
+  ['sourceReq.ccy', 'BTC', strict],
+  ['sourceReq.method', 'servicepay', strict],
+  ['sourceReq.amtRequested', '0.00100000', ifTold],
+  ['sourceReq.servicepayFees', '0.00000005', ifTold],
+  ['sourceReq.networkFees', '2e-8', ifTold],
+  ['sourceReq.expiresAt', new Date(start).toISOString(), aside],
+  ['destReq.ccy', 'BTC', strict],
+  ['destReq.method', 'on-chain', strict],
+  ['destReq.amtRequested', '0.001', strict],
+  ['destReq.reqDetails', { address }, strict],
+  ['destReq.reqDetails.address', address, strict],
+  ['fxRate', '1.0', ifTold],
+  ['note', 7, aside],
+  ['createdAt', start / 1000, aside],
+];
+
+const cases = table.flatMap(([path, text, fates]) => places.map((place, index) => [path, place, fates[index] ?? 'refuses', text] as const));
+
+describe('a quote', () => {
+  test.for(cases)('whose %s is %s %s', async ([path, place, fate, text]) => {
+    const whole: Record<string, unknown> = structuredClone(quote);
+    const names = path.split('.');
+    const name = names.pop() ?? '';
+    let inner = whole;
+    for (const each of names) inner = inner[each] as Record<string, unknown>;
+    if (place === 'missing') delete inner[name];
+    else inner[name] = { null: null, text, wrapped: { data: inner[name] }, nonsense: [7] }[place];
+
+    const doubts: string[] = [];
+    const { client, service } = world({ onDoubt: (words) => doubts.push(words) });
+    service.on('POST', '/api/v2/transaction', answer(200, whole));
+    const txn = await client.createTransaction(order.body);
+    const check = (): void => checkEcho(order, txn);
+    if (fate === 'refuses') expect(check).toThrow(/^Nothing moved: the service quoted something else/);
+    else expect(check).not.toThrow();
+    if (fate === 'warns') expect(doubts).toHaveLength(1);
+    if (fate === 'goes on') expect(doubts).toEqual([]);
+  });
+
+  test('wrapped as a whole is the same quote', async () => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/transaction', answer(200, { resultStatus: 'success', data: quote }));
+    const txn = await client.createTransaction(order.body);
+    expect(() => checkEcho(order, txn)).not.toThrow();
+  });
+
+  test('says in words what is missing', async () => {
+    for (const name of ['ccy', 'method', 'amtRequested', 'reqDetails']) {
+      const { client, service } = world();
+      service.on('POST', '/api/v2/transaction', answer(200, { ...quote, destReq: { ...quote.destReq, [name]: undefined } }));
+      const txn = await client.createTransaction(order.body);
+      expect(() => checkEcho(order, txn)).toThrow(/(the destination (currency|method|amount)|address) is missing, not /);
+    }
+  });
+
+  test('says which field was not understood', async () => {
+    const { client, service } = world();
+    const odd = { ...quote, sourceReq: { ...quote.sourceReq, networkFees: 'abc' } };
+    service.on('POST', '/api/v2/transaction', answer(200, odd));
+    const txn = await client.createTransaction(order.body);
+    expect(() => checkEcho(order, txn)).toThrow(/sourceReq\.networkFees is "abc", a number was expected/);
+  });
+});

@@ -1,0 +1,47 @@
+// What a quote costs and brings when fees are taken out of what is sent.
+import { describe, expect, test } from 'vitest';
+import type { Transaction } from '../../../src/api/types.js';
+import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
+import { onchainOrder } from '../../../src/wallet/payment/orders.js';
+import { readQuote } from '../../../src/wallet/quote/quote.js';
+
+const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
+
+const quoted = (source: Partial<Transaction['sourceReq']>, fxRate: number): Transaction => ({
+  txnId: 'txn-1',
+  txnState: 'quoted',
+  fxRate,
+  sourceReq: { ccy: 'BTC', method: 'servicepay', servicepayFees: 0.000002, networkFees: 0.000003, ...source },
+  destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001 },
+});
+
+describe('a quote with fees taken out of the amount', () => {
+  test('takes from the wallet the amount alone, and brings it less both fees', () => {
+    const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC', true);
+    const { total, receives, derived } = readQuote(order, quoted({ amtRequested: 0.001 }, 1));
+    expect(formatAmount(total)).toBe('0.00100000 BTC');
+    expect(receives && formatAmount(receives)).toBe('0.00099500 BTC');
+    expect(derived).toBe(false);
+  });
+
+  test('turns fees of another currency into what they take from the recipient, and says that it is computed', () => {
+    const order = onchainOrder(address, parseAmount('0.001btc'), 'USDT', true);
+    const source = { ccy: 'USDT', amtRequested: 100, servicepayFees: 0.2, networkFees: 0.3 };
+    const { total, receives, derived } = readQuote(order, quoted(source, 0.00001));
+    expect(formatAmount(total)).toBe('100.00 USDT');
+    expect(receives && formatAmount(receives)).toBe('0.00099500 BTC');
+    expect(derived).toBe(true);
+  });
+
+  test('is refused when the fees would take all of it', () => {
+    const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC', true);
+    expect(() => readQuote(order, quoted({ amtRequested: 0.001, networkFees: 0.001 }, 1))).toThrow(/would take all of it/);
+  });
+
+  test('adds the fees to the total otherwise', () => {
+    const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC', false);
+    const { total, receives } = readQuote(order, quoted({ amtRequested: 0.001 }, 1));
+    expect(formatAmount(total)).toBe('0.00100500 BTC');
+    expect(receives && formatAmount(receives)).toBe('0.00100000 BTC');
+  });
+});

@@ -1,0 +1,43 @@
+// Asking for money, where the service takes its time, and where its account record is wide.
+import { expect, test } from 'vitest';
+import type { Transaction } from '../../../src/api/types.js';
+import { parseAmount } from '../../../src/formats/amount.js';
+import { receiveBody } from '../../../src/wallet/payment/orders.js';
+import { lightningAddressOf } from '../../../src/wallet/receive/lightning-address.js';
+import { requestMoney } from '../../../src/wallet/receive/lightning.js';
+
+const unused = (): never => {
+  throw new Error('not asked for');
+};
+
+test('a receive that is confirmed before its invoice exists is read again until it does', async () => {
+  const side = { ccy: 'BTC', amtRequested: 0.0005 };
+  const at = (txnState: string, paymentRequest: string | null): Transaction => ({
+    txnId: 't1',
+    txnState,
+    sourceReq: { ...side, method: 'lightning', reqDetails: { paymentRequest } },
+    destReq: { ...side, method: 'servicepay' },
+  });
+  const reads = [at('userconfirmed', null), at('srccreated', null), at('srccreated', 'lntb1')];
+  let asked = 0;
+  const service = {
+    createTransaction: async () => at('quoted', null),
+    confirmTransaction: async () => at('userconfirmed', null),
+    transaction: async () => reads[Math.min(asked++, 2)] ?? unused(),
+  };
+  const deps = { service, history: unused, sleep: async () => undefined, newId: () => 'r1', now: () => 0, signal: new AbortController().signal };
+  const txn = await requestMoney(receiveBody('lightning', parseAmount('50000sat')), undefined, deps);
+  expect(txn.sourceReq.reqDetails).toMatchObject({ paymentRequest: 'lntb1' });
+});
+
+test.for([
+  [{ lightningAddress: 'Jane@pay.example' }, 'jane@pay.example'],
+  [{ lnAddress: 'jane@pay.example', email: 'jane@example.com' }, 'jane@pay.example'],
+  [{ lightning_address: 'jane@pay.example' }, 'jane@pay.example'],
+] as const)('the account record %o has the Lightning Address %s', ([account, address]) => {
+  expect(lightningAddressOf(account).address).toBe(address);
+});
+
+test.for([{ email: 'jane@example.com' }, { lightningAddress: null }, {}])('the account record %o has none', (account) => {
+  expect(() => lightningAddressOf(account)).toThrow(/names no Lightning Address/);
+});

@@ -1,0 +1,107 @@
+// What the service returns to be paid on is shown only when every part of it agrees with what was asked for.
+import { describe, expect, test } from 'vitest';
+import type { Transaction } from '../../../src/api/types.js';
+import { parseAmount } from '../../../src/formats/amount.js';
+import { checkedBitcoinDeposit, checkedOnchainRequest, checkedUsdtDeposit } from '../../../src/wallet/receive/onchain.js';
+
+const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+const other = 'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7';
+const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const unknownWitness = 'bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs';
+const asked = parseAmount('0.01btc');
+const now = Date.UTC(2026, 2, 1);
+
+const details = {
+  address,
+  amount: 0.01,
+  invoice: `bitcoin:${address}?amount=0.01`,
+  expiredAt: '2026-03-01T01:00:00.000Z',
+};
+
+const transaction = (changes: Record<string, unknown>, txnState = 'srcintent'): Transaction => ({
+  txnId: 'txn-1',
+  txnState,
+  sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { ...details, ...changes } },
+  destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.01 },
+});
+
+describe('an address to be paid on', () => {
+  test('is taken with its URI and its expiry when all of it agrees', () => {
+    expect(checkedOnchainRequest(transaction({}), asked, 'testnet', now)).toEqual({
+      address,
+      uri: details.invoice,
+      expiresAt: Date.UTC(2026, 2, 1, 1),
+    });
+  });
+
+  test('may stand in upper case in the URI, as QR codes want it', () => {
+    const invoice = `BITCOIN:${address.toUpperCase()}?amount=0.01`;
+    expect(checkedOnchainRequest(transaction({ invoice }), asked, 'any', now)).toMatchObject({ address, uri: invoice });
+  });
+
+  test.for([
+    ['no address', { address: null }, /missing/],
+    ['no URI', { invoice: undefined }, /missing/],
+    ['a broken checksum', { address: `${address.slice(0, -1)}q` }, /checksum/],
+    ['an address of another network', { address: mainnet, invoice: `bitcoin:${mainnet}?amount=0.01` }, /on mainnet/],
+    ['an address that anyone can spend from', { address: unknownWitness }, /on mainnet|no meaning/],
+    ['another amount', { amount: 0.02 }, /another amount/],
+    ['another amount as text', { amount: '0.02' }, /another amount/],
+    ['an amount that is none', { amount: 'all' }, /another amount/],
+    ['another address in the URI', { invoice: `bitcoin:${other}?amount=0.01` }, /the address in the URI is another/],
+    ['no address in the URI', { invoice: `bitcoin:?amount=0.01&tb=${address}` }, /not a Bitcoin address/],
+    ['another amount in the URI', { invoice: `bitcoin:${address}?amount=0.1` }, /the amount in the URI is another/],
+    ['no amount in the URI', { invoice: `bitcoin:${address}` }, /the amount in the URI is another/],
+    ['a second way to pay in the URI', { invoice: `${details.invoice}&tb=${other}` }, /other ways/],
+    ['an invoice in the URI', { invoice: `${details.invoice}&lightning=lntb1x` }, /other ways/],
+    ['a URI that is none', { invoice: address }, /URI/],
+    ['an expiry that has passed', { expiredAt: '2026-02-28T23:59:59.999Z' }, /expired/],
+    ['one that has passed, in seconds', { expiredAt: Date.UTC(2026, 1, 28) / 1000 }, /expired/],
+  ] as const)('is refused with %s', ([, changes, why]) => {
+    expect(() => checkedOnchainRequest(transaction(changes), asked, 'testnet', now)).toThrow(
+      expect.objectContaining({ kind: 'refused', txnId: 'txn-1', message: expect.stringMatching(why) }),
+    );
+  });
+
+  const sameInstant = ['2026-03-01T01:00:00', '2026-03-01 01:00:00.000', Date.UTC(2026, 2, 1, 1), `${Date.UTC(2026, 2, 1, 1) / 1000}`];
+  test.for(sameInstant)('holds until the same moment where that is written %s', (expiredAt) => {
+    expect(checkedOnchainRequest(transaction({ expiredAt, amount: '0.0100' }), asked, 'testnet', now)).toMatchObject({
+      expiresAt: Date.UTC(2026, 2, 1, 1),
+    });
+  });
+
+  test('stays usable after its expiry once the payment was seen', () => {
+    const late = Date.UTC(2026, 2, 2);
+    expect(checkedOnchainRequest(transaction({}, 'srccreated'), asked, 'any', late)).toMatchObject({ address });
+  });
+});
+
+describe('a permanent deposit address', () => {
+  const usdt = { staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', walletCcy: 'USDT', chainId: 'TRON' };
+  const ether = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
+  test('is taken when it is of the profile\'s network', () => {
+    expect(checkedBitcoinDeposit({ staticOnchainAddress: mainnet }, 'mainnet')).toBe(mainnet);
+    expect(() => checkedBitcoinDeposit({ staticOnchainAddress: address }, 'mainnet')).toThrow(/on testnet/);
+  });
+
+  test('is refused when anyone can spend from it', () => {
+    expect(() => checkedBitcoinDeposit({ staticOnchainAddress: unknownWitness }, 'any')).toThrow(/no meaning/);
+  });
+
+  test('is taken on the chain that was asked for, an Ethereum one with its checksum', () => {
+    expect(checkedUsdtDeposit(usdt, 'TRON')).toBe(usdt.staticOnchainAddress);
+    const lower = { ...usdt, chainId: 'ETH', staticOnchainAddress: ether.toLowerCase() };
+    expect(checkedUsdtDeposit(lower, 'ETH')).toBe(ether);
+  });
+
+  test.for([
+    ['another chain', { chainId: 'ETH' }, /USDT on ETH/],
+    ['another currency', { walletCcy: 'BTC' }, /BTC on TRON/],
+    ['an address of another chain', { staticOnchainAddress: ether }, /not a TRON address/],
+    ['a broken checksum', { staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMX' }, /checksum/],
+    ['the contract of the token', { staticOnchainAddress: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' }, /contract/],
+  ] as const)('is refused with %s', ([, changes, why]) => {
+    expect(() => checkedUsdtDeposit({ ...usdt, ...changes }, 'TRON')).toThrow(why);
+  });
+});

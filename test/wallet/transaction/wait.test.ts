@@ -1,0 +1,146 @@
+// Waiting: how often a transaction is read, how soon its end is seen, and what ends the wait otherwise.
+import { describe, expect, test } from 'vitest';
+import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
+import type { Transaction } from '../../../src/api/types.js';
+import { Failure } from '../../../src/formats/failure.js';
+import { takingTurns, waitUntilFinal } from '../../../src/wallet/transaction/wait.js';
+
+const transaction = (destMethod: string, txnState = 'srccreated', sourceMethod = 'servicepay'): Transaction => ({
+  txnId: 't1',
+  txnState,
+  sourceReq: { ccy: 'BTC', method: sourceMethod },
+  destReq: { ccy: 'BTC', method: destMethod },
+});
+
+/** Time passes only while somebody sleeps; the answers come in turn, the last of them again and again. */
+function world(...answers: (Partial<Transaction> | Error)[]) {
+  const time = { now: 0 };
+  const reads: number[] = [];
+  const sleep = async (ms: number): Promise<void> => void (time.now += ms);
+  const service = {
+    transaction: async (): Promise<Transaction> => {
+      reads.push(time.now);
+      const answer = answers.length > 1 ? answers.shift() : answers[0];
+      if (answer instanceof Error) throw answer;
+      return { ...transaction('lightning'), ...answer };
+    },
+  };
+  const deps = { service, sleep, now: () => time.now, signal: new AbortController().signal };
+  const wait = (txn: Transaction, atMostMs?: number) => waitUntilFinal(txn, { atMostMs, onChange: () => undefined }, deps);
+  return { deps, reads, time, wait };
+}
+
+/** When a payment that settles at `settlesAt` is seen to have settled. */
+async function seenAt(txn: Transaction, settlesAt: number): Promise<number> {
+  const { deps, time } = world();
+  const service = {
+    transaction: async (): Promise<Transaction> => ({ ...txn, txnState: time.now >= settlesAt ? 'completed' : 'srccreated' }),
+  };
+  await waitUntilFinal(txn, { atMostMs: undefined, onChange: () => undefined }, { ...deps, service });
+  return time.now;
+}
+
+describe('the pace', () => {
+  test.for([100, 290, 1_000, 2_400, 2_999])('a Lightning payment that settles after %i ms is seen within 300 ms', async (at) => {
+    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(300);
+  });
+
+  test.for([3_100, 5_000, 9_999, 70_000, 500_000])('one that settles after %i ms is seen within 2 s', async (at) => {
+    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(2_000);
+  });
+
+  test.for([10_700, 30_000, 48_300, 59_999])('in the rest of the first minute, after %i ms, within 12.5 s', async (at) => {
+    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(12_500);
+  });
+
+  // The requests of a payment beside its reads: sign-in, reference, balance, quote, list, confirmation.
+  const beside = 6;
+  const limits = [
+    ['lightning', 60_000, 25 - beside],
+    ['lnurl', 60_000, 25 - beside],
+    ['servicepay', 60_000, 25 - beside],
+    ['on-chain', 3_600_000, 60 - beside],
+    ['tron', 60_000, 25],
+    ['vnd-instant', 60_000, 25],
+  ] as const;
+  test.for(limits)('%s is read within %i ms at most %i times', async ([method, ms, most]) => {
+    const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
+    await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
+    expect(reads.length).toBeLessThanOrEqual(most);
+  });
+
+  test('a receive goes by the method that it comes in by', async () => {
+    const { reads, wait } = world({ sourceReq: { method: 'on-chain' }, destReq: { method: 'servicepay' } });
+    await expect(wait(transaction('servicepay', 'srcintent', 'on-chain'), 3_600_000)).rejects.toThrow();
+    expect(reads.length).toBeLessThanOrEqual(60);
+  });
+
+  test('several together take turns, so that no second has more than one of them', async () => {
+    const { deps, reads } = world({});
+    const sleep = takingTurns(deps, 1_000);
+    const options = { atMostMs: 30_000, onChange: () => undefined };
+    await Promise.allSettled([1, 2, 3, 4].map(() => waitUntilFinal(transaction('lightning'), options, { ...deps, sleep })));
+    expect(reads.filter((at) => at <= 10_000).length).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('what ends the wait', () => {
+  const unread = new Failure('unexpected', "The service's answer was not understood: txnState is missing.");
+
+  test('three unreadable answers in a row end it with exit 8 and the cause', async () => {
+    const { reads, wait } = world(unread);
+    await expect(wait(transaction('lightning'))).rejects.toMatchObject({
+      exitCode: 8,
+      txnId: 't1',
+      message: expect.stringContaining('txnState is missing'),
+      cause: unread,
+    });
+    expect(reads).toHaveLength(3);
+  });
+
+  test('an answer between them is a new beginning', async () => {
+    const { wait } = world(unread, unread, {}, unread, unread, { txnState: 'completed' });
+    expect(await wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
+  });
+
+  test('no answer, a failing or a busy service are tried again until the wait is over', async () => {
+    const silent = new NoAnswer('temporary', 'No answer.', { mayHaveArrived: false });
+    const failing = new ServiceError('temporary', 'The service failed.', { status: 500, reason: 'internal' });
+    const { wait } = world(silent, failing, silent, failing, silent, { txnState: 'completed' });
+    expect(await wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
+  });
+
+  test('the service saying that there is no such transaction ends it, a gateway saying so does not', async () => {
+    const missing = (isOwnRefusal: boolean) =>
+      new ServiceError('not-found', 'not found', { status: 404, reason: 'not found', isOwnRefusal });
+    const own = world(missing(true));
+    await expect(own.wait(transaction('lightning'))).rejects.toMatchObject({ exitCode: 8 });
+    expect(own.time.now).toBeLessThan(15_000);
+    const lagging = world(missing(true), missing(true), missing(true), missing(true), { txnState: 'completed' });
+    expect(await lagging.wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
+    const gateway = world(missing(false), { txnState: 'completed' });
+    expect(await gateway.wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
+    const always = world(missing(false));
+    await expect(always.wait(transaction('on-chain'))).rejects.toMatchObject({ exitCode: 8 });
+    expect(always.reads).toHaveLength(3);
+  });
+
+  test.for(['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled', 'canceled'])('%s is final', async (txnState) => {
+    expect(await world({ txnState }).wait(transaction('lightning'))).toMatchObject({ txnState });
+  });
+
+  const onTheWay = ['userconfirmed', 'srcsent', 'srcpendconfirmfill', 'srcconfirmfilled', 'destpendsent', 'a new word'];
+  test.for(onTheWay)('%s is on its way', async (txnState) => {
+    await expect(world({ txnState }).wait(transaction('lightning'), 5_000)).rejects.toMatchObject({ kind: 'pending' });
+  });
+});
+
+test('an abbreviated answer changes the state, and what was known of the rest stays', async () => {
+  const { wait } = world({ txnState: 'completed', sourceReq: {}, destReq: { amtSettled: 0.1 } });
+  expect(await wait(transaction('lightning'))).toEqual({
+    txnId: 't1',
+    txnState: 'completed',
+    sourceReq: { ccy: 'BTC', method: 'servicepay' },
+    destReq: { ccy: 'BTC', method: 'lightning', amtSettled: 0.1 },
+  });
+});

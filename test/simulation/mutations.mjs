@@ -172,7 +172,7 @@ export const mutations = {
   'a refusal because of another confirmation is a refusal': {
     edits: [[`${payment}/confirm.ts`, ' && !saysUnderWay(error)', '']],
     machines: true,
-    seed: 816,
+    seed: 3566,
   },
   'what another process has taken over was not let go': {
     edits: [[`${payment}/payment.ts`, 'known = end.lost;', '']],

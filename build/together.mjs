@@ -1,0 +1,17 @@
+// Runs scripts of package.json at once: npm run check. Each is told of when it ends, with what it said, and all are run to their
+// end, so that whatever fails is seen.
+import { exec } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+const run = (name) =>
+  new Promise((done) => {
+    exec(scripts[name], { maxBuffer: Infinity }, (error, stdout, stderr) => {
+      process.stdout.write(`> ${name}: ${scripts[name]}\n${stdout}${stderr}${error === null ? '' : `${name} failed\n`}`);
+      done(error === null);
+    });
+  });
+
+const ends = await Promise.all(process.argv.slice(2).map(run));
+if (ends.includes(false)) process.exitCode = 1;

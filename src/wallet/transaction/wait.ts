@@ -31,12 +31,13 @@ type Pace = readonly { readonly upTo: number; readonly everyMs: number }[];
 /**
  * A Lightning payment that settles at once is seen at once, with 19 reads in its first minute at most: sign-in, reference,
  * balance, quote, list and confirmation beside them make 25. A read every two seconds all along would make 45, so that
- * the reads are spent where nearly all payments settle, and are sparse for the rest of that minute only.
+ * the reads are spent where nearly all payments settle, and are sparse for the rest of that minute only, where equal pauses make
+ * the longest one as short as it can be.
  */
 const quick: Pace = [
   { upTo: 3_000, everyMs: 280 },
-  { upTo: 10_000, everyMs: 1_900 },
-  { upTo: 60_000, everyMs: 12_400 },
+  { upTo: 11_000, everyMs: 1_980 },
+  { upTo: 60_000, everyMs: 9_820 },
   { upTo: 600_000, everyMs: 2_000 },
   { upTo: Infinity, everyMs: 5_000 },
 ];

@@ -45,12 +45,12 @@ describe('the pace', () => {
     expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(300);
   });
 
-  test.for([3_100, 5_000, 9_999, 70_000, 500_000])('one that settles after %i ms is seen within 2 s', async (at) => {
+  test.for([3_100, 5_000, 9_999, 11_000, 70_000, 500_000])('one that settles after %i ms is seen within 2 s', async (at) => {
     expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(2_000);
   });
 
-  test.for([10_700, 30_000, 48_300, 59_999])('in the rest of the first minute, after %i ms, within 12.5 s', async (at) => {
-    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(12_500);
+  test.for([11_001, 30_000, 50_300, 59_999])('in the rest of the first minute, after %i ms, within 10 s', async (at) => {
+    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(10_000);
   });
 
   // The requests of a payment beside its reads: sign-in, reference, balance, quote, list, confirmation.
@@ -66,7 +66,8 @@ describe('the pace', () => {
   test.for(limits)('%s is read within %i ms at most %i times', async ([method, ms, most]) => {
     const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
     await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
-    expect(reads.length).toBeLessThanOrEqual(most);
+    // The last read, as the wait ends, comes after more than that since the first of the requests beside.
+    expect(reads.filter((at) => at < ms).length).toBeLessThanOrEqual(most);
   });
 
   test('a receive goes by the method that it comes in by', async () => {

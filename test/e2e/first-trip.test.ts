@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { inside } from '../support/shapes.js';
 import { startSvcpay, svcpay, svcpayTty, test } from '../support/svcpay.js';
 
 const login = (sandbox: Sandbox, home: string) =>
@@ -123,7 +124,7 @@ describe('svcpay receive lightning', () => {
     await tty.waitFor(/Page\s+http/);
     await tty.waitFor(/Waiting for the payment {3}expires in 59:/);
     const [{ responseBody = '' } = {}] = around.sandbox.requests('POST', '/api/v2/transaction');
-    const { txnId }: { txnId: string } = JSON.parse(responseBody);
+    const { txnId } = inside(JSON.parse(responseBody)) as { txnId: string };
     await around.sandbox.pay(txnId);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/✓ Received 0\.00050000 BTC \(50 000 sat\)/);

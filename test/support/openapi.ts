@@ -96,6 +96,10 @@ export async function checkFor(url: string, send: (request: Request) => Promise<
   return openApiCheck(await response.text());
 }
 
+/** The one refusal that is a behaviour of a live shape, and so in no description. */
+const isSeen = ({ liveShapes = [] }: SandboxOptions, body: string): boolean =>
+  liveShapes.includes('webhook-exists') && body.includes('"code":"3002"');
+
 /** A sandbox whose every answer is checked; `stop` rejects when one was wrong. */
 export async function startCheckedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const checks: Check[] = [];
@@ -103,6 +107,7 @@ export async function startCheckedSandbox(options: SandboxOptions = {}): Promise
   const sandbox = await startSandbox({
     ...options,
     onAnswer({ method, target, body }, answer) {
+      if (isSeen(options, answer.body)) return;
       try {
         const requestBody = body && Buffer.from(body).toString();
         for (const check of checks) check({ method, target, requestBody, status: answer.status, body: answer.body });

@@ -11,6 +11,10 @@ const chosen = testedShapes?.split(',') ?? [];
 /** Whether answers come in one of these shapes. */
 export const comesIn = (...names: readonly string[]): boolean => ['all', ...names].some((name) => chosen.includes(name));
 
+/** What an answer on the wire holds: these services may put all of it inside `data`. */
+export const inside = (answer: unknown): unknown =>
+  chosen.includes('data-around') && typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : answer;
+
 const otherWords: Readonly<Record<string, readonly string[]>> = {
   srccreated: ['srcsent', 'srcpendconfirmfill', 'userconfirmed'],
   destsent: ['srcconfirmfilled', 'destpendsent'],

@@ -27,7 +27,7 @@ export default defineConfig({
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    globalSetup: 'test/support/command-line.ts',
+    globalSetup: ['test/support/command-line.ts', 'test/support/database-door.ts'],
     include: ['test/**/*.test.ts'],
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },

@@ -8,14 +8,15 @@ import type { Transaction } from '../../src/api/types.js';
 import type { PaymentDeps } from '../../src/wallet/payment/contract.js';
 import { pay } from '../../src/wallet/payment/payment.js';
 import { startDatabaseProxy } from '../support/database-proxy.js';
-import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { hasPostgres, type Databases } from '../support/postgres.js';
+import { sharedPostgres } from '../support/shared-postgres.js';
 import { bench, order, type Bench } from '../wallet/support/machine.js';
 
 const hourMs = 3_600_000;
 
-let server: PostgresServer;
+let server: Databases;
 beforeAll(async () => {
-  if (hasPostgres) server = await startPostgres();
+  if (hasPostgres) server = await sharedPostgres();
 }, 60_000);
 afterAll(() => server?.stop());
 

@@ -8,5 +8,5 @@ const edited = mutated(process.env['MUTATION']);
 export default defineConfig({
   root: resolve(import.meta.dirname, '../..'),
   plugins: [{ name: 'mutation', enforce: 'pre', transform: (_, id) => edited(id) }],
-  test: { pool: 'threads', isolate: false },
+  test: { pool: 'threads', isolate: false, globalSetup: 'test/support/database-door.ts' },
 });

@@ -1,6 +1,7 @@
 // A PostgreSQL server of its own in a temporary folder, found on this machine. In CI it must be there.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -41,18 +42,22 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
   return stdout;
 }
 
-export interface PostgresServer {
+/** A server, and what is done with it over the network. */
+export interface Databases {
   readonly port: number;
   readonly folder: string;
   /** Address of a new empty database. */
   database(): string;
   /** Runs SQL as the owner of everything. */
   sql(text: string, database?: string): string;
-  /** Ends it as a crash would, and starts it again. */
-  crash(): Promise<void>;
   /** A pooler in transaction mode before it. */
   pooler(): Promise<Pooler>;
   stop(): Promise<void>;
+}
+
+export interface PostgresServer extends Databases {
+  /** Ends it as a crash would, and starts it again. */
+  crash(): Promise<void>;
 }
 
 export interface Pooler {
@@ -93,58 +98,73 @@ export async function startPostgres({ durable = false, password }: PostgresOptio
   const certificate = password === undefined ? undefined : makeCertificate(folder);
   if (certificate !== undefined) chmodSync(certificate.key, 0o600);
   if (certificate !== undefined && user !== undefined) for (const path of Object.values(certificate)) chownSync(path, user, -1);
-  const others: ChildProcess[] = [];
-  const psql = (text: string, database = 'postgres'): string =>
-    run(findProgram('psql') ?? '', ['-h', '127.0.0.1', '-p', String(port), '-U', 'owner', '-d', database, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text], { PGPASSWORD: password ?? '' });
 
   async function start(): Promise<ChildProcess> {
     const settings = [`fsync=${durable ? 'on' : 'off'}`, 'max_connections=200', `unix_socket_directories=${folder}`, `shared_buffers=${durable ? 256 : 32}MB`];
     if (certificate !== undefined) settings.push('ssl=on', `ssl_cert_file=${certificate.cert}`, `ssl_key_file=${certificate.key}`);
     const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
-    const started = performance.now();
-    const child = spawn(...asUser(findProgram('postgres') ?? '', args), { stdio: 'ignore' });
-    const isReady = (): boolean => spawnSync(findProgram('pg_isready') ?? '', ['-h', '127.0.0.1', '-p', String(port)]).status === 0;
-    while (!isReady()) {
-      if (child.exitCode !== null || performance.now() - started > startMs) throw new Error('PostgreSQL did not start');
-      await delay(25);
-    }
-    return child;
+    return ready(spawn(...asUser(findProgram('postgres') ?? '', args), { stdio: 'ignore' }), port);
   }
 
   let server = await start();
-  let count = 0;
+  const databases = databasesAt({ port, folder, password });
+  return {
+    ...databases,
+    async crash() {
+      await ended(server, 'SIGQUIT');
+      server = await start();
+    },
+    async stop() {
+      await Promise.all([databases.stop(), ended(server, 'SIGQUIT')]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Place extends Pick<Databases, 'port' | 'folder'> {
+  readonly password?: string | undefined;
+}
+
+/** The databases of a server that is up; `stop` ends the poolers before it and leaves the server alone. */
+export function databasesAt({ port, folder, password = '' }: Place): Databases {
+  const poolers: ChildProcess[] = [];
+  const psql = (text: string, database = 'postgres'): string =>
+    run(findProgram('psql') ?? '', ['-h', '127.0.0.1', '-p', String(port), '-U', 'owner', '-d', database, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text], { PGPASSWORD: password });
   return {
     port,
     folder,
     sql: psql,
     database() {
-      const name = `db${(count += 1)}`;
+      const name = `db_${randomUUID().replaceAll('-', '')}`;
       psql(`CREATE DATABASE ${name}`);
       return `postgres://owner@127.0.0.1:${port}/${name}`;
     },
-    async crash() {
-      await ended(server, 'SIGQUIT');
-      server = await start();
-    },
     async pooler() {
       const listen = await freePort();
-      const home = join(folder, 'pooler');
-      mkdirSync(home);
+      const settings = join(folder, `pooler-${listen}.ini`);
+      // With `any`, every client is this user at the server.
       const lines = [
-        '[databases]', `* = host=127.0.0.1 port=${port}`, '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${listen}`,
+        '[databases]', `* = host=127.0.0.1 port=${port} user=owner`, '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${listen}`,
         'auth_type = any', 'pool_mode = transaction', 'default_pool_size = 4', 'max_client_conn = 200', 'unix_socket_dir =',
       ];
-      // With `any`, every client is this user at the server.
-      writeFileSync(join(home, 'pooler.ini'), lines.join('\n').replace(`port=${port}`, `port=${port} user=owner`));
-      others.push(spawn(...asUser(findProgram('pgbouncer') ?? '', [join(home, 'pooler.ini')]), { stdio: 'ignore' }));
-      await delay(300);
+      writeFileSync(settings, lines.join('\n'));
+      const child = spawn(...asUser(findProgram('pgbouncer') ?? '', [settings]), { stdio: 'ignore' });
+      poolers.push(child);
+      await ready(child, listen);
       return { through: (url) => url.replace(`:${port}/`, `:${listen}/`) };
     },
-    async stop() {
-      await Promise.all([...others.map((each) => ended(each, 'SIGKILL')), ended(server, 'SIGQUIT')]);
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop: async () => void (await Promise.all(poolers.map((each) => ended(each, 'SIGKILL')))),
   };
+}
+
+/** Waits until it takes connections. */
+async function ready(child: ChildProcess, port: number): Promise<ChildProcess> {
+  const started = performance.now();
+  while (spawnSync(findProgram('pg_isready') ?? '', ['-h', '127.0.0.1', '-p', String(port)]).status !== 0) {
+    if (child.exitCode !== null || performance.now() - started > startMs) throw new Error(`${child.spawnfile} did not start`);
+    await delay(25);
+  }
+  return child;
 }
 
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -10,7 +10,8 @@ import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgre
 import { openEventStore } from '../../../src/store/events/sqlite-events.js';
 import { placeOf } from '../../../src/webhooks/order.js';
 import { withClock } from '../../support/sql-clock.js';
-import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../../support/postgres.js';
+import { hasPgBouncer, hasPostgres, type Databases } from '../../support/postgres.js';
+import { sharedPostgres } from '../../support/shared-postgres.js';
 import { nowhere, payload, received } from '../../webhooks/support.js';
 
 const plain = (): typeof nowhere => nowhere;
@@ -33,11 +34,11 @@ async function inFile(): Promise<Open> {
   return async (now = Date.now) => closed(openEventStore(join(folder, 'events.db'), now));
 }
 
-let server: PostgresServer | undefined;
+let server: Databases | undefined;
 let [url, pooled] = ['', ''];
 beforeAll(async () => {
   if (!hasPostgres) return;
-  server = await startPostgres();
+  server = await sharedPostgres();
   url = server.database();
   if (hasPgBouncer) pooled = (await server.pooler()).through(url);
 }, 60_000);

@@ -13,7 +13,8 @@ import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
 import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { emptyStore, memoryJournal } from '../../simulation/memory-journal.js';
 import { withClock } from '../../support/sql-clock.js';
-import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../../support/postgres.js';
+import { hasPgBouncer, hasPostgres, type Databases } from '../../support/postgres.js';
+import { sharedPostgres } from '../../support/shared-postgres.js';
 
 const now = Date.UTC(2025, 0, 15);
 /** What the journal takes for the present. */
@@ -35,11 +36,11 @@ function sqlite(): Journal {
   return journal;
 }
 
-let server: PostgresServer | undefined;
+let server: Databases | undefined;
 let [url, pooled] = ['', ''];
 beforeAll(async () => {
   if (!hasPostgres) return;
-  server = await startPostgres();
+  server = await sharedPostgres();
   url = server.database();
   if (hasPgBouncer) pooled = (await server.pooler()).through(url);
 }, 60_000);

@@ -1,0 +1,31 @@
+// Before all tests: a door at which whoever needs a PostgreSQL server asks for it. The first has it started, for all of them.
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import type { TestProject } from 'vitest/node';
+import type { PostgresServer } from './postgres.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The port of the door: who connects is told the server's port and folder, as JSON. */
+    readonly databaseDoor: number;
+  }
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let started: Promise<PostgresServer> | undefined;
+  const door = createServer((asking) => {
+    // Only now: where there is no PostgreSQL, it is the tests that need it which are to say so.
+    started ??= import('./postgres.js').then(({ startPostgres }) => startPostgres());
+    started.then(
+      ({ port, folder }) => asking.end(JSON.stringify({ port, folder })),
+      (error: unknown) => asking.end(JSON.stringify({ error: String(error) })),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  const { port } = door.address() as AddressInfo;
+  project.provide('databaseDoor', port);
+  return async () => {
+    door.close();
+    await (await started)?.stop();
+  };
+}

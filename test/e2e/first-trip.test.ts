@@ -3,11 +3,12 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { svcpay } from '../support/in-process.js';
 import { inside } from '../support/shapes.js';
-import { startSvcpay, svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { startSvcpay, svcpay as started, svcpayTty, test } from '../support/svcpay.js';
 
 const login = (sandbox: Sandbox, home: string) =>
-  svcpay(['login', '--base-url', sandbox.url, '--api-key', sandbox.apiKey, '--api-secret-stdin', '--json'], {
+  started(['login', '--base-url', sandbox.url, '--api-key', sandbox.apiKey, '--api-secret-stdin', '--json'], {
     home,
     input: `${sandbox.apiSecret}\n`,
   });
@@ -66,7 +67,7 @@ describe('svcpay login', () => {
   });
 
   test('names every missing answer when nothing can be asked', async ({ home }) => {
-    const run = await svcpay(['login'], { home });
+    const run = await started(['login'], { home });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     expect(run.stderr).toContain('Missing --base-url URL, --api-key KEY and --api-secret-stdin:');
   });
@@ -89,7 +90,7 @@ describe('svcpay wallets', () => {
   });
 
   test('is tab-separated rows without colour in a pipe', async ({ around }) => {
-    const run = await svcpay(['wallets'], around);
+    const run = await started(['wallets'], around);
     expect(run.stdout.split('\n')[0]).toBe('BTC\t1\t0\t1');
   });
 
@@ -113,7 +114,7 @@ describe('svcpay wallets', () => {
 
 describe('svcpay receive lightning', () => {
   test('-q prints the invoice alone', async ({ around }) => {
-    const run = await svcpay(['receive', 'lightning', '50000sat', '-q'], around);
+    const run = await started(['receive', 'lightning', '50000sat', '-q'], around);
     expect(run.stdout).toMatch(/^lntb500u1[a-z0-9]+\n$/);
     expect(run.stderr).toBe('');
   });
@@ -199,7 +200,7 @@ describe('svcpay swap', () => {
 
 describe('svcpay tx', () => {
   test('lists what happened, newest first, and gets one by its id', async ({ around }) => {
-    await svcpay(['swap', '25usdt', 'BTC', '--yes'], around);
+    await started(['swap', '25usdt', 'BTC', '--yes'], around);
     const { stdout: id } = await svcpay(['swap', '1usdt', 'BTC', '--yes', '-q'], around);
     const list = await svcpay(['tx', 'list', '-q'], around);
     expect(list.stdout.split('\n')[0]).toBe(id.trim());
@@ -224,7 +225,7 @@ describe('svcpay tx', () => {
 
 describe('svcpay demo', () => {
   test('shows the whole trip without an account', async ({ home }) => {
-    const run = await svcpay(['demo'], { home });
+    const run = await started(['demo'], { home });
     expect(run).toMatchObject({ exitCode: 0 });
     for (const sign of ['$ svcpay wallets', 'lntb500u1', 'Coffee House', 'You pay', 'done']) {
       expect(run.stdout + run.stderr).toContain(sign);

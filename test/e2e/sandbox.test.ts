@@ -3,14 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { makeCertificate } from '../support/certificate.js';
+import { svcpay } from '../support/in-process.js';
 import { startReceiver } from '../support/receiver.js';
-import { startSvcpay, svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { startSvcpay, svcpay as started, svcpayTty, test } from '../support/svcpay.js';
 
 const node = process.execPath;
 
 describe('svcpay sandbox run', () => {
   test('hands everything after the command on, options and all', async ({ home }) => {
-    const run = await svcpay(['sandbox', 'run', '--auto-pay', 'off', '-q', node, '--version'], { home });
+    const run = await started(['sandbox', 'run', '--auto-pay', 'off', '-q', node, '--version'], { home });
     expect(run).toMatchObject({ exitCode: 0, stdout: `${process.version}\n` });
   });
 
@@ -22,7 +23,7 @@ describe('svcpay sandbox run', () => {
       const { message } = await (await fetch(url + '/_sandbox/mine', unread)).json();
       console.log(JSON.stringify({ url, key, secret, accountId, message, args: process.argv.slice(1) }));
       process.exit(7);`;
-    const run = await svcpay(
+    const run = await started(
       ['sandbox', 'run', '--seed', 'empty', '--', node, '--input-type=module', '-e', script, '--', '--json', 'x y'],
       { home, env: { SVCPAY_ACCOUNT: 'ne01-elsewhere' } },
     );
@@ -60,7 +61,7 @@ describe('svcpay sandbox run', () => {
     { args: ['--', 'no-such-command'], says: 'There is no command no-such-command' },
     { args: ['--webhook-ca', 'missing.pem', '--', 'true'], says: 'missing.pem cannot be read' },
   ])('with $args says what is wrong', async ({ args, says }, { home }) => {
-    const run = await svcpay(['sandbox', 'run', ...args], { home });
+    const run = await started(['sandbox', 'run', ...args], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain(says);
   });

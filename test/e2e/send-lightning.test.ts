@@ -1,6 +1,7 @@
 // svcpay send lightning as people and scripts run it.
 import { describe, expect } from 'vitest';
-import { svcpay, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpay as started, svcpayTty, test } from '../support/svcpay.js';
 
 const created = (sandbox: { requests(method: string, path: string): unknown[] }): number =>
   sandbox.requests('POST', '/api/v2/transaction').length;
@@ -8,7 +9,7 @@ const created = (sandbox: { requests(method: string, path: string): unknown[] })
 describe('svcpay send lightning', () => {
   test('pays an invoice and prints the completed transaction', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
-    const run = await svcpay(['send', 'lightning', invoice, '--yes', '--json'], around);
+    const run = await started(['send', 'lightning', invoice, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { amtSettled: 0.00001 } });
   });

@@ -9,8 +9,9 @@ import { openPayments, openPostgresJournal, WalletClient } from '../../src/index
 import { batchFile, lightningRows, paidReferences } from '../support/batch.js';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.js';
 import { test, type Payment } from '../support/faults.js';
+import { svcpay as svcpayHere, type Here } from '../support/in-process.js';
 import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
-import { startSvcpay, svcpay, type Run, type Surroundings } from '../support/svcpay.js';
+import { startSvcpay, svcpay, type Run } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
@@ -34,7 +35,7 @@ function newHome(): string {
   return home;
 }
 
-const machine = (around: Surroundings, url: string, env: Record<string, string> = {}): Surroundings => ({
+const machine = (around: Here, url: string, env: Record<string, string> = {}): Here => ({
   ...around,
   home: newHome(),
   env: { ...env, SVCPAY_DATABASE_URL: url },
@@ -54,6 +55,8 @@ async function proxied(): Promise<DatabaseProxy> {
 }
 
 const sendOn = ({ command, around }: Payment, url: string): Promise<Run> => svcpay([...command, ...patience], machine(around, url));
+/** In this process, where no other one is at it meanwhile. */
+const sendHere = ({ command, around }: Payment, url: string): Promise<Run> => svcpayHere([...command, ...patience], machine(around, url));
 
 describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () => {
   test('ten pay a reference once, and all tell that payment', async ({ payment }) => {
@@ -87,7 +90,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     };
     const [one, other] = await Promise.all([pay(), pay()]);
     expect(one).toMatchObject({ txnId: other.txnId, txnState: 'completed' });
-    const told = await svcpay(['send', 'lightning', to, '--ref', 'order-1', '--yes', '--json'], machine({ home: '', sandbox }, url));
+    const told = await svcpayHere(['send', 'lightning', to, '--ref', 'order-1', '--yes', '--json'], machine({ home: '', sandbox }, url));
     expect(told.json()).toMatchObject({ txnId: one.txnId });
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
@@ -97,7 +100,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     const runs = await several(6, async (n) => {
       const jump = String([0, 3_600_000, -3_600_000, 90_000_000, 0, 60_000][n]);
       const around = machine(payment.around, url, { NODE_OPTIONS: `--import=${jumpingClock}`, CLOCK_JUMP_MS: jump, CLOCK_JUMPS_AFTER_MS: '0' });
-      await svcpay(['limits', 'set', '--per-day', '2500sat', '-q'], around);
+      await svcpayHere(['limits', 'set', '--per-day', '2500sat', '-q'], { ...around, env: { SVCPAY_DATABASE_URL: url } });
       const invoice = await payment.sandbox.invoice('1000sat', { expiry: '2d' });
       return svcpay(['send', 'lightning', invoice, '--yes', '--json', ...patience], around);
     });
@@ -119,20 +122,20 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     await running.ended;
     payment.proxy.mend();
     const other = machine(payment.around, url);
-    expect(await svcpay(['tx', 'resume', '--json', '--timeout', '2s'], other)).toMatchObject({ exitCode: 0 });
-    expect((await sendOn(payment, url)).json()).toMatchObject({ txnState: 'completed' });
+    expect(await svcpayHere(['tx', 'resume', '--json', '--timeout', '2s'], other)).toMatchObject({ exitCode: 0 });
+    expect((await sendHere(payment, url)).json()).toMatchObject({ txnState: 'completed' });
     expect(await payment.timesPaid()).toBe(1);
   });
 
   test('one whose answers to commits are lost finds out what it did', async ({ payment }) => {
     const url = server.database();
-    expect(await svcpay(['db', 'upgrade'], machine(payment.around, url))).toMatchObject({ exitCode: 0 });
+    expect(await svcpayHere(['db', 'upgrade'], machine(payment.around, url))).toMatchObject({ exitCode: 0 });
     const proxy = await proxied();
     proxy.cutCommits(4);
-    const run = await sendOn(payment, proxy.through(url));
+    const run = await sendHere(payment, proxy.through(url));
     expect(run).toMatchObject({ exitCode: 0 });
     proxy.cutCommits(0);
-    sameTransaction([run, await sendOn(payment, url)]);
+    sameTransaction([run, await sendHere(payment, url)]);
     expect([proxy.cuts(), await payment.timesPaid()]).toEqual([4, 1]);
   });
 
@@ -147,14 +150,14 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     const run = await running;
     expect(run).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('SVCPAY_DATABASE_URL') });
     expect(run.json()).toMatchObject({ txnState: 'completed' });
-    sameTransaction([run, await sendOn(payment, url)]);
+    sameTransaction([run, await sendHere(payment, url)]);
     expect(await payment.timesPaid()).toBe(1);
   });
 
   test('one moves nothing when the database says nothing', async ({ payment }) => {
     const proxy = await proxied();
     proxy.silence();
-    const run = await sendOn(payment, proxy.through(server.database()));
+    const run = await sendHere(payment, proxy.through(server.database()));
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
     expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
     expect(await payment.timesPaid()).toBe(0);
@@ -185,9 +188,9 @@ const refused: readonly [what: string, sql: string, url: (url: string) => string
 describe.skipIf(!hasPostgres).concurrent('a database', () => {
   test.for(refused)('%s pays nothing, and names the setting', async ([_what, sql, change, exitCode], { payment }) => {
     const url = server.database();
-    await svcpay(['db', 'upgrade'], machine(payment.around, url));
+    await svcpayHere(['db', 'upgrade'], machine(payment.around, url));
     server.sql(sql, new URL(url).pathname.slice(1));
-    const run = await sendOn(payment, change(url));
+    const run = await sendHere(payment, change(url));
     expect(run).toMatchObject({ exitCode, stdout: '' });
     expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
@@ -202,7 +205,7 @@ describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
     const { release } = await held;
     await server.crash();
     await release();
-    sameTransaction([await running, await sendOn(payment, url)]);
+    sameTransaction([await running, await sendHere(payment, url)]);
     expect(await payment.timesPaid()).toBe(1);
   });
 });

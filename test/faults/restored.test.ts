@@ -3,32 +3,33 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { test, type Payment } from '../support/faults.js';
-import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
-import { svcpay, type Surroundings } from '../support/svcpay.js';
+import { hasPostgres, type Databases } from '../support/postgres.js';
+import { sharedPostgres } from '../support/shared-postgres.js';
+import { svcpay, type Here } from '../support/in-process.js';
 
-let server: PostgresServer;
+let server: Databases;
 beforeAll(async () => {
-  if (hasPostgres) server = await startPostgres();
+  if (hasPostgres) server = await sharedPostgres();
 }, 60_000);
 afterAll(() => server?.stop());
 
 interface Keeping {
-  readonly around: Surroundings;
+  readonly around: Here;
   backUp(): void;
   /** What it is after the back-up was restored. */
-  restored(): Surroundings;
+  restored(): Here;
 }
 
 function inFile({ around }: Payment): Keeping {
   const [journal, copy] = ['journal.db', 'copy.db'].map((name) => join(around.home, name));
-  const restored = (): Surroundings => (copyFileSync(copy ?? '', journal ?? ''), around);
+  const restored = (): Here => (copyFileSync(copy ?? '', journal ?? ''), around);
   return { around, backUp: () => copyFileSync(journal ?? '', copy ?? ''), restored };
 }
 
 function inDatabase({ around }: Payment): Keeping {
   const url = server.database();
   const name = new URL(url).pathname.slice(1);
-  const at = (address: string): Surroundings => ({ ...around, env: { SVCPAY_DATABASE_URL: address } });
+  const at = (address: string): Here => ({ ...around, env: { SVCPAY_DATABASE_URL: address } });
   return {
     around: at(url),
     backUp: () => void server.sql(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`),
@@ -45,7 +46,7 @@ const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
   test('knows all that was paid since after db reconcile', async ({ payment }) => {
     const { around, backUp, restored } = keep(payment);
-    const pay = (args: readonly string[], where: Surroundings) => svcpay([...args, '--yes', '--json', '--no-wait'], where);
+    const pay = (args: readonly string[], where: Here) => svcpay([...args, '--yes', '--json', '--no-wait'], where);
     const toInvoice = (ref: string): string[] => ['send', 'lightning', payment.invoice, '--ref', ref];
     const toAddress = (amount: string): string[] => ['send', 'onchain', address, amount, '--deduct-fees', '--ref', 'chain'];
     await svcpay(['limits', 'set', '--per-day', '9000sat', '-q'], around);

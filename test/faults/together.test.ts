@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
+import { svcpay as svcpayHere } from '../support/in-process.js';
 import { svcpay, type Run } from '../support/svcpay.js';
 import { patience, test, type Payment } from '../support/faults.js';
 
-/** Each as a process of its own: they meet in the journal. */
+/** As a process of its own: several meet in the journal. */
 const send = ({ command, around }: Payment, ...flags: string[]): Promise<Run> => svcpay([...command, ...flags], around);
 
 const eight = <T>(make: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 8 }, make));
@@ -44,17 +45,17 @@ describe('one journal', () => {
   });
 
   test('refuses a different payment under a used reference, and names the transaction', async ({ payment }) => {
-    const first = await send(payment);
+    const first = await payment.send();
     const other = await payment.sandbox.invoice('1000sat');
-    const run = await svcpay(['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json'], payment.around);
+    const run = await svcpayHere(['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json'], payment.around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({ txnId: idOf(first), message: expect.stringContaining('different payment') });
     expect(await payment.timesPaid()).toBe(1);
   });
 
   test('refuses an invoice that was paid already, and names the transaction', async ({ payment }) => {
-    const first = await send(payment);
-    const run = await svcpay(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around);
+    const first = await payment.send();
+    const run = await svcpayHere(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({ txnId: idOf(first), message: expect.stringContaining('already paid') });
     expect(await payment.timesPaid()).toBe(1);
@@ -63,8 +64,8 @@ describe('one journal', () => {
 
 describe('another machine', () => {
   test('reports the payment of a reference that it has never seen', async ({ payment }) => {
-    const first = await send(payment);
-    sameTransaction([first, await svcpay(payment.command, { ...payment.around, home: elsewhere() })]);
+    const first = await payment.send();
+    sameTransaction([first, await svcpayHere(payment.command, { ...payment.around, home: elsewhere() })]);
     expect(await payment.timesPaid()).toBe(1);
   });
 
@@ -76,10 +77,10 @@ describe('another machine', () => {
   });
 
   test('refuses a different payment under a reference of this one', async ({ payment }) => {
-    const first = await send(payment);
+    const first = await payment.send();
     const other = await payment.sandbox.invoice('1000sat');
     const command = ['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json', ...patience];
-    const run = await svcpay(command, { ...payment.around, home: elsewhere() });
+    const run = await svcpayHere(command, { ...payment.around, home: elsewhere() });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({ txnId: idOf(first) });
   });

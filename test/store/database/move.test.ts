@@ -10,12 +10,13 @@ import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgre
 import { eventsIn } from '../../../src/store/events/sqlite-events.js';
 import { journalPart, openPostgresJournal } from '../../../src/store/journal/postgres-journal.js';
 import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
-import { hasPostgres, startPostgres, type PostgresServer } from '../../support/postgres.js';
-import { svcpay } from '../../support/svcpay.js';
+import { svcpay } from '../../support/in-process.js';
+import { hasPostgres, type Databases } from '../../support/postgres.js';
+import { sharedPostgres } from '../../support/shared-postgres.js';
 
-let server: PostgresServer;
+let server: Databases;
 beforeAll(async () => {
-  if (hasPostgres) server = await startPostgres();
+  if (hasPostgres) server = await sharedPostgres();
 }, 60_000);
 afterAll(() => server?.stop());
 

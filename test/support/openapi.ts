@@ -71,7 +71,14 @@ function compile(text: string): readonly Operation[] {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
   ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/).addFormat('uri', URL.canParse);
   ajv.addVocabulary(['components']);
-  const validator = (schema: object): ValidateFunction => ajv.compile({ ...schema, components });
+  const validators = new Map<string, ValidateFunction>();
+  // Most answers are one of a few.
+  const validator = (schema: object): ValidateFunction => {
+    const name = JSON.stringify(schema);
+    const validate = validators.get(name) ?? ajv.compile({ ...schema, components });
+    validators.set(name, validate);
+    return validate;
+  };
   // A path without parameters goes before one with: OpenAPI's rule.
   const rows = Object.entries(paths).toSorted(([a], [b]) => braces(a) - braces(b));
   const operations = rows.flatMap(([path, methods]) => {

@@ -163,12 +163,13 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     beginning: late(journal.beginning, false),
     latest: late(journal.latest, false),
     open: late(journal.open, false),
+    // What was seen of the list tells nothing of how far a payment is.
     references: {
-      covered: late(journal.references.covered, false),
-      note: late(journal.references.note, true),
-      under: late(journal.references.under, false),
-      attempts: late(journal.references.attempts, false),
-      countSince: late(journal.references.countSince, false),
+      covered: late(journal.references.covered, false, () => false),
+      note: late(journal.references.note, true, () => false),
+      under: late(journal.references.under, false, () => false),
+      attempts: late(journal.references.attempts, false, () => false),
+      countSince: late(journal.references.countSince, false, () => false),
     },
     close: late(journal.close, false),
   };

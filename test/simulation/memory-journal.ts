@@ -138,7 +138,6 @@ function referencesIn({ seen }: JournalStore): ReferenceIndex {
       if (span !== undefined) kept.span = joined(kept.span, span);
       seen.set(scope, kept);
     },
-    under: async (scope, refs) => of(scope).filter(({ extRefId }) => extRefId !== null && refs.includes(extRefId)),
     attempts: async (scope, ref) =>
       of(scope).filter(({ extRefId }) => extRefId === ref || extRefId?.startsWith(`${ref}~`) === true),
     countSince: async (scope, createdAt) => of(scope).filter((each) => each.createdAt >= createdAt).length,

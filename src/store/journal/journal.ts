@@ -132,8 +132,6 @@ export interface ReferenceIndex {
    * that do not touch the later one counts.
    */
   note(scope: string, seen: readonly SeenTransaction[], span?: Coverage): Promise<void>;
-  /** Those that carry one of these references. */
-  under(scope: string, refs: readonly string[]): Promise<readonly SeenTransaction[]>;
   /** Those that carry the reference or one of its attempts, `R~n`. */
   attempts(scope: string, ref: string): Promise<readonly SeenTransaction[]>;
   /** How many are known that were created at this moment or later. */

@@ -20,12 +20,6 @@ export function referenceIndex(database: SqlDatabase): ReferenceIndex {
   return {
     covered: (scope) => database.read((sql) => covered(sql, scope)),
     note: (scope, seen, span) => database.transaction((sql) => note(sql, scope, seen, span), { locks: [`references ${scope}`] }),
-    under: (scope, refs) =>
-      database.read(async (sql) => {
-        const found: SeenTransaction[] = [];
-        for (const ref of refs) found.push(...(await select(sql, 'scope = ? AND ext_ref_id = ?', scope, ref)));
-        return found;
-      }),
     attempts: (scope, ref) =>
       database.read(async (sql) => [
         ...(await select(sql, 'scope = ? AND ext_ref_id = ?', scope, ref)),

@@ -121,7 +121,7 @@ describe('the values of texts', () => {
   });
 
   test.for([
-    start, start / 1000, String(start), String(start / 1000), iso, iso.slice(0, -1), iso.replace('T', ' '),
+    start, start / 1000, start + 0.25, String(start), String(start / 1000), iso, iso.slice(0, -1), iso.replace('T', ' '),
     '2025-01-15T12:00:00', '2025-01-15 12:00', '2025-01-15T14:00:00+02:00', '2025-01-15T14:00:00.000000+0200',
   ])('%j is the same instant', async (createdAt) => {
     expect((await read({ createdAt })).createdAt).toBe(start);

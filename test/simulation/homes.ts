@@ -106,25 +106,34 @@ export interface Tracks {
   readonly rests: (id: string) => void;
   /** When the journal last took or told something: of what it never told, a process knows nothing. */
   latest: number;
+  /** When that was last about a payment, and not about the list alone. */
+  told: number;
 }
 
 /** The journal as over a network: each call takes effect a moment later, and its answer takes a moment too. */
 export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World, faults: JournalFaults, tracks: Tracks): Journal {
   const { chance } = world;
   const unreachable = (): boolean => keeper.isShared && chance.hits(faults.silent());
+  // Whoever is not answered at last knows what he was told of the payment, and no more than that.
+  const fail = (message: string): never => {
+    tracks.latest = tracks.told;
+    throw new Failure('temporary', message);
+  };
   const late = <A extends unknown[], T>(call: (...args: A) => Promise<T>, writes: boolean, tells: (result: T) => boolean = () => true) =>
     (...args: A): Promise<T> =>
       gate(async () => {
         await world.pause(chance.below(journalMs));
         if (writes && chance.hits(faults.diskFull())) throw new Failure('usage', 'The disk is full.');
-        if (unreachable()) throw new Failure('temporary', 'The database is not reached.');
+        if (unreachable()) fail('The database is not reached.');
         const takenAt = world.now();
         const result = await call(...args);
         await world.pause(chance.below(journalMs));
-        if (unreachable()) throw new Failure('temporary', 'The database has not answered.');
-        if (tells(result)) tracks.latest = takenAt;
+        if (unreachable()) fail('The database has not answered.');
+        if (tells(result)) tracks.told = takenAt;
+        if (tells(result) || ofList.has(call)) tracks.latest = takenAt;
         return result;
       });
+  const ofList = new Set<unknown>(Object.values(journal.references));
   const begin = late(async (draft: IntentDraft) => {
     const begun = await journal.begin(draft);
     keeper.ids.add(begun.intent.id);
@@ -163,11 +172,9 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     beginning: late(journal.beginning, false),
     latest: late(journal.latest, false),
     open: late(journal.open, false),
-    // What was seen of the list tells nothing of how far a payment is.
     references: {
       covered: late(journal.references.covered, false, () => false),
       note: late(journal.references.note, true, () => false),
-      under: late(journal.references.under, false, () => false),
       attempts: late(journal.references.attempts, false, () => false),
       countSince: late(journal.references.countSince, false, () => false),
     },

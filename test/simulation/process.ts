@@ -143,6 +143,7 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
   const tracks: Tracks = {
     intents: new Set(),
     latest: Number.NEGATIVE_INFINITY,
+    told: Number.NEGATIVE_INFINITY,
     drives(id) {
       const before = keeper.drivers.get(id);
       const isAwake = before !== undefined && before !== name && alive.has(before);

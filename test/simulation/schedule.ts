@@ -40,7 +40,7 @@ export async function runSchedule(seed: number, options: ScheduleOptions = {}): 
   const machines = manyMachines ? 2 + chance.below(3) : chance.hits(0.3) ? 2 : 1;
   const isShared = manyMachines && chance.hits(0.6);
   const severalJournals = machines > 1 && !isShared;
-  const model = createModel(world, drawTraits(chance, { severalJournals, without, mistake }));
+  const model = createModel(world, drawTraits(chance, createChance(-seed), { severalJournals, without, mistake }));
   const real = chance.hits(realShare) ? options.real : undefined;
   real?.empty();
   const skewed = chance.hits(manyMachines ? 0.7 : 0.2) && !without.has('clocks');

@@ -39,7 +39,7 @@ export const byItself = 'the service';
 export function createModel(world: World, traits: Traits): Model {
   const { chance } = world;
   const transactions: ModelTransaction[] = [];
-  const older = olderPayments(traits.olderPayments, world.now());
+  const older = olderPayments(traits, world.now());
   const violations: string[] = [];
   const tokens = new Map([['token-0', world.now() + traits.tokenLifeMs]]);
   const find = (id: string | undefined): ModelTransaction | undefined => transactions.find(({ txnId }) => txnId === id);

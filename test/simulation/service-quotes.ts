@@ -197,12 +197,13 @@ export function shown(txn: ModelTransaction, txnState: string, { computesAmounts
 }
 
 /** As the list shows those of other times, a minute apart, which nobody of the schedule has made. */
-export const olderPayments = (count: number, now: number): { readonly createdAt: number }[] =>
-  Array.from({ length: count }, (_, index) => ({
-    txnId: `older-${index}`, extRefId: `older-ref-${index}`, txnState: 'completed', createdAt: now - (count - index) * 60_000,
-    sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: satoshi },
-    destReq: { ccy: 'BTC', method: 'lightning', amtRequested: satoshi },
-  }));
+export const olderPayments = ({ olderPayments: count, datesAhead }: Traits, now: number): { readonly createdAt: number }[] =>
+  [...Array.from({ length: count }, (_, index) => now - (count - index) * 60_000), ...(datesAhead ? [now + 3_600_000] : [])]
+    .map((createdAt, index) => ({
+      txnId: `older-${index}`, extRefId: `older-ref-${index}`, txnState: 'completed', createdAt,
+      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: satoshi },
+      destReq: { ccy: 'BTC', method: 'lightning', amtRequested: satoshi },
+    }));
 
 /** As the list shows it: of each side what and how much. */
 export function listed({ txnId, extRefId, source, dest, amounts, createdAt }: ModelTransaction, txnState: string): object {

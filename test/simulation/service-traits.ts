@@ -6,6 +6,7 @@ import type { Chance } from './world.js';
 export const behaviours = [
   'reads lag', 'expired is said too early', 'lists lag', 'used references are taken', 'confirmations wait',
   'waiting outlives expiry', 'waiting refuses more', 'own refusals', 'other transactions', 'begun by themselves', 'gateways', 'clocks',
+  'dated ahead',
 ] as const;
 
 export type Behaviour = (typeof behaviours)[number];
@@ -17,6 +18,8 @@ export interface Traits {
   readonly oldestFirst: boolean;
   /** Payments of other times that the list shows as well. */
   readonly olderPayments: number;
+  /** One of those is dated an hour ahead. */
+  readonly datesAhead: boolean;
   /** What a page calls the number of all rows is the number of its own. */
   readonly miscounts: boolean;
   /** A quote becomes `expired` by itself; otherwise only when it is confirmed too late. */
@@ -64,7 +67,8 @@ export interface Circumstances {
   readonly mistake: Twist | undefined;
 }
 
-export function drawTraits(chance: Chance, { severalJournals, without, mistake }: Circumstances): Traits {
+/** @param aside what was thought of later is drawn from this one, so that the schedule of a seed stays as it was */
+export function drawTraits(chance: Chance, aside: Chance, { severalJournals, without, mistake }: Circumstances): Traits {
   const isBusy = chance.hits(0.1);
   const drawn = {
     tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
@@ -96,6 +100,7 @@ export function drawTraits(chance: Chance, { severalJournals, without, mistake }
   const used = drawn.refusesUsedReferences || off('used references are taken');
   return {
     ...drawn,
+    datesAhead: aside.hits(0.1) && !off('dated ahead'),
     readLagMs: off('reads lag') ? 0 : drawn.readLagMs,
     saysExpiredTooEarly: drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
     // A list that shows a quote only when its time is over lets nobody pay who looks before he pays.

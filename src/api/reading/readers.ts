@@ -72,7 +72,7 @@ export const instant: Reader<number> = {
     if (typeof value === 'string' && !/^\s*-?[\d.]+\s*$/.test(value)) return isoInstant(value);
     const number = decimal.read(value);
     if (typeof number !== 'number' || number < 0 || number > latestMs) return undefined;
-    return number >= earliestSeconds && number < earliestMs ? Math.round(number * 1000) : number;
+    return Math.round(number >= earliestSeconds && number < earliestMs ? number * 1000 : number);
   },
 };
 

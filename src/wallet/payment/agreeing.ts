@@ -1,12 +1,12 @@
 // created -> confirming: the quote is checked against what was asked for, shown, agreed to, and only then let go.
 import Big from 'big.js';
 import type { Rates, Transaction } from '../../api/types.js';
-import { fixed } from '../../formats/amount.js';
+import { fixed, formatAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { notEnough } from './balance.js';
 import type { Approval } from './contract.js';
 import { checkDestination, checkSpend, lastDay, quotedAmounts } from '../limits/limits.js';
-import { checkEcho } from '../quote/echo.js';
+import { checkEcho, notObeyed } from '../quote/echo.js';
 import { checkAgreement, isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { isEarliest } from './quoting.js';
 import { alreadyPaid } from './references.js';
@@ -105,7 +105,7 @@ async function letGo(run: Run, approval: Approval): Promise<void> {
   if (run.deps.signal.aborted) throw interrupted();
   if (!(await isEarliest(run, approval.txn))) return;
   // A clock that jumped is seen only with an answer of the service, such as that one.
-  if (isOver(approval.quote, run) && !isQuoted((await reread(run)).txnState)) return;
+  if (isOver(approval.quote, run) && !(await holds(run, approval.quote))) return;
   await spend(run, approval.quote);
   run.confirmedHere = true;
 }
@@ -128,8 +128,17 @@ async function isAgreed(run: Run, approval: Approval): Promise<boolean> {
   if (answer === true) run.agreed = quote;
   // Thinking takes time.
   if (covered && !isOver(quote, run)) return true;
-  const isQuotedStill = isQuoted((await reread(run)).txnState);
-  return isQuotedStill && answer === true;
+  return (await holds(run, quote)) && answer === true;
+}
+
+/** Read again it is still a quote. Throws Failure `refused` where it is for something else now, or worse than it was. */
+async function holds(run: Run, { total, receives }: Quote): Promise<boolean> {
+  const txn = await reread(run);
+  if (!isQuoted(txn.txnState)) return false;
+  checkEcho(run.order, txn);
+  const now = readQuote(run.order, txn);
+  if (!isWorse(now, { total: total.value, receives: receives?.value })) return true;
+  throw notObeyed(`it takes ${formatAmount(now.total)} now, and took ${formatAmount(total)} when it was made`, txn.txnId);
 }
 
 async function spend(run: Run, { total, receives }: Quote): Promise<void> {

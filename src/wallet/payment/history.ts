@@ -51,10 +51,16 @@ export function openHistory({ service, references, scope, onRead }: HistoryDeps)
 
   const read = async (from: number): Promise<void> => {
     const span = await references.covered(scope);
-    const since = span !== undefined && span.from <= from ? Math.max(from, span.to - overlapMs) : from;
+    const isKnown = span !== undefined && span.from <= from;
+    const since = isKnown ? Math.max(from, span.to - overlapMs) : from;
     const newest = (await readNewest(since)) ?? (await readAll(since));
-    await references.note(scope, [], { from: since, to: Math.max(newest, since, span?.to ?? 0) });
-    updatedAt = service.serviceNow();
+    // Its answers have told the service's time. What was read up to a time that is yet to come was dated by a clock that
+    // has been set back since: what is new may be anywhere in it.
+    const now = service.serviceNow();
+    if (isKnown && span.to > now + overlapMs) await readAll(from);
+    // A row that is dated ahead of the rest says nothing of what is created until then.
+    await references.note(scope, [], { from: since, to: Math.max(since, Math.min(newest, now)) });
+    updatedAt = now;
   };
 
   /**

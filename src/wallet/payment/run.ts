@@ -9,7 +9,7 @@ import { wasConfirmed } from '../../store/journal/rules.js';
 import { decodeOrder } from './order-record.js';
 import type { Order } from './orders.js';
 import type { Quote } from '../quote/quote.js';
-import { readTransaction } from '../transaction/read-transaction.js';
+import { readTransaction, withKnown } from '../transaction/read-transaction.js';
 import { hasLapsed, isQuoted, isRetriable } from '../../formats/states.js';
 
 export interface RunOptions {
@@ -145,7 +145,8 @@ const passing: ReadonlySet<FailureKind> = new Set(['temporary', 'authentication'
 /** Another process may have taken the payment over meanwhile: then what it does is followed. */
 async function closing(run: Run, error: unknown): Promise<unknown> {
   const kind = error instanceof Failure ? error.kind : undefined;
-  const stays = kind === 'pending' || (run.start.mode === 'resume' && kind !== undefined && passing.has(kind));
+  const isPassing = run.start.mode === 'resume' && kind !== undefined && passing.has(kind);
+  const stays = kind === 'pending' || isPassing || run.lookingOnly;
   try {
     await (stays ? run.deps.journal.renew(run.claim) : close(run));
   } catch (trouble) {
@@ -193,7 +194,8 @@ const toldInPart = ({ ref, txnId }: Intent): Failure =>
   });
 
 export async function reread(run: Run): Promise<Transaction> {
-  run.txn = await readTransaction(run.deps.service, run.claim.intent.txnId ?? '');
+  const txn = await readTransaction(run.deps.service, run.claim.intent.txnId ?? '');
+  run.txn = run.txn === undefined ? txn : withKnown(run.txn, txn);
   return run.txn;
 }
 

@@ -108,6 +108,28 @@ describe('what is known of the list', () => {
     expect(await history.attempts('late')).toHaveLength(1);
   });
 
+  test('is not passed over because of a row that is dated ahead of all others', async () => {
+    const made = service({ order: 'newest first', cap: 100, total: 'all' });
+    const store = emptyStore();
+    made.create('ahead', start + 3_600_000);
+    await historyOf(made, store).update(0);
+    made.create('later', start + 600_000);
+    const history = historyOf(made, store, start + 900_000);
+    await history.update(0);
+    expect(await history.attempts('later')).toHaveLength(1);
+  });
+
+  test('is not passed over because the clock of the service was set back', async () => {
+    const made = service({ order: 'newest first', cap: 100, total: 'all' });
+    const store = emptyStore();
+    made.create('before', start + 3_600_000);
+    await historyOf(made, store, start + 3_600_000).update(0);
+    made.create('after', start + 600_000);
+    const history = historyOf(made, store, start + 900_000);
+    await history.update(0);
+    expect(await history.attempts('after')).toHaveLength(1);
+  });
+
   test('is read once for all that ask at the same time', async () => {
     const made = service({ order: 'newest first', cap: 100, total: 'all' });
     const history = historyOf(made);

@@ -43,6 +43,36 @@ describe('a payment', () => {
     expect([asking.asked, agreed.asked]).toEqual([['0.00001001'], []]);
   });
 
+  test('is not confirmed when its quote costs more as soon as it was agreed to', async () => {
+    const made = bench();
+    made.says = () => {
+      const [first] = made.transactions;
+      if (first !== undefined) made.transactions[0] = { ...first, sourceReq: { ...first.sourceReq, servicepayFees: 5e-8 } };
+      return true;
+    };
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'refused' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
+  test('is not confirmed when its quote leads somewhere else as soon as it was agreed to', async () => {
+    const made = bench();
+    made.says = () => {
+      const [first] = made.transactions;
+      if (first !== undefined) made.transactions[0] = { ...first, destReq: { ...first.destReq, reqDetails: { address: 'eve@pay.example' } } };
+      return true;
+    };
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'refused' });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
+  test('goes on where a look at its quote tells of the state alone', async () => {
+    const made = bench();
+    const { service } = made.deps;
+    const transaction = async (txnId: string) => ({ ...(await service.transaction(txnId)), sourceReq: {}, destReq: {} });
+    const paid = await pay({ order, ref: 'R', terms: {}, consent: 'none' }, waiting, { ...made.deps, service: { ...service, transaction } });
+    expect(paid).toMatchObject({ txnState: 'completed', destReq: { method: 'lnurl' } });
+  });
+
   test('is looked for under its own reference, and not under one that was just made up', async () => {
     const given = bench();
     await given.pay();
@@ -521,6 +551,23 @@ describe('a confirmation', () => {
     };
     await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal: failing }))
       .rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+  });
+
+  test('that another process has made meanwhile is what a look at it tells of, when its own request fails', async () => {
+    const made = bench();
+    made.journalFails = ({ step, closed }) => step === 'created' || closed === true;
+    await made.pay().catch(() => undefined);
+    made.journalFails = () => false;
+    const { service } = made.deps;
+    let isFirst = true;
+    const transactions = async (...args: Parameters<typeof service.transactions>) => {
+      if (!isFirst) return service.transactions(...args);
+      isFirst = false;
+      await made.pay();
+      throw refusal(400, 'nothing');
+    };
+    const looking = pay({ order, ref: 'R', terms: {}, consent: 'none' }, { ...waiting, mode: 'look' }, { ...made.deps, service: { ...service, transactions } });
+    expect(await looking).toMatchObject({ txnState: 'completed' });
   });
 
   test('in doubt stays in doubt when another try comes to nothing, and is not gone on with by itself', async () => {

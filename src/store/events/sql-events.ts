@@ -5,9 +5,9 @@ import type { Sql, SqlDatabase } from '../database/sql.js';
 import type { EarlierEvent, EventStore, Lanes, Placing, ReceivedEvent, StoredEvent } from './event-store.js';
 import { eventsSchema } from './schema.js';
 
-const idSchema = v.tuple([v.object({ id: v.number() })]);
+const idsSchema = v.array(v.object({ id: v.number() }));
 const receivedSchema = v.array(v.object({ received_at: v.number() }));
-const earlierSchema = v.array(v.object({ id: v.number(), txn_state: v.string(), updated_at: v.number() }));
+const earlierSchema = v.array(v.object({ id: v.number(), txn_id: v.string(), txn_state: v.string(), updated_at: v.number() }));
 const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number() }));
 const unfinishedSchema = v.array(
   v.pipe(
@@ -19,6 +19,8 @@ const unfinishedSchema = v.array(
 /** No transaction of the specification has more states than this; what comes on top are repetitions. */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
+/** Rows of one statement: with one for each event all takes a third longer, with more than this no less. */
+const addedAtOnce = 32;
 
 export interface EventParts {
   readonly database: SqlDatabase;
@@ -42,9 +44,7 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
         const before = sql.isAgain ? await earlierTry(sql, batch, events) : [];
         if (before.length > 0) return before;
         const added: StoredEvent[] = [];
-        for (const event of events) {
-          added.push(await add(sql, event, placing, batch));
-        }
+        for (const part of unrelated(events)) added.push(...(await add(sql, part, placing, batch)));
         // In the order of lanes, so that two at once do not wait for each other.
         const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
         for (const one of fresh.toSorted(byLane)) for (const consumer of consumers) await queue(sql, consumer, one);
@@ -102,31 +102,60 @@ async function earlierTry(sql: Sql, batch: string, events: readonly ReceivedEven
   return v.parse(eventsSchema, rows);
 }
 
-async function add(sql: Sql, event: ReceivedEvent, placing: Placing, batch: string): Promise<StoredEvent> {
-  const place = placing(event, await earlierOf(sql, event));
-  const text = `INSERT INTO events
-    (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order, missing, batch)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`;
-  const rows = await sql.all(
-    text,
-    event.receivedAt,
-    event.body,
-    event.signature,
-    event.txnId,
-    event.txnState,
-    event.updatedAt,
-    place.duplicateOf,
-    place.outOfOrder ? 1 : 0,
-    place.missing.join(','),
-    batch,
-  );
-  return Object.assign({ id: v.parse(idSchema, rows)[0].id }, event, place);
+/** Parts in the order of arrival, none with two events of a transaction: so all before an event are there when it is placed. */
+function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
+  let part: ReceivedEvent[] = [];
+  const named = new Set<string>();
+  for (const event of events) {
+    if (part.length === addedAtOnce || (event.txnId !== null && named.has(event.txnId))) {
+      yield part;
+      part = [];
+      named.clear();
+    }
+    part.push(event);
+    if (event.txnId !== null) named.add(event.txnId);
+  }
+  if (part.length > 0) yield part;
 }
 
-async function earlierOf(sql: Sql, { txnId }: ReceivedEvent): Promise<EarlierEvent[]> {
-  if (txnId === null) return [];
-  const text = `SELECT id, txn_state, updated_at FROM events
-    WHERE txn_id = ? AND updated_at IS NOT NULL AND duplicate_of IS NULL ORDER BY updated_at DESC, id LIMIT ${earlierLimit}`;
-  const rows = v.parse(earlierSchema, await sql.all(text, txnId));
-  return rows.map((row) => ({ id: row.id, txnState: row.txn_state, updatedAt: row.updated_at }));
+const places = (count: number, place: string): string => Array(count).fill(place).join(', ');
+
+async function add(sql: Sql, events: readonly ReceivedEvent[], placing: Placing, batch: string): Promise<StoredEvent[]> {
+  const earlier = await earlierOf(sql, events);
+  const placed = events.map((event) => ({ event, place: placing(event, earlier.get(event.txnId) ?? []) }));
+  const text = `INSERT INTO events
+    (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order, missing, batch)
+    VALUES ${places(events.length, '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')} RETURNING id`;
+  const rows = await sql.all(
+    text,
+    ...placed.flatMap(({ event, place }) => [
+      event.receivedAt,
+      event.body,
+      event.signature,
+      event.txnId,
+      event.txnState,
+      event.updatedAt,
+      place.duplicateOf,
+      place.outOfOrder ? 1 : 0,
+      place.missing.join(','),
+      batch,
+    ]),
+  );
+  // They are given in the order of the rows, and may be told in any.
+  const ids = v.parse(idsSchema, rows).map(({ id }) => id).toSorted((a, b) => a - b);
+  return placed.map(({ event, place }, index) => Object.assign({ id: ids[index] ?? 0 }, event, place));
+}
+
+/** By transaction. */
+async function earlierOf(sql: Sql, events: readonly ReceivedEvent[]): Promise<Map<string | null, EarlierEvent[]>> {
+  const names = events.flatMap(({ txnId }) => (txnId === null ? [] : [txnId]));
+  if (names.length === 0) return new Map();
+  const text = `SELECT id, txn_id, txn_state, updated_at FROM (
+      SELECT id, txn_id, txn_state, updated_at, row_number() OVER (PARTITION BY txn_id ORDER BY updated_at DESC, id) AS nth
+      FROM events WHERE txn_id IN (${places(names.length, '?')}) AND updated_at IS NOT NULL AND duplicate_of IS NULL
+    ) AS earlier WHERE nth <= ${earlierLimit}`;
+  const rows = v.parse(earlierSchema, await sql.all(text, ...names));
+  const earlier = new Map<string | null, EarlierEvent[]>(names.map((name) => [name, []]));
+  for (const row of rows) earlier.get(row.txn_id)?.push({ id: row.id, txnState: row.txn_state, updatedAt: row.updated_at });
+  return earlier;
 }

@@ -97,6 +97,15 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await all(store.since(0))).toMatchObject(stored.map(({ id, duplicateOf, missing }) => ({ id, duplicateOf, missing })));
   });
 
+  test('numbers a large group in the order of arrival, and places each among all that came before', async () => {
+    const store = await (await place())();
+    const names = Array.from({ length: 90 }, (_, at) => `t${at % 70}`);
+    const stored = await store.append(names.map((name) => received(payload(name, 'quoted', 1))), [], placeOf);
+    const expected = names.map((txnId, at) => ({ id: at + 1, txnId, duplicateOf: at < 70 ? null : at - 69 }));
+    expect(stored).toMatchObject(expected);
+    expect(await all(store.since(0))).toMatchObject(expected);
+  });
+
   test('hands on once what was delivered twice', async () => {
     const store = await (await place())();
     const event = received(payload('a', 'quoted', 1));

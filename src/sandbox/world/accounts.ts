@@ -18,7 +18,7 @@ export type Account = v.InferOutput<typeof accountRow>;
 const select = 'SELECT id, parent_id AS parentId, display_name AS displayName, created_at AS createdAt FROM account';
 
 export function findAccount(store: Store, id: string): Account | undefined {
-  return store.all(accountRow, `${select} WHERE id = ?`, id)[0];
+  return store.one(accountRow, `${select} WHERE id = ?`, id);
 }
 
 export function listAccounts(store: Store): Account[] {
@@ -76,10 +76,10 @@ const walletRow = v.object({
 
 /** Makes sure that the account has a wallet in the currency; called before money comes in. */
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
-  const known = ctx.store.all(
+  const known = ctx.store.one(
     v.object({ id: v.string() }), 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?', accountId, ccy,
   );
-  if (known.length > 0) return;
+  if (known !== undefined) return;
   ctx.store.run(
     'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?)',
     randomId(ctx.random), accountId, ccy, ctx.now,

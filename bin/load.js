@@ -15,12 +15,14 @@ exports.load = (entry) => {
   const open = (path) => {
     const known = parts.get(path);
     if (known !== undefined) return known.module.exports;
-    const file = path === entry ? undefined : join(folder, basename(path));
+    const file = path === entry ? undefined : `${folder}/${basename(path)}`;
     const cachedData = file === undefined ? undefined : readKept(file);
     const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData });
     const part = { script, file, isNew: file !== undefined && script.cachedDataRejected !== false, module: { exports: {} } };
     parts.set(path, part);
-    const requireFrom = (name) => (name.startsWith('.') ? open(join(dirname(path), name)) : require(name));
+    // Names begin with `./`. To join them takes longer than to open the part, with a hundred of them to start a payment.
+    const beside = `${dirname(path)}/`;
+    const requireFrom = (name) => (name.startsWith('.') ? open(beside + name.slice(2)) : require(name));
     script.runInThisContext()(part.module.exports, requireFrom, part.module);
     return part.module.exports;
   };

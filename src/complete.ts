@@ -17,7 +17,7 @@ type Load = (name: 'libsql') => typeof Database;
  */
 export function answer([shell = '', ...typed]: readonly string[], pages: readonly Page[], env: NodeJS.ProcessEnv, load: Load): string {
   const words = shell === 'bash' ? rejoined(typed) : typed.map((word) => (shell === 'powershell' && word === "''" ? '' : word));
-  const found = complete(words.map(unquoted), pages, knownAt(findHome(env), load));
+  const found = complete(words.map(unquoted), pages, knownAt(() => findHome(env), load));
   if (found === 'files') return ':files\n';
   // bash replaces only what stands behind the last = or :.
   const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
@@ -41,10 +41,10 @@ function rejoined(words: readonly string[]): string[] {
 const unquoted = (word: string): string => word.replace(/^['"]/, '').replaceAll(/\\(.)/g, '$1');
 
 const knownAt =
-  (home: Home, load: Load): Known =>
+  (findIt: () => Home, load: Load): Known =>
   (kind: Suggested) => {
     try {
-      return readers[kind](home, load);
+      return readers[kind](findIt(), load);
     } catch {
       // A file that is missing or damaged is no reason to disturb somebody who types.
       return [];

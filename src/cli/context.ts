@@ -38,9 +38,9 @@ export interface Process {
   readonly version: string;
   /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Hands the signals that end a process to somebody else until the returned function is called. */
   /** From now on whoever ends the process by force cannot be told that nothing moved. */
   readonly moneyIsLetGo: () => void;
+  /** Hands the signals that end a process to somebody else until the returned function is called. */
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
   readonly now: () => number;
   /** Milliseconds that only grow, whatever is done to the clock. */

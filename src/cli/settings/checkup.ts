@@ -1,12 +1,12 @@
 // What can be wrong around the wallet: Node, modes of files, settings, the journal, limits, the service, clocks, the token.
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
 import { mayBeProxied, proxyOf } from '../../api/network/address.js';
 import { NetworkError, type HttpResponse } from '../../api/transport.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
-import { journalFile, type Home } from '../../store/files/home.js';
+import { isThere, journalFile, type Home } from '../../store/files/home.js';
 import type { Check } from '../../terminal/views/checkup-view.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
@@ -67,8 +67,10 @@ async function found(check: string, look: () => Finding | Promise<Finding>): Pro
   try {
     return { check, ...(await look()) };
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return { check, ...problem(error.message, adviceOf(error) ?? null) };
+    if (error instanceof Failure) return { check, ...problem(error.message, adviceOf(error) ?? null) };
+    // The system's own words about a file.
+    if (error instanceof Error && 'syscall' in error) return { check, ...problem(error.message, null) };
+    throw error;
   }
 }
 
@@ -83,7 +85,7 @@ const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events
 
 /** Secrets, tokens and what was paid are nobody else's business; the money of the sandbox is not real. */
 function checkModes({ config, data }: Home): Finding {
-  const folders = [...new Set([config, data])].filter((folder) => existsSync(folder));
+  const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isFile() && keptFiles.test(entry.name))
@@ -106,7 +108,7 @@ function checkSettings({ settings }: Needs<'settings'>): Finding {
 async function checkJournal({ home, journal, database }: Needs<'home' | 'journal' | 'database'>): Promise<Finding> {
   const path = journalFile(home);
   const found = await database();
-  if (found === undefined && !existsSync(path)) return ok(noneYet);
+  if (found === undefined && !isThere(path)) return ok(noneYet);
   await journal();
   return ok(found === undefined ? `${path}: whole` : `${found.postgres.where}: in order`);
 }

@@ -1,8 +1,8 @@
 // Moves a local journal and inbox into a database: safe to interrupt and to run again, open payments included.
-import { existsSync } from 'node:fs';
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
 import type { Postgres } from './postgres.js';
 import type { Sql, SqlValue } from './sql.js';
@@ -38,7 +38,7 @@ export async function moveInto(database: Postgres, { journal, inbox }: Source, i
 
 /** Undefined where there is no such file. Nothing else writes to it meanwhile. */
 async function withFile<T>(file: SqliteFile, action: (db: Database.Database) => Promise<T>): Promise<T | undefined> {
-  if (!existsSync(file.path)) return undefined;
+  if (!isThere(file.path)) return undefined;
   const db = openSqlite(file);
   try {
     db.exec('BEGIN IMMEDIATE');

@@ -1,10 +1,10 @@
 // One JSON document on disk: owner-readable, written atomically by conf, changed by one process at a time, and validated
 // each time it is read. What a newer program wrote and this one does not know stays in it.
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { openFolder } from './home.js';
+import { isThere, openFolder } from './home.js';
 import { isRecord, withUnknownKept } from './unknown-keys.js';
 
 export interface Document<T> {
@@ -53,7 +53,7 @@ export function openDocument<S extends DocumentSchema>(
 }
 
 function rawOf(path: string): Record<string, unknown> {
-  if (!existsSync(path)) return {};
+  if (!isThere(path)) return {};
   const raw: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (!isRecord(raw)) throw damaged(path, 'it is not an object');
   return raw;
@@ -66,7 +66,10 @@ function guard<T>(path: string, action: () => T): T {
     if (error instanceof Failure) throw error;
     if (error instanceof SyntaxError) throw damaged(path, error.message);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure('usage', `The file ${path} cannot be used: ${reason}.`, { cause: error });
+    throw new Failure('usage', `The file ${path} cannot be used: ${reason}.`, {
+      hint: 'Make it and its folder readable and writable, with room on the disk, or set SVCPAY_HOME to another folder.',
+      cause: error,
+    });
   }
 }
 

@@ -1,10 +1,10 @@
 // The one opener of SQLite files: opened only when whole and ours, upgraded by numbered steps, otherwise left as they are.
-import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { createPrivate, openFolder } from './home.js';
+import { createPrivate, isThere, openFolder } from './home.js';
 import { inTransaction } from './sqlite.js';
 
 export interface SqliteFile {
@@ -42,6 +42,7 @@ export function openSqlite(file: SqliteFile): Database.Database {
   try {
     const isNew = createPrivate(path);
     if (!isNew) checkHeader(file);
+    accessSync(path, constants.W_OK);
     db = connect(path);
     if (!isNew) checkPages(db, path);
     db.pragma('journal_mode = WAL');
@@ -98,8 +99,8 @@ const checkedBytes = 64 * 1024 * 1024;
 
 /** The version of a file; 0 where there is none. */
 export function versionIn(file: SqliteFile): number {
-  if (!existsSync(file.path)) return 0;
   try {
+    if (!isThere(file.path)) return 0;
     checkHeader(file);
     const db = connect(file.path);
     try {
@@ -209,7 +210,7 @@ export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, 
     });
   }
   return new Failure('usage', `${subject} cannot be used: ${reason}.`, {
-    hint: 'Make its folder writable, or set SVCPAY_HOME to another one.',
+    hint: 'Make it and its folder writable, or set SVCPAY_HOME to another folder.',
     cause,
   });
 }

@@ -1,9 +1,10 @@
 // Settings: changed by one process at a time, with what a newer program wrote left in them.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { findHome, openFolder } from '../../../src/store/files/home.js';
 import { changeProfile, openConfig } from '../../../src/store/profile/profiles.js';
 import { resolveSettings } from '../../../src/store/profile/settings.js';
 import { startSvcpay, svcpay } from '../../support/svcpay.js';
@@ -53,6 +54,12 @@ describe('settings', () => {
     expect(() => openConfig(homeWith(config).home).read()).toThrow(/a limit that this version does not know/);
   });
 
+  test('are not taken for none where their file is a link that leads nowhere', () => {
+    const { home } = homeWith();
+    symlinkSync(join(home, 'not-mounted', 'config.json'), join(home, 'config.json'));
+    expect(() => openConfig(home).read()).toThrow(/config\.json cannot be used: ENOENT/);
+  });
+
   test('are not read for a profile that is not set up, by flag or environment', () => {
     const config = openConfig(homeWith(written).home).read();
     const named = { sandbox: false, profile: 'three' };
@@ -81,5 +88,18 @@ describe('settings', () => {
     child.kill('SIGKILL');
     await ended;
     expect(await svcpay(['config', 'set', 'network', 'any'], { home })).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a home', () => {
+  test.skipIf(process.platform !== 'linux')('is not looked for in the folder one happens to be in', () => {
+    vi.stubEnv('XDG_CONFIG_HOME', 'relative');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(() => findHome({})).toThrow('Nothing tells where files belong');
+    expect(findHome({ SVCPAY_HOME: 'here' }).data).toBe('here');
+  });
+
+  test.skipIf(process.platform !== 'linux')('where no folder can be made is refused, with those above it', () => {
+    expect(() => openFolder('/proc/none/svcpay')).toThrow('the folder /proc/none/svcpay cannot be written');
   });
 });

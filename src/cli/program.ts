@@ -70,6 +70,8 @@ function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
   const name = path.map((branch) => branch.name).join(' ');
   const said = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   const sentence = said
+    // Its value may be a secret.
+    .replace(/^unknown option '([^=']*)=.*'/, "unknown option '$1'")
     .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `too many words: "${name}" takes ${most === '0' ? 'none' : most}, not ${given}.`)
     .replace(/^missing required argument '(.*)'$/, '$1 is missing.');
   const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');

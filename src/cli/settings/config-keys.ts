@@ -54,7 +54,8 @@ const keys: readonly ConfigKey[] = [
     name: 'base-url',
     stored: ({ baseUrl }) => baseUrl,
     change: (profile, text) => ({ ...profile, baseUrl: unless(text, parseBaseUrl) }),
-    effective: ({ baseUrl }) => baseUrl,
+    // One with a password in it is refused when it is used; here it is only shown.
+    effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
   },

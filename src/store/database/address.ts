@@ -3,9 +3,17 @@ import { Failure } from '../../formats/failure.js';
 
 /** @param source the setting that names it. Throws Failure `usage` for what is none. */
 export function checkAddress(text: string, source: string): string {
-  if (/[?&]password=/.test(text)) throw notAnAddress(source, new Error('a password belongs before the host'));
-  if (/^postgres(ql)?:\/\//.test(text) && !/\s/.test(text)) return text;
+  if (/[?&]password=/i.test(text)) throw notAnAddress(source, new Error('a password belongs before the host'));
+  if (/^postgres(ql)?:\/\//.test(text) && !/\s/.test(text) && isEscapedWell(text)) return text;
   throw notAnAddress(source);
+}
+
+function isEscapedWell(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
 }
 
 export const notAnAddress = (source: string, cause?: unknown): Failure =>
@@ -14,10 +22,13 @@ export const notAnAddress = (source: string, cause?: unknown): Failure =>
     cause,
   });
 
-/** Takes the password out of an address. */
-export function withoutPassword(url: string): { url: string; password: string | undefined } {
-  const [, start = '', password, rest = ''] = /^([a-z]+:\/\/[^:@/]*):([^@/]*)(@.*)$/i.exec(url) ?? [];
-  return password === undefined ? { url, password } : { url: start + rest, password: decodeURIComponent(password) };
+/** Takes the password out of an address, checked or not, wherever it stands in it. */
+export function withoutPassword(text: string): { url: string; password: string | undefined } {
+  const [, start = '', password, rest = ''] = /^([a-z]+:\/\/[^:@/?#]*):([^/?#]*)(@.*)$/i.exec(text) ?? [];
+  const bare = (password === undefined ? text : start + rest).replace(/([?&])password=[^&]*/gi, '$1password=');
+  // With a socket for a host it is an address all the same. In one that is none the password may be anywhere.
+  const isAddress = URL.canParse(bare.replace('@/', '@host/'));
+  return { url: isAddress ? bare : bare.replace(/:\/\/.*@/s, '://'), password };
 }
 
 export const withPassword = (url: string, password: string | undefined): string =>

@@ -35,6 +35,6 @@ export async function findDatabase(
 export async function keepDatabase(text: string, secrets: SecretStore): Promise<string> {
   const { url, password } = withoutPassword(checkAddress(text, 'This'));
   if (password === undefined) await secrets.remove(secretName(url));
-  else await secrets.save(secretName(url), password);
+  else await secrets.save(secretName(url), decodeURIComponent(password));
   return url;
 }

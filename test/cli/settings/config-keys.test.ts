@@ -71,6 +71,22 @@ describe('the value in force', () => {
     expect(inForce('base-url', flags, env, profile)).toEqual({ key: 'base-url', value, from });
   });
 
+  test.each([
+    'postgres://u:s3cret@db.example/x',
+    'postgres://u:%zzs3cret@db.example/x',
+    'postgres://u:s3/cret?s3cret@db.example/x',
+    'postgres://u:a@s3cret@/x?host=/run',
+    'postgres://db.example/x?user=u&Password=s3cret&sslmode=require',
+  ])('of database-url shows no password: %s', (address) => {
+    const { value } = inForce('database-url', {}, { SVCPAY_DATABASE_URL: address }, {});
+    expect(value).toMatch(/^postgres:\/\/.*\/x/);
+    expect(value).not.toMatch(/s3|cret/);
+  });
+
+  test('of base-url shows no password', () => {
+    expect(inForce('base-url', {}, { SVCPAY_BASE_URL: 'https://u:s3cret@pay.example/v' }, {}).value).toBe('https://pay.example/v');
+  });
+
   test('of the network has a default that fits the address', () => {
     expect(inForce('network', {}, {}, profile)).toMatchObject({ value: 'mainnet', from: 'default' });
   });

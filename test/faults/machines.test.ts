@@ -223,12 +223,12 @@ test.skipIf(!hasPostgres)('three machines with the same batch pay each row once,
   for (const other of others) expect(other).toEqual(first);
 });
 
-/** What a result file says of each reference: how it ended, and the transaction. */
+/** What a result file says of each reference: how it ended, the transaction, and what it took. */
 function told(file: string): Record<string, string[]> {
   const [head = '', ...lines] = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n');
   const at = (name: string): number => head.split(',').indexOf(name);
   const cells = (line: string): string[] => line.split(',');
-  return Object.fromEntries(lines.map((line) => [cells(line)[at('ref')], ['outcome', 'txnId'].map((name) => cells(line)[at(name)] ?? '')]));
+  return Object.fromEntries(lines.map((line) => [cells(line)[at('ref')], ['outcome', 'txnId', 'paid', 'paidCcy'].map((name) => cells(line)[at(name)] ?? '')]));
 }
 
 test.skipIf(!hasPostgres)('two receivers on one database hand every event on, in order, also when one is killed', async () => {

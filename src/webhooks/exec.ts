@@ -17,30 +17,51 @@ export interface ExecOptions {
 /** Exit code with which a command asks to be run again for the same event (EX_TEMPFAIL of sysexits). */
 const tryAgain = 75;
 
+/** How long a command that is asked to end may take. */
+const insistAfterMs = 1_000;
+/** How long the rest of its output is waited for: what it left running may hold that open for ever. */
+const lastWordsMs = 500;
+
 /** A command that fails is not run again for the event, unless it ends with 75. */
 export function runFor({ command, env, onOutput }: ExecOptions): Deliver {
   return (event, signal) =>
     new Promise<Verdict>((resolve) => {
       const child = spawn(command, { shell: true, env: environmentOf(event, env), stdio: ['pipe', 'pipe', 'pipe'] });
-      const interrupt = (): void => void child.kill('SIGTERM');
+      let timer: NodeJS.Timeout | undefined;
+      const interrupt = (): void => {
+        child.kill('SIGTERM');
+        timer = setTimeout(() => child.kill('SIGKILL'), insistAfterMs);
+      };
       signal.addEventListener('abort', interrupt, { once: true });
       const end = (verdict: Verdict): void => {
+        clearTimeout(timer);
         signal.removeEventListener('abort', interrupt);
         resolve(verdict);
       };
+      child.on('error', (error) => end({ kind: 'again', scope: 'consumer', reason: error.message }));
+      // It could not be started, and has no streams.
+      if (child.pid === undefined) return;
       child.stdout.on('data', onOutput);
       child.stderr.on('data', onOutput);
       // A command need not read its stdin.
       child.stdin.on('error', () => undefined).end(event.body);
-      child.on('error', (error) => end({ kind: 'given-up', reason: error.message }));
-      child.on('close', (code, killer) => {
-        if (code === 0) end({ kind: 'delivered' });
-        else if (code === tryAgain || signal.aborted) {
-          end({ kind: 'again', scope: 'transaction', reason: 'it asks to be run again' });
-        } else end({ kind: 'given-up', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` });
+      child.on('exit', (code, killer) => {
+        const verdict = verdictOf(code, killer, signal.aborted);
+        clearTimeout(timer);
+        timer = setTimeout(() => end(verdict), lastWordsMs);
+        child.on('close', () => end(verdict));
       });
     });
 }
+
+function verdictOf(code: number | null, killer: NodeJS.Signals | null, isStopping: boolean): Verdict {
+  if (code === 0) return { kind: 'delivered' };
+  if (code === tryAgain || isStopping) return { kind: 'again', scope: 'transaction', reason: 'it asks to be run again' };
+  return { kind: 'given-up', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` };
+}
+
+/** A system refuses longer ones, and the body is on stdin. */
+const longestText = 30_000;
 
 /** The environment of svcpay without its secrets, and the event. An environment cannot hold a NUL. */
 export function environmentOf(event: StoredEvent, env: Environment): Environment {
@@ -57,7 +78,7 @@ export function environmentOf(event: StoredEvent, env: Environment): Environment
     SVCPAY_SIGNATURE: event.signature,
   };
   const inherited = Object.fromEntries(Object.entries(env).filter(([name, value = '']) => !isSecret(name, value)));
-  const texts = Object.entries(facts).map(([name, value]) => [name, `${value ?? ''}`.replaceAll('\0', '')]);
+  const texts = Object.entries(facts).map(([name, value]) => [name, `${value ?? ''}`.replaceAll('\0', '').slice(0, longestText)]);
   return { ...inherited, ...Object.fromEntries(texts) };
 }
 

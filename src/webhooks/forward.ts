@@ -33,6 +33,9 @@ export function parseTarget(text: string): URL {
   return url;
 }
 
+/** A target as it may be shown and written down: without a password. */
+export const nameOf = ({ origin, pathname, search }: URL): string => `${origin}${pathname}${search}`;
+
 export function openForwarder({ target, signatureHeader, connections }: ForwardOptions): Forwarder {
   const options = { keepAlive: true, maxSockets: connections };
   const secure = target.protocol === 'https:';

@@ -4,7 +4,7 @@ import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type Deliver, type Dispatcher } from './dispatch.js';
 import { enriched, type Enriched } from './enrich.js';
 import { runFor } from './exec.js';
-import { forwardTo, openForwarder, type Forwarder } from './forward.js';
+import { forwardTo, nameOf, openForwarder, type Forwarder } from './forward.js';
 import { gapsOf } from './order.js';
 import { startReceiver, type Receiver, type ReceiverCounts } from './receive.js';
 import type { ReceiverLimits } from './intake.js';
@@ -72,7 +72,7 @@ export async function startListener(options: ListenOptions): Promise<Listener> {
   await store.prune(options.now() - keptMs);
   const tail = createTail(store);
   const forwarders = options.forwardTo.map((target) => ({
-    name: target.href,
+    name: nameOf(target),
     forwarder: openForwarder({ ...options, target, connections: forwardsAtOnce }),
   }));
   const consumers = [...forwarders.map(({ name }) => name), ...(options.exec === undefined ? [] : [`exec ${options.exec}`])];

@@ -60,9 +60,9 @@ describe('forwarding', () => {
 });
 
 describe('a command', () => {
-  const run = (command: string, event = stored('{"txnId":"t1","txnState":"completed","updatedAt":5}')) => {
+  const run = (command: string, event = stored('{"txnId":"t1","txnState":"completed","updatedAt":5}'), signal = never) => {
     const chunks: Buffer[] = [];
-    const verdict = runFor({ command, env: { PATH: process.env['PATH'] }, onOutput: (chunk) => chunks.push(chunk) })(event, never);
+    const verdict = runFor({ command, env: { PATH: process.env['PATH'] }, onOutput: (chunk) => chunks.push(chunk) })(event, signal);
     return verdict.then((each) => ({ verdict: each, output: Buffer.concat(chunks).toString() }));
   };
 
@@ -78,6 +78,17 @@ describe('a command', () => {
     ['kill -9 $$', { kind: 'given-up', reason: 'ended by SIGKILL' }],
   ] as const)('that ends by "%s" is judged by it', async ([command, verdict]) => {
     expect((await run(command)).verdict).toMatchObject(verdict);
+  });
+
+  test('is over when it ends, whatever it leaves running', async () => {
+    const { verdict, output } = await run('sleep 60 & echo $!');
+    process.kill(Number(output));
+    expect(verdict).toEqual({ kind: 'delivered' });
+  });
+
+  test('that does not end when it is asked to is ended, and is for another time', async () => {
+    const { verdict } = await run('trap "" TERM; while :; do sleep 0.1; done', undefined, AbortSignal.timeout(200));
+    expect(verdict).toMatchObject({ kind: 'again', scope: 'transaction' });
   });
 
   test('never gets what an event says as a part of its line, nor the webhook secret', async () => {

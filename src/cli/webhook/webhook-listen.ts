@@ -4,7 +4,7 @@ import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore } from '../../store/events/event-store.js';
 import { eventStream, totalLines, type EventRow, eventFields } from '../../terminal/views/event-view.js';
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
-import { parseTarget } from '../../webhooks/forward.js';
+import { nameOf, parseTarget } from '../../webhooks/forward.js';
 import { startListener, type Listener } from '../../webhooks/listen.js';
 import type { Needs } from '../context.js';
 import { defineCommand, type ValuesOf } from '../define.js';
@@ -106,7 +106,7 @@ async function greet(
 ): Promise<() => Promise<void>> {
   const remove = readyFile === undefined ? () => Promise.resolve() : await announceReady(readyFile, { url, pid });
   out.say(`Listening on ${url}. Ctrl-C ends.`);
-  for (const target of forwardTo) out.say(`Forwarding to ${target.href}`);
+  for (const target of forwardTo) out.say(`Forwarding to ${nameOf(target)}`);
   return remove;
 }
 

@@ -2,7 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
-import { openForwarder, parseTarget } from '../../webhooks/forward.js';
+import { nameOf, openForwarder, parseTarget } from '../../webhooks/forward.js';
 import { replay, type Replayed } from '../../webhooks/replay.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -79,7 +79,7 @@ function throwIfFailed(failed: readonly Replayed[], total: number, to: URL): voi
   const isRefusal = failed.every(({ status }) => status !== null && status >= 400 && status < 500);
   throw new Failure(
     isRefusal ? 'refused' : 'temporary',
-    `${failed.length} of ${total} events did not get to ${to.href}: ${reason}.`,
+    `${failed.length} of ${total} events did not get to ${nameOf(to)}: ${reason}.`,
     first.status === null ? {} : { status: first.status },
   );
 }

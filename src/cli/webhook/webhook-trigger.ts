@@ -1,7 +1,7 @@
 // Brings about an event: lets the sandbox deliver one, or sends one that is made and signed here.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
+import { nameOf, openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -77,9 +77,9 @@ async function send(
   const forwarder = openForwarder({ target, signatureHeader: headerOf(context.settings), connections: 1 });
   context.onClose(() => forwarder.close());
   const status = await forwarder.post({ body, signature: signBody(body, secret) }, context.signal).catch((cause: unknown) => {
-    throw new Failure('temporary', `The event did not get to ${target.href}: ${reasonOf(cause)}.`, { cause });
+    throw new Failure('temporary', `The event did not get to ${nameOf(target)}: ${reasonOf(cause)}.`, { cause });
   });
   if (status >= 200 && status < 300) return event;
   const isOther = status === 401 ? ' It checks with another secret.' : '';
-  throw new Failure(status >= 500 ? 'temporary' : 'refused', `${target.href} answers ${status} to the event.${isOther}`, { status });
+  throw new Failure(status >= 500 ? 'temporary' : 'refused', `${nameOf(target)} answers ${status} to the event.${isOther}`, { status });
 }

@@ -59,6 +59,8 @@ const writesAtOnce = 2;
 
 /** Node looks this often for connections that are over their time. */
 const checkMs = 500;
+/** How long somebody who is refused may go on sending what they announced. */
+const lingerMs = 500;
 /** A sender that is slow when all ends is cut off. */
 const lastAnswersMs = 2_000;
 
@@ -109,27 +111,32 @@ function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts:
   const write = createGroupWriter(options, counts);
   const intake = createIntake(limits, options.elapsed);
 
-  const refuse = (response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
+  const refuse = (request: IncomingMessage, response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
     if (status === 401) counts.wrongSignatures += 1;
     else counts.refused += 1;
     // What was not read cannot be left on the connection for the next request to trip over.
-    response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers }).end();
+    response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers });
+    if (request.complete || request.headers['content-length'] === undefined) return void response.end();
+    // A connection that is closed while its sender still sends takes the answer with it.
+    response.flushHeaders();
+    const timer = setTimeout(() => response.end(), lingerMs);
+    request.once('end', () => response.end()).once('close', () => clearTimeout(timer)).resume();
   };
   const wrong = (request: IncomingMessage, response: ServerResponse): void => {
     intake.noteWrong();
     options.onWrongSignature(request.socket.remoteAddress ?? '');
-    refuse(response, 401);
+    refuse(request, response, 401);
   };
 
   return (request, response) => {
-    if (!methods.includes(request.method ?? '')) return refuse(response, 405, { allow: methods.join(', ') });
+    if (!methods.includes(request.method ?? '')) return refuse(request, response, 405, { allow: methods.join(', ') });
     const signature = request.headers[header];
     if (typeof signature !== 'string' || !isSignature(signature)) return wrong(request, response);
     const length = Number(request.headers['content-length'] ?? Infinity);
     const no = intake.refusal(length);
-    if (no !== undefined) return refuse(response, no, no === 413 ? {} : { 'retry-after': '1' });
+    if (no !== undefined) return refuse(request, response, no, no === 413 ? {} : { 'retry-after': '1' });
     readBody(request, intake, (body) => {
-      if (typeof body === 'number') return refuse(response, body);
+      if (typeof body === 'number') return refuse(request, response, body);
       if (!verifyBody(body, signature, options.secret)) return wrong(request, response);
       write(body, signature, response);
     });

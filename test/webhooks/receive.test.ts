@@ -127,6 +127,11 @@ describe('the receiver', () => {
     expect(answer).toMatch(/^HTTP\/1.1 413 /);
   });
 
+  test('tells a sender of ten megabytes why, who would not hear it while sending', async ({ store }) => {
+    const { url } = await start(store);
+    expect((await post(url, Buffer.alloc(10_000_000))).status).toBe(413);
+  });
+
   test('stops reading a body that announces nothing and goes beyond the limit', async ({ store }) => {
     const { url, counts } = await start(store);
     let sent = 0;

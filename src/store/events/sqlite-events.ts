@@ -1,7 +1,8 @@
 // The log of webhook events in a SQLite file of its own. The backlog of a consumer is with one process at a time.
-import { closeSync, fdatasync, openSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
@@ -21,19 +22,29 @@ const checkpointPages = 8_000;
 export function openEventStore(path: string, now: () => number, isAlive: (worker: string) => boolean = () => true): EventStore {
   const database = sqliteDatabase(eventsIn(path), now);
   const log = openLog(path);
+  const { ino } = statSync(path);
   return openSqlEvents({
     database,
     lanes: lanesOf(database, isAlive),
     queue: async (sql, consumer, { id, txnId }) => {
       await sql.run('INSERT INTO backlog (consumer, event_id, lane) VALUES (?, ?, ?)', consumer, id, txnId ?? '');
     },
-    sync: log.sync,
+    sync: async () => {
+      await log.sync();
+      // What is written to a file without a name is lost with the process.
+      if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw takenAway(path);
+    },
     close: async () => {
       log.close();
       await database.close();
     },
   });
 }
+
+const takenAway = (path: string): Failure =>
+  new Failure('temporary', `The event store ${path} was moved or deleted while it was in use.`, {
+    hint: 'Start the same command again: a new one is begun.',
+  });
 
 export const eventsIn = (path: string): SqliteFile => ({
   path,

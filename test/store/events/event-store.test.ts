@@ -67,6 +67,14 @@ test('an event store in a file is readable by its owner alone', async () => {
   expect(statSync(join(folder, 'events.db')).mode & 0o777).toBe(0o600);
 });
 
+test('an event store whose file is taken away meanwhile says so of every event from then on', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-events-'));
+  const store = closed(openEventStore(join(folder, 'events.db'), Date.now));
+  await append(store, ['a']);
+  rmSync(folder, { recursive: true });
+  await expect(append(store, ['b'])).rejects.toThrow('was moved or deleted while it was in use');
+});
+
 const places: [string, () => Promise<Open>][] = [['SQLite', inFile]];
 if (hasPostgres) places.push(['PostgreSQL', () => inPostgres(url)]);
 if (hasPgBouncer) places.push(['PostgreSQL by way of PgBouncer', () => inPostgres(pooled)]);

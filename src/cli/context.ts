@@ -105,8 +105,7 @@ const defaultPatienceMs = 120_000;
 export function openContext(proc: Process, globals: Globals, line: Line): Context {
   const { env } = proc;
   const closers: (() => void | Promise<void>)[] = [];
-  const once = lazily;
-  const owner = once(() => ownerOf(proc.pid, proc.newId()));
+  const owner = lazily(() => ownerOf(proc.pid, proc.newId()));
   const home = findHome(env);
   const config = openConfig(home.config);
   const terminal = openTerminal({
@@ -116,25 +115,25 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     env,
     flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
   });
-  const settings = once(() => {
+  const settings = lazily(() => {
     if (globals.sandbox && globals.baseUrl !== undefined) {
       throw new Failure('usage', '--sandbox and --base-url name two services. Give one of them.');
     }
     return resolveSettings(globals, env, config.read(), line.createsProfile);
   });
-  const out = outputOf(terminal, globals);
+  const out = createOutput(terminal, { ...globals, format: globals.output });
   const reports = clientReports(out, proc.now);
   closers.push(reports.close);
-  const secrets = once(() => openSecrets(home, systemKeyring));
+  const secrets = lazily(() => openSecrets(home, systemKeyring));
 
-  const embedded = once(async () => {
+  const embedded = lazily(async () => {
     const { openEmbedded } = await import('./sandbox/embedded.js');
     const service = await openEmbedded(home, settings().maker, env);
     closers.push(() => service.close());
     return service;
   });
 
-  const network = once((): Transport => {
+  const network = lazily((): Transport => {
     const transport = networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
     closers.push(() => transport.close());
     return transport;
@@ -162,14 +161,14 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       userAgent: `svcpay/${proc.version}`,
     });
 
-  const tokens = once(() => {
+  const tokens = lazily(() => {
     const { baseUrl, apiKey } = settings();
     return baseUrl === undefined || apiKey === undefined
       ? undefined
       : openTokens(home.config, credentialName(baseUrl, apiKey));
   });
 
-  const client = once(async () => {
+  const client = lazily(async () => {
     if (settings().embedded) {
       const { credentials, tokens: own } = await embedded();
       return clientOf(settings().baseUrl ?? '', credentials, own);
@@ -178,7 +177,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return clientOf(baseUrl, credentials, tokens() ?? openTokens(home.config, baseUrl));
   });
 
-  const ownClient = once(async () => {
+  const ownClient = lazily(async () => {
     const opened = await client();
     const { accountId } = settings();
     if (accountId !== undefined && accountId !== (await opened.ownAccountId())) throw notItsOwn(accountId);
@@ -187,7 +186,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
   const profile = (): Profile => settings().profile;
   const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
-  const stores = once(() => openStores({ home, config, profile, secrets, env, now: proc.now, owner, onClose }));
+  const stores = lazily(() => openStores({ home, config, profile, secrets, env, now: proc.now, owner, onClose }));
 
   return {
     ...proc,
@@ -221,9 +220,6 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     },
   };
 }
-
-const outputOf = (terminal: Terminal, { output, json, quiet, rawCells, fields }: Globals): Output =>
-  createOutput(terminal, { format: output, json, quiet, rawCells, fields: fields?.split(',').map((field) => field.trim()) });
 
 const lateStores = (stores: () => Stores): Stores => ({
   journal: () => stores().journal(),

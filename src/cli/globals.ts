@@ -1,6 +1,6 @@
 // The options that every command understands, before or after its name (design: The commands).
 import { formats } from '../terminal/rows/view.js';
-import { choice, duration, flag, text, unless, type ValuesOf } from './values.js';
+import { choice, duration, flag, text, unless, word, type ValuesOf } from './values.js';
 
 export const globalOptions = {
   profile: text('NAME').suggesting('profile').optional().describe('use this profile'),
@@ -9,7 +9,7 @@ export const globalOptions = {
   sandbox: flag().describe('use the embedded sandbox: no account, no server'),
   json: flag().describe('print one JSON document'),
   output: choice(formats, 'FORMAT').optional().short('o').describe(`print as ${formats.join(', ')}`),
-  fields: text('LIST').optional().describe('only these fields, as in txnState,sourceReq.ccy; "help" lists them (for more, --json | jq)'),
+  fields: word('LIST', (given) => given.split(',').map((field) => field.trim())).optional().describe('only these fields, as in txnState,sourceReq.ccy; "help" lists them (for more, --json | jq)'),
   rawCells: flag().describe('in CSV, leave what a spreadsheet would take for a formula'),
   quiet: flag().short('q').describe('print only the one value a script wants'),
   yes: flag().short('y').describe('answer the confirmation with yes'),

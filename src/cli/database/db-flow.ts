@@ -2,7 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import type { Context, Needs } from '../context.js';
 
-type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
+export type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 /** Throws Failure `usage` where no database is set up. */
 export async function findDatabase({ database }: Needs<'database'>): Promise<Found> {

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { databaseList, type DatabaseRow } from '../../terminal/views/database-view.js';
-import type { Context, Needs } from '../context.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
-import { parts } from './db-flow.js';
+import { parts, type Found } from './db-flow.js';
 
 export const dbStatus = defineCommand({
   arguments: {},
@@ -20,8 +20,6 @@ export const dbStatus = defineCommand({
     }
   },
 });
-
-type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 async function inDatabase({ postgres }: Found): Promise<DatabaseRow[]> {
   const { versionOf } = await import('../../store/database/postgres-schema.js');

@@ -120,7 +120,7 @@ const jsonOutput = ({ terminal, globals }: Needs<'terminal' | 'globals'>): Outpu
   createOutput(terminal, {
     format: globals.output ?? 'json',
     json: globals.json,
-    fields: globals.fields?.split(',').map((field) => field.trim()),
+    fields: globals.fields,
   });
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

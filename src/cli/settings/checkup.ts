@@ -13,7 +13,7 @@ import { dateTime } from '../../terminal/time.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import type { Needs } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
-import { secretPlace } from './whereabouts.js';
+import { secretPlace, tokenStore } from './whereabouts.js';
 
 /** Whatever can be out of order. */
 type CheckNeeds = Needs<
@@ -185,8 +185,7 @@ async function checkToken(context: Needs<'client' | 'embedded' | 'settings' | 't
   const client = await context.client();
   await client.account();
   const accountId = await client.accountId();
-  const store = context.settings.embedded ? (await context.embedded()).tokens : context.tokens();
-  const kept = await store?.load();
+  const kept = await (await tokenStore(context))?.load();
   return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
 }
 

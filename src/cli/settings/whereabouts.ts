@@ -1,6 +1,6 @@
 // Whose wallets these are: the profile, the service and the account that a command acts on; and where the secret is.
 import { ifTold } from '../../formats/failure.js';
-import { credentialName } from '../../store/profile/tokens.js';
+import { credentialName, type KeptTokens } from '../../store/profile/tokens.js';
 import type { Place } from '../../terminal/views/wallet-view.js';
 import type { Needs } from '../context.js';
 
@@ -21,3 +21,7 @@ export async function secretPlace({ settings, secrets }: Needs<'settings' | 'sec
   const kept = await secrets.load(credentialName(baseUrl ?? '', apiKey ?? ''));
   return kept === undefined ? undefined : secrets.where(kept.place);
 }
+
+/** Where the token of the chosen service and key is kept; undefined where nothing says which. */
+export const tokenStore = async ({ settings, embedded, tokens }: Needs<'settings' | 'embedded' | 'tokens'>): Promise<KeptTokens | undefined> =>
+  settings.embedded ? (await embedded()).tokens : tokens();

@@ -1,7 +1,7 @@
 // Shows the account, the profile, the service, how long the token lasts and where secrets are kept.
 import { loginView } from '../../terminal/views/login-view.js';
 import { defineCommand } from '../define.js';
-import { secretPlace } from './whereabouts.js';
+import { secretPlace, tokenStore } from './whereabouts.js';
 
 export const whoami = defineCommand({
   arguments: {},
@@ -11,7 +11,7 @@ export const whoami = defineCommand({
     const { settings } = context;
     const client = await context.client();
     const accountId = await client.accountId();
-    const store = settings.embedded ? (await context.embedded()).tokens : context.tokens();
+    const store = await tokenStore(context);
     const token = await store?.load();
     const login = {
       profile: settings.profileName,

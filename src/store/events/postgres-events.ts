@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { Part } from '../database/postgres-schema.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
-import { laneLeaseMs, type EventStore, type Lanes, type WaitingEvent } from './event-store.js';
-import { sharedEventSteps } from './schema.js';
+import { laneLeaseMs, type EventStore, type Lanes } from './event-store.js';
+import { sharedEventSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
 export const inboxPart: Part = { name: 'inbox', steps: sharedEventSteps };
@@ -26,12 +26,6 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
     close: () => database.close(),
   });
 
-const waitingSchema = v.array(
-  v.pipe(
-    v.object({ event_id: v.number(), lane: v.string() }),
-    v.transform((row): WaitingEvent => ({ eventId: row.event_id, lane: row.lane })),
-  ),
-);
 const lanesSchema = v.array(v.object({ lane: v.string() }));
 
 function lanesOf(database: SqlDatabase): Lanes {

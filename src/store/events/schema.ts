@@ -1,6 +1,6 @@
 // The tables of the inbox, by numbered steps from one version to the next, and its rows as events.
 import * as v from 'valibot';
-import type { StoredEvent } from './event-store.js';
+import type { StoredEvent, WaitingEvent } from './event-store.js';
 
 /** Tells an inbox from any other SQLite file: the letters `svpe`. */
 export const applicationId = 0x73767065;
@@ -89,5 +89,12 @@ export const eventsSchema = v.array(
         missing: row.missing,
       }),
     ),
+  ),
+);
+
+export const waitingSchema = v.array(
+  v.pipe(
+    v.object({ event_id: v.number(), lane: v.string() }),
+    v.transform((row): WaitingEvent => ({ eventId: row.event_id, lane: row.lane })),
   ),
 );

@@ -6,8 +6,8 @@ import { Failure } from '../../formats/failure.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
-import { laneLeaseMs, type EventStore, type Lanes, type WaitingEvent } from './event-store.js';
-import { applicationId, eventSteps } from './schema.js';
+import { laneLeaseMs, type EventStore, type Lanes } from './event-store.js';
+import { applicationId, eventSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
 /** The index of transactions is written all over the file: the longer that waits, the less often. */
@@ -55,12 +55,6 @@ export const eventsIn = (path: string): SqliteFile => ({
   checkpointPages,
 });
 
-const waitingSchema = v.array(
-  v.pipe(
-    v.object({ event_id: v.number(), lane: v.string() }),
-    v.transform((row): WaitingEvent => ({ eventId: row.event_id, lane: row.lane })),
-  ),
-);
 const holderSchema = v.array(v.object({ worker: v.string(), lease_until: v.number() }));
 
 function lanesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Lanes {

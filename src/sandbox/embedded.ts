@@ -1,8 +1,9 @@
 // The sandbox without a port: requests go straight to its handler. Several processes may share its file.
 import { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
-import { maxBodyLength, type Outgoing } from './http/routing.js';
+import type { Outgoing } from './http/routing.js';
 import { openService, type ServiceOptions } from './service.js';
+import { maxBodyLength } from './unspecified.js';
 
 /** Address of the embedded sandbox as its client sees it. */
 export const embeddedUrl = 'http://sandbox.localhost';

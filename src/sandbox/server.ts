@@ -1,7 +1,8 @@
 // The sandbox as an HTTP server on the loopback interface, with a timer for what is due between requests.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { jsonAnswer, maxBodyLength, type Outgoing } from './http/routing.js';
+import { jsonAnswer, type Outgoing } from './http/routing.js';
+import { maxBodyLength } from './unspecified.js';
 import { isLoopback } from './wire/values.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
 

@@ -66,16 +66,20 @@ export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1y', 365 * day],
 ]);
 
-/** "Maximum page size: not shown." A larger limit is answered with this many, and `pagination.limit` says so. */
+/** "Maximum page size: not shown." A larger limit is answered with this many, and `pagination.limit` says so. Newest first. */
 export const maxPageSize = 100;
 
-/** "Separator for several values: not shown." Commas, and the parameter may be repeated, with brackets behind its name too. */
+/**
+ * "Separator for several values: not shown." Commas, and the parameter may be repeated, with brackets behind its name too.
+ * Of a parameter that has one value the first counts.
+ */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
   return values.flatMap((value) => value.split(',')).map((value) => value.trim()).filter((value) => value !== '');
 }
 
-/** Longest texts taken. */
+/** Longest body that is read, in bytes, and the longest texts in it. */
+export const maxBodyLength = 256 * 1024;
 export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret: 1000 } as const;
 
 /** "Maximum transaction amounts: not shown." Per currency's smallest unit, so that every sum stays an exact number. */
@@ -172,13 +176,16 @@ export const foreignUnitsPerDollar: Readonly<Record<string, string>> = { USDC: '
 /** Cancel operation: `PUT /transaction/{txnId}/cancel`, answered like a confirmation. */
 export const cancelSuffix = 'cancel';
 
-/** An `extRefId` that was used before, and a send without the funds, are refused at the quote with status 400. */
+/** An `extRefId` that the account used before, and a send without the funds, are refused at the quote with status 400. */
 export const duplicateExtRefId = {
   status: 400, error: 'bad request', message: 'extRefId has already been used',
 } as const;
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
 
-/** Error texts of the statuses whose bodies are not shown. */
+/**
+ * Error texts of the statuses whose bodies are not shown. Statuses that are not in the table are not used: a path or a
+ * method that the interface does not have is a 404, a content type other than JSON and a body that is too long are a 400.
+ */
 export const otherErrors: Readonly<Record<number, string>> = {
   429: 'too many requests',
   500: 'internal server error',
@@ -197,6 +204,9 @@ export const reusedSignature = {
 export function finalStateParams(txnId: string, txnState: string): Record<string, string> {
   return { State: txnState, TxnID: txnId };
 }
+
+/** "0 means pending, 2 completed. Other values: not shown." Whatever is not completed keeps the 0, also where it has failed. */
+export const reqStatusOf = (txnState: string): string => (txnState === 'completed' ? '2' : '0');
 
 /** Fields kept in the "reduced sourceReq and destReq" of a list item. */
 export const reducedSideFields: ReadonlySet<string> = new Set([

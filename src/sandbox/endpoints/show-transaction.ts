@@ -3,7 +3,7 @@ import type Big from 'big.js';
 import type { Context } from '../world/context.js';
 import type { SideDetails, Transaction } from '../service/transactions.js';
 import { findTransfer } from '../world/chain.js';
-import { confirmationFields, reducedSideFields } from '../unspecified.js';
+import { confirmationFields, reducedSideFields, reqStatusOf } from '../unspecified.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Side = Fields & { readonly reqDetails: Fields };
@@ -57,7 +57,7 @@ function sourceSide(ctx: Context, txn: Transaction): Side {
     ...details(ctx, txn.sourceDetails),
     [ctx.maker.feeField]: txn.serviceFee,
     networkFees: txn.networkFee,
-    reqStatus: reqStatus(txn),
+    reqStatus: reqStatusOf(txn.state),
     expiresAt: txn.expiresAt,
     createAt: txn.createdAt,
     updatedAt: txn.updatedAt,
@@ -71,7 +71,7 @@ function destSide(ctx: Context, txn: Transaction): Side {
     amtRequested: txn.destAmount,
     amtSettled: txn.state === 'completed' ? txn.arrives : null,
     ...details(ctx, txn.destDetails),
-    reqStatus: reqStatus(txn),
+    reqStatus: reqStatusOf(txn.state),
     createAt: txn.createdAt,
     updatedAt: txn.updatedAt,
   };
@@ -80,11 +80,6 @@ function destSide(ctx: Context, txn: Transaction): Side {
 /** Of a payment from outside what came in; it may differ from what was asked for. */
 function settledSource({ maker }: Context, txn: Transaction): Big {
   return txn.sourceMethod === maker.method ? txn.sourceAmount : txn.charge;
-}
-
-/** The string 0 means pending, the string 2 completed. */
-function reqStatus(txn: Transaction): string {
-  return txn.state === 'completed' ? '2' : '0';
 }
 
 /** The page's address depends on where the service runs now, so only its path is stored. */

@@ -3,10 +3,11 @@ import * as v from 'valibot';
 import { readBody, type AccountCall, type Route } from '../http/routing.js';
 import { badRequest, webhookExists } from '../wire/refusal.js';
 import { maxTextLength } from '../unspecified.js';
+import { text } from '../wire/values.js';
 import { createWebhook, reachWebhook, removeWebhook, showWebhook, updateWebhook, webhookOf } from '../deliveries/webhooks.js';
 
-const callback = v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxTextLength.callback));
-const secret = v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxTextLength.secret));
+const callback = v.pipe(text(maxTextLength.callback), v.nonEmpty());
+const secret = v.pipe(text(maxTextLength.secret), v.nonEmpty());
 
 const creation = v.object({ callback, secret });
 const change = v.object({ callback: v.optional(callback), secret: v.optional(secret) });

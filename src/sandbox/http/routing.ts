@@ -6,6 +6,7 @@ import { complaint } from '../wire/complaint.js';
 import type { Context } from '../world/context.js';
 import { readJson, writeJson } from '../wire/json.js';
 import { badRequest, notFound } from '../wire/refusal.js';
+import { maxBodyLength } from '../unspecified.js';
 
 /** A request as it came in, whatever carried it. */
 export interface Incoming {
@@ -65,9 +66,6 @@ interface Match {
   readonly query: URLSearchParams;
 }
 
-/** Longest body that is read, in bytes. */
-export const maxBodyLength = 256 * 1024;
-
 /** A message may quote what was sent, but not at any length. */
 const maxMessageLength = 200;
 
@@ -78,10 +76,13 @@ export function router(routes: readonly Route[]): (incoming: Incoming) => Match 
     pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
   }));
   return ({ method, target }) => {
-    const [path = '', query = ''] = target.split('?', 2);
+    const [path = ''] = target.split('?', 1);
+    // As HTTP has it; the server sends the head of the answer alone.
+    const asked = method === 'HEAD' ? 'GET' : method;
     for (const { route, pattern } of compiled) {
-      const match = route.method === method ? pattern.exec(path) : null;
-      if (match !== null) return { route, params: decodeParams(match.groups ?? {}), query: new URLSearchParams(query) };
+      const match = route.method === asked ? pattern.exec(path) : null;
+      if (match === null) continue;
+      return { route, params: decodeParams(match.groups ?? {}), query: new URLSearchParams(target.slice(path.length)) };
     }
     throw notFound();
   };
@@ -122,7 +123,7 @@ function parseJson(text: string): unknown {
   try {
     return readJson(text);
   } catch {
-    throw badRequest('the body is not JSON');
+    throw badRequest('the body cannot be read as JSON');
   }
 }
 

@@ -12,7 +12,7 @@ import { openQuote } from './quotes.js';
 import { badRequest, extRefIdUsed, notEnoughFunds } from '../wire/refusal.js';
 import { extRefIdExists, type Quote, type Transaction } from '../service/transactions.js';
 import { maxTextLength, networkFeeDeduction } from '../unspecified.js';
-import { currency, fields, isMovable, number } from '../wire/values.js';
+import { currency, fields, isMovable, number, text } from '../wire/values.js';
 
 const side = v.pipe(
   v.object({
@@ -30,8 +30,8 @@ export const creationBody = v.pipe(
   v.objectWithRest({
     sourceReq: side,
     destReq: side,
-    extRefId: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxTextLength.extRefId))),
-    note: v.optional(v.pipe(v.string(), v.maxLength(maxTextLength.note))),
+    extRefId: v.optional(v.pipe(text(maxTextLength.extRefId), v.nonEmpty())),
+    note: v.optional(text(maxTextLength.note)),
     deductNetworkFeesFromDest: v.optional(v.boolean(), false),
     [networkFeeDeduction]: v.optional(v.boolean(), false),
     sourceOfFunds: v.optional(fields),

@@ -1,5 +1,4 @@
 // Fiat payout: to a bank account or a mobile-money wallet, with what the law wants to know about both parties.
-import Big from 'big.js';
 import * as v from 'valibot';
 import { countryCodes } from '../../formats/country.js';
 import { complaint } from '../wire/complaint.js';
@@ -9,6 +8,7 @@ import { findRails, isPayoutMethod, type Rail } from './rails.js';
 import { badRequest } from '../wire/refusal.js';
 import { durations, fateOfAccount } from '../unspecified.js';
 import type { CreationRequest, Kind } from './kind.js';
+import { number } from '../wire/values.js';
 import { destAmount } from './requested.js';
 import { sending } from './sending.js';
 
@@ -31,11 +31,8 @@ const kyc = v.object({
   }),
 });
 
-/** "Meaning of the code values: not shown." Any whole number up to 999. */
-const code = v.pipe(
-  v.instance(Big, 'an integer is needed'),
-  v.check((n) => n.gte(0) && n.lte(999) && n.eq(n.round(0)), 'a whole number up to 999 is needed'),
-);
+/** "Meaning of the code values: not shown." Any will do. */
+const code = v.pipe(number, v.check((n) => n.eq(n.round(0)), 'an integer is needed'));
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
 /** The two field sets of a recipient. */
@@ -52,7 +49,7 @@ export const payout: Kind = {
     const { source, dest, deduct } = request;
     const candidates = findRails(dest.method, dest.ccy);
     if (candidates.length === 0) throw badRequest(`unsupported country or method: ${dest.method} in ${dest.ccy}`);
-    const { rail, number } = readRecipient(request, candidates);
+    const { rail, account } = readRecipient(request, candidates);
     const sender = readKyc('sourceReq', source.kyc);
     readKyc('destReq', dest.kyc);
     assertSourceOfFunds(request, sender.details.countryCode !== rail.country);
@@ -60,7 +57,7 @@ export const payout: Kind = {
       ...price({ sourceCcy: source.ccy, destCcy: dest.ccy, ...destAmount(request), fee: 'payout', deduct }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
-      extra: { instant: rail.instant, sourceOfFunds: request.sourceOfFunds, fate: fateOfAccount(number) },
+      extra: { instant: rail.instant, sourceOfFunds: request.sourceOfFunds, fate: fateOfAccount(account) },
     };
   },
   ...sending({
@@ -77,7 +74,7 @@ function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: re
   const rail = candidates.find(({ country, institutionType }) =>
     findInstitution(country, institutionType, institutionCode) !== undefined);
   if (rail === undefined) throw badRequest('invalid institution code');
-  return { rail, number: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account };
+  return { rail, account: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account };
 }
 
 function readNamed(reqDetails: unknown) {

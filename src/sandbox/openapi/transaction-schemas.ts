@@ -9,7 +9,7 @@ import {
 } from './shape.js';
 
 const currency = oneOf(...Object.keys(unitsPerDollar));
-const bolt11: Schema = { type: 'string', pattern: '^(?:lightning:)?ln', description: 'BOLT11 invoice.' };
+const bolt11: Schema = { type: 'string', pattern: '^(?:ln|LN)', description: 'BOLT11 invoice.' };
 const nothing = record({});
 const pageUrl = described(nullable({ type: 'string', format: 'uri' }), 'Hosted payment page with a QR code.');
 
@@ -36,7 +36,7 @@ export function transactionSchemas(maker: Maker): Record<string, Schema> {
       type: oneOf('individual', 'business'),
       details: sent({
         legalFullName: text,
-        countryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+        countryCode: { type: 'string', pattern: '^[A-Z]{2}$' },
         'contactNumber?': text,
         'address1?': text,
       }),

@@ -29,7 +29,7 @@ export function listTransactions(ctx: Context, account: Account, query: URLSearc
   return { items, pagination: { page, limit, total: counted?.count ?? 0 } };
 }
 
-/** The period asked for, both ends inclusive, in epoch ms. */
+/** The period asked for, both ends inclusive, in epoch ms. What has no zone is in UTC. */
 function readPeriod(query: URLSearchParams, now: number): [number, number] {
   const time = query.get('time') ?? '7d';
   if (time === 'other') return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? forever];
@@ -41,11 +41,17 @@ function readPeriod(query: URLSearchParams, now: number): [number, number] {
 function readDate(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  const isIso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
-  const at = isIso ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw badRequest(`${name}: an ISO 8601 date and time is needed`);
+  const [, day = '', time = 'T00:00', zone = 'Z'] = isoTime.exec(text) ?? [];
+  const at = Date.parse(day + time + zone);
+  // The platform takes 30 February for 2 March.
+  if (Number.isNaN(at) || !new Date(day).toISOString().startsWith(day)) {
+    throw badRequest(`${name}: an ISO 8601 date and time is needed`);
+  }
   return at;
 }
+
+/** Date, time and zone. */
+const isoTime = /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 interface Filter {
   readonly sql: string;

@@ -16,6 +16,10 @@ export const decimal = v.pipe(v.string(), v.regex(/^-?\d+(\.\d+)?$/), v.transfor
 /** A currency of the service. */
 export const currency = v.picklist(Object.keys(unitsPerDollar), 'a currency of the service is needed');
 
+/** A text of so many characters at most, without the one at which the database would end it. */
+export const text = (maxLength: number) =>
+  v.pipe(v.string(), v.maxLength(maxLength), v.excludes('\0', 'the character U+0000 is not taken'));
+
 /** Milliseconds as a number, or a duration such as `2h`. */
 export const duration = v.union([
   v.pipe(number, v.transform(Number), v.integer(), v.minValue(0), v.maxValue(3.2e12)),

@@ -70,6 +70,7 @@ describe('the webhook of an account', () => {
     { body: { callback: 'ftp://example.com/', secret: 'one' } },
     { body: { callback: 'hook', secret: 'one' } },
     { body: { callback, secret: '' } },
+    { body: { callback, secret: 'a\0b' } },
     { body: { callback: 7, secret: 'one' } },
     { body: { callback: `https://example.com/${'x'.repeat(3000)}`, secret: 'one' } },
   ])('is not made from $body', async ({ body }) => {

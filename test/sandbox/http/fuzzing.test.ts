@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { controls } from '../../../src/sandbox/control/control.js';
 import { endpoints } from '../../../src/sandbox/endpoints/endpoints.js';
-import { maxBodyLength } from '../../../src/sandbox/http/routing.js';
+import { maxBodyLength } from '../../../src/sandbox/unspecified.js';
 import { dueActions } from '../../../src/sandbox/kinds/index.js';
 import { openService, type Service } from '../../../src/sandbox/service.js';
 import { webRoutes } from '../../../src/sandbox/web/routes.js';

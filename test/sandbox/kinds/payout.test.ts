@@ -100,6 +100,12 @@ describe('a payout', () => {
     expect((await sandbox.create(payout(1000))).status).toBe(200);
   });
 
+  // sourceOfFunds object: "all integers. Meaning of the code values: not shown."
+  test('takes any integers as source of funds, and echoes them', async () => {
+    const sourceOfFunds = { purpose: 0, source: -1, relationship: 10_001 };
+    expect((await sandbox.create(payout(1000, {}, {}, { sourceOfFunds }))).body.sourceOfFunds).toEqual(sourceOfFunds);
+  });
+
   const kyc = (details: object, type = 'individual'): object =>
     ({ kyc: { type, details: { legalFullName: 'A', countryCode: 'VN', ...details } } });
   const detailed = (change: object): object => ({ reqDetails: { ...account, ...change } });
@@ -126,6 +132,8 @@ describe('a payout', () => {
     { what: 'a fraction of a dong', body: payout(1000.5), says: /amtRequested/ },
     { what: 'a source of funds in words', body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, purpose: 'gift' } }),
       says: /sourceOfFunds.purpose/ },
+    { what: 'a source of funds in fractions', body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, source: 1.5 } }),
+      says: /sourceOfFunds.source/ },
     { what: 'half a source of funds', body: payout(1000, {}, {}, { sourceOfFunds: { purpose: 1 } }),
       says: /sourceOfFunds/ },
     { what: 'a mobile number of another country', says: /country code 254/, body: payout(1000, {

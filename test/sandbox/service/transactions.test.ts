@@ -136,6 +136,8 @@ describe('a creation', () => {
     { what: 'an enormous amount', body: withAmount('1e30') },
     { what: 'an absurd amount', body: withAmount('1e400') },
     { what: 'a reference that is a number', body: { ...swap(1, 'USDT', 'USD'), extRefId: 5 } },
+    { what: 'a reference with a character that ends texts', body: swap(1, 'USDT', 'USD', { extRefId: 'a\0b' }) },
+    { what: 'a note with such a character', body: swap(1, 'USDT', 'USD', { note: 'a\0b' }) },
     { what: 'an empty reference', body: swap(1, 'USDT', 'USD', { extRefId: '' }) },
     { what: 'a receive with the amount on the source', body: {
       sourceReq: { ccy: 'BTC', method: 'lightning', amtRequested: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' },
@@ -228,6 +230,7 @@ describe('the list', () => {
     expect(await refs('?excludedSrcMethods=lightning&txnStatuses=quoted')).toEqual(['sent', 'quoted']);
     expect(await refs('?excludedDestMethods=servicepay')).toEqual(['sent']);
     expect(await refs('?destMethods=tron')).toEqual([]);
+    expect(await refs('?unknown=a?b&destMethods=lightning')).toEqual(['sent']);
   });
 
   test('shows the last seven days unless another time is asked for', async () => {
@@ -245,6 +248,18 @@ describe('the list', () => {
     expect(await refs(`?time=other&startTime=${at(created)}&endTime=${at(created)}`)).toEqual(['old']);
     expect(await refs(`?time=other&startTime=${at(created + 1)}`)).toEqual(['new']);
     expect(await refs(`?time=30d&startTime=${at(created + 1)}`)).toEqual(['new', 'old']);
+  });
+
+  // Endpoint 10: startTime and endTime are ISO 8601, both inclusive.
+  test.for([
+    ['2031-05-17T10:00:00.000Z', true], ['2031-05-17T10:00:00', true], ['2031-05-17T12:00%2B02:00', true], ['2031-05-17', true],
+    ['2031-05-17T10:00:00.001', false], ['2031-05-17T09:00-0200', false], ['2031-05-18', false],
+  ] as const)('reads startTime=%s, in UTC where it names no zone', async ([from, isListed]) => {
+    const later = await fresh({ now: () => Date.UTC(2031, 4, 17, 10) });
+    await later.create(swap(1, 'USDT', 'USD'));
+    const { data } = (await later.call('GET', `/transaction?time=other&startTime=${from}`)).body;
+    expect(data).toHaveLength(isListed ? 1 : 0);
+    await later.close();
   });
 
   test('keeps its order when the machine\'s clock steps back', async () => {
@@ -266,7 +281,7 @@ describe('the list', () => {
 
   test.for([
     'limit=0', 'limit=-1', 'limit=x', 'limit=1.5', 'page=0', 'page=1e3', 'time=2d', 'time=constructor',
-    'txnStatuses=done', 'time=other&startTime=yesterday', 'time=other&endTime=2026-13-01',
+    'txnStatuses=done', 'time=other&startTime=yesterday', 'time=other&endTime=2026-13-01', 'time=other&startTime=2026-02-30',
   ])('refuses ?%s', async (query) => {
     expect((await sandbox.call('GET', `/transaction?${query}`)).status).toBe(400);
   });
@@ -303,5 +318,12 @@ describe('the rest', () => {
   test('an unknown path is not found', async () => {
     expect((await sandbox.call('GET', '/nothing')).body).toEqual({ error: 'not found' });
     expect((await sandbox.call('DELETE', '/transaction')).status).toBe(404);
+  });
+
+  test('HEAD is answered wherever GET is, and as that', async () => {
+    const status = async (path: string, headers?: Record<string, string>) => (await sandbox.call('HEAD', path, undefined, headers)).status;
+    expect(await status('/transaction?limit=2')).toBe(200);
+    expect(await status('/transaction', { authorization: '' })).toBe(401);
+    expect(await status('/transaction/none/confirm')).toBe(404);
   });
 });

@@ -1,4 +1,5 @@
 // The sandbox without a port: requests go straight to its handler. Several processes may share its file.
+import { once } from 'node:events';
 import { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Outgoing } from './http/routing.js';
@@ -42,16 +43,9 @@ export function openSandbox(options: ServiceOptions): EmbeddedSandbox {
 
 async function respond({ status, headers, body, delay = 0, mishap }: Outgoing, signal: AbortSignal): Promise<Response> {
   if (delay > 0) await pause(delay, undefined, { signal });
-  if (mishap === 'silence') await aborted(signal);
+  if (mishap === 'silence' && !signal.aborted) await once(signal, 'abort');
   if (mishap === 'silence' || mishap === 'cut-before') throw new Error('a fault of the sandbox cut the connection');
   return new Response(mishap === 'cut-within' ? brokenOff(body) : body, { status, headers: { ...headers } });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** The first half of a body, and then the end of the connection. */

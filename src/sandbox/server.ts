@@ -1,4 +1,5 @@
 // The sandbox as an HTTP server on the loopback interface, with a timer for what is due between requests.
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jsonAnswer, type Outgoing } from './http/routing.js';
@@ -104,22 +105,13 @@ const misdirected = jsonAnswer(421, { error: 'misdirected request', message: 'th
 async function send(response: ServerResponse, outgoing: Outgoing, stopping: AbortSignal): Promise<void> {
   const { status, headers, body, delay = 0, mishap } = outgoing;
   if (delay > 0) await pause(delay, undefined, { signal: stopping });
-  if (mishap === 'silence') await untilGone(response, stopping);
+  if (mishap === 'silence' && !response.closed) await once(response, 'close', { signal: stopping });
   if (mishap === 'silence' || mishap === 'cut-before') throw new Error('The connection is cut.');
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   // Text goes out in one piece with the head, bytes would follow it.
   if (mishap === undefined) return void response.end(body);
   const bytes = Buffer.from(body);
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
-}
-
-/** Resolves when the client has given up or the server stops. */
-function untilGone(response: ServerResponse, stopping: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.closed || stopping.aborted) return resolve();
-    response.once('close', resolve);
-    stopping.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /**

@@ -5,16 +5,15 @@ import { writeAutoPay } from './storage/settings.js';
 import { authenticate } from './http/auth.js';
 import { readClock } from './world/clock.js';
 import type { Context, Random } from './world/context.js';
-import { controlPrefix } from './control/route.js';
 import { controls } from './control/control.js';
 import { createCourier, type Courier } from './deliveries/courier.js';
 import { openStore, type Store } from './storage/database.js';
-import type { OpenFile } from './storage/database-file.js';
+import type { OpenFile } from './storage/schema.js';
 import { deliveryActions } from './deliveries/deliveries.js';
 import { disturb } from './http/disturb.js';
 import { endpoints } from './endpoints/endpoints.js';
 import { alwaysFault, takeAnswerFault, takeSightFaults, type Sight } from './world/faults.js';
-import { assertContentType, jsonAnswer, router, type Incoming, type Outgoing } from './http/routing.js';
+import { assertContentType, controlPrefix, jsonAnswer, router, type Incoming, type Outgoing } from './http/routing.js';
 import { dueActions } from './kinds/index.js';
 import { shapedEdge } from './live-shapes/apply.js';
 import { readShapeNames } from './live-shapes/table.js';
@@ -29,7 +28,9 @@ import { snapshotControls } from './control/snapshots.js';
 import { webhookControls } from './control/webhook-controls.js';
 import { changeWebhookOptions } from './deliveries/webhook-options.js';
 import { plant, readCredentials, setCredentials, type Credentials, type Seed } from './control/seed.js';
-import { webPrefix, webRoutes } from './web/routes.js';
+import { openApiRoute } from './openapi/document.js';
+import { lnurlRoutes } from './web/lnurl-pay.js';
+import { pageRoutes } from './web/payment-page.js';
 
 export interface ServiceOptions {
   /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
@@ -108,7 +109,9 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     ...controls({ machineTime, dueActions: actions }),
     ...webhookControls(),
     ...snapshotControls(machineTime),
-    ...webRoutes(),
+    openApiRoute,
+    ...pageRoutes,
+    ...lnurlRoutes,
   ]);
   const poster = lazyPoster();
   const courier = createCourier({
@@ -198,7 +201,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
 const serverError = jsonAnswer(500, { error: 'internal server error' });
 
 /** The log is of what clients ask of the service, and faults strike that alone: not its controls and pages. */
-const apart = new RegExp(`^(?:${controlPrefix}|${webPrefix})`);
+const apart = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
 const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
 
 /** Name of the due action for a request that was answered before it is carried out, and of its line in the log. */

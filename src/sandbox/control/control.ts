@@ -4,10 +4,9 @@ import * as v from 'valibot';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
 import { advanceClock, freezeClock, readClock, thawClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
-import { idParam, route, wholeNumber } from './route.js';
 import { countDeliveries } from '../deliveries/deliveries.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
-import { readBody, type Call, type Route } from '../http/routing.js';
+import { control, idParam, readBody, wholeNumber, type Call, type Route } from '../http/routing.js';
 import { createInvoice } from '../world/lightning.js';
 import { mine } from '../kinds/mining.js';
 import { payFromOutside } from './outside.js';
@@ -55,39 +54,39 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
     return state;
   };
   return [
-    route('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
-    route('POST', 'fund', fundWallet),
-    route('POST', 'accounts', openAccount),
-    route('POST', 'pay', pay),
-    route('POST', 'invoice', outsideInvoice),
-    route('POST', 'mine', ({ ctx, incoming }) => {
+    control('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
+    control('POST', 'fund', fundWallet),
+    control('POST', 'accounts', openAccount),
+    control('POST', 'pay', pay),
+    control('POST', 'invoice', outsideInvoice),
+    control('POST', 'mine', ({ ctx, incoming }) => {
       const { n } = readBody(incoming, mineBody);
       return { data: mine(ctx, n, dueActions) };
     }),
-    route('POST', 'reset', ({ ctx }) => {
+    control('POST', 'reset', ({ ctx }) => {
       reset(ctx, machineTime());
       return status(ctx, machineTime());
     }),
-    route('POST', 'seed', ({ ctx, incoming }) => {
+    control('POST', 'seed', ({ ctx, incoming }) => {
       reset(ctx, machineTime(), readBody(incoming, seedBody).seed);
       return status(ctx, machineTime());
     }),
-    route('GET', 'clock', clock(() => undefined)),
-    route('POST', 'clock/advance', clock(({ ctx, incoming }) => {
+    control('GET', 'clock', clock(() => undefined)),
+    control('POST', 'clock/advance', clock(({ ctx, incoming }) => {
       const { by } = readBody(incoming, advanceBody);
       if (ctx.now + by > endOfTime) throw badRequest('the clock does not go beyond the year 2200');
       advanceClock(ctx.store, machineTime(), by);
     })),
-    route('POST', 'clock/freeze', clock(({ ctx }) => freezeClock(ctx.store, machineTime()))),
-    route('POST', 'clock/thaw', clock(({ ctx }) => thawClock(ctx.store, machineTime()))),
-    route('GET', 'auto-pay', showAutoPay),
-    route('PUT', 'auto-pay', (call) => {
+    control('POST', 'clock/freeze', clock(({ ctx }) => freezeClock(ctx.store, machineTime()))),
+    control('POST', 'clock/thaw', clock(({ ctx }) => thawClock(ctx.store, machineTime()))),
+    control('GET', 'auto-pay', showAutoPay),
+    control('PUT', 'auto-pay', (call) => {
       writeAutoPay(call.ctx.store, readBody(call.incoming, autoPayBody).after);
       return showAutoPay(call);
     }),
     ...faultControls(),
-    route('GET', 'log', ({ ctx, query }) => ({ data: readLog(ctx.store, logFilter(query)) })),
-    route('DELETE', 'log', ({ ctx }) => {
+    control('GET', 'log', ({ ctx, query }) => ({ data: readLog(ctx.store, logFilter(query)) })),
+    control('DELETE', 'log', ({ ctx }) => {
       clearLog(ctx.store);
       return { data: [] };
     }),
@@ -96,13 +95,13 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
 
 function faultControls(): Route[] {
   return [
-    route('GET', 'faults', ({ ctx }) => ({ data: listFaults(ctx.store) })),
-    route('POST', 'faults', ({ ctx, incoming }) => addFault(ctx.store, readBody(incoming, faultRule))),
-    route('DELETE', 'faults', ({ ctx }) => {
+    control('GET', 'faults', ({ ctx }) => ({ data: listFaults(ctx.store) })),
+    control('POST', 'faults', ({ ctx, incoming }) => addFault(ctx.store, readBody(incoming, faultRule))),
+    control('DELETE', 'faults', ({ ctx }) => {
       clearFaults(ctx.store);
       return { data: [] };
     }),
-    route('DELETE', 'faults/:id', (call) => {
+    control('DELETE', 'faults/:id', (call) => {
       removeFault(call.ctx.store, idParam(call));
       return { data: listFaults(call.ctx.store) };
     }),

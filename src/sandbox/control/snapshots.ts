@@ -1,10 +1,9 @@
 // Whole states of the service, kept under a name in the same file and put back: money, transactions, webhooks and time.
 import * as v from 'valibot';
-import { readClock, restoreClock } from '../world/clock.js';
+import { readClock, setClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
-import { route } from './route.js';
 import type { Store } from '../storage/database.js';
-import { readBody, type Route } from '../http/routing.js';
+import { control, readBody, type Route } from '../http/routing.js';
 import { notFound } from '../wire/refusal.js';
 import { readCredentials, setCredentials } from './seed.js';
 
@@ -39,10 +38,10 @@ const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapsho
 
 export function snapshotControls(machineTime: () => number): Route[] {
   return [
-    route('GET', 'snapshots', ({ ctx }) => ({ data: listSnapshots(ctx.store) })),
-    route('POST', 'snapshots', ({ ctx, incoming }) => save(ctx, machineTime(), readBody(incoming, saveBody).name)),
-    route('POST', 'snapshots/:name/load', ({ ctx, params }) => load(ctx, machineTime(), params['name'] ?? '')),
-    route('DELETE', 'snapshots/:name', ({ ctx, params }) => {
+    control('GET', 'snapshots', ({ ctx }) => ({ data: listSnapshots(ctx.store) })),
+    control('POST', 'snapshots', ({ ctx, incoming }) => save(ctx, machineTime(), readBody(incoming, saveBody).name)),
+    control('POST', 'snapshots/:name/load', ({ ctx, params }) => load(ctx, machineTime(), params['name'] ?? '')),
+    control('DELETE', 'snapshots/:name', ({ ctx, params }) => {
       remove(ctx.store, requireSnapshot(ctx.store, params['name'] ?? '').id);
       return { data: listSnapshots(ctx.store) };
     }),
@@ -82,7 +81,7 @@ function load({ store }: Context, machine: number, name: string): Snapshot {
   store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
   setCredentials(store, accountId, apiKey, apiSecret);
   const shown = show(snapshot);
-  restoreClock(store, machine, shown.clock);
+  setClock(store, machine, shown.clock);
   return shown;
 }
 

@@ -1,9 +1,8 @@
 // The `/_sandbox/` endpoints for webhooks: events for testing, the log of deliveries, and how they go out.
 import * as v from 'valibot';
 import { randomId } from '../world/context.js';
-import { idParam, route, wholeNumber } from './route.js';
 import { enqueue, listDeliveries, replay, showDelivery } from '../deliveries/deliveries.js';
-import { readBody, type Call, type Route } from '../http/routing.js';
+import { control, idParam, readBody, wholeNumber, type Call, type Route } from '../http/routing.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { findTransaction } from '../service/transactions.js';
@@ -33,21 +32,21 @@ const optionsBody = v.object({
 
 export function webhookControls(): Route[] {
   return [
-    route('POST', 'trigger', trigger),
-    route('GET', 'deliveries', ({ ctx, query }) => ({
+    control('POST', 'trigger', trigger),
+    control('GET', 'deliveries', ({ ctx, query }) => ({
       data: listDeliveries(ctx.store, {
         txnId: query.get('txnId') ?? undefined,
         status: query.get('status') ?? undefined,
         limit: wholeNumber(query, 'limit'),
       }),
     })),
-    route('GET', 'deliveries/:id', (call) => showDelivery(call.ctx.store, idParam(call))),
-    route('POST', 'deliveries/:id/replay', (call) => {
+    control('GET', 'deliveries/:id', (call) => showDelivery(call.ctx.store, idParam(call))),
+    control('POST', 'deliveries/:id/replay', (call) => {
       replay(call.ctx, idParam(call));
       return showDelivery(call.ctx.store, idParam(call));
     }),
-    route('GET', 'webhook-options', ({ ctx }) => readWebhookOptions(ctx)),
-    route('PUT', 'webhook-options', ({ ctx, incoming }) => {
+    control('GET', 'webhook-options', ({ ctx }) => readWebhookOptions(ctx)),
+    control('PUT', 'webhook-options', ({ ctx, incoming }) => {
       changeWebhookOptions(ctx.store, readBody(incoming, optionsBody));
       return readWebhookOptions(ctx);
     }),

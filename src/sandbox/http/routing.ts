@@ -88,6 +88,13 @@ export function router(routes: readonly Route[]): (incoming: Incoming) => Match 
   };
 }
 
+export const controlPrefix = '/_sandbox/';
+
+/** An endpoint of the sandbox's own, which anyone on this machine may use. */
+export function control(method: Route['method'], path: string, answer: (call: Call) => unknown): Route {
+  return { method, path: controlPrefix + path, access: 'open', answer };
+}
+
 /** An answer in JSON, decimals in plain notation. */
 export function jsonAnswer(status: number, body: unknown): Outgoing {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: writeJson(body) };
@@ -118,6 +125,16 @@ export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, 
   if (parsed.success) return parsed.output;
   throw badRequest(complaint(parsed.issues[0]).slice(0, maxMessageLength));
 }
+
+/** A whole number of the query, if it is given. */
+export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const given = query.get(name);
+  if (given !== null && !/^\d{1,6}$/.test(given)) throw badRequest(`${name}: a whole number is needed`);
+  return given === null ? undefined : Number(given);
+}
+
+/** The number of the path that stands for an id; one that cannot be is answered as unknown by whoever looks it up. */
+export const idParam = ({ params }: Call): number => (/^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0);
 
 function parseJson(text: string): unknown {
   try {

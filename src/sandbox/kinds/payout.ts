@@ -36,8 +36,14 @@ const code = v.pipe(number, v.check((n) => n.eq(n.round(0)), 'an integer is need
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
 /** The two field sets of a recipient. */
-const bankAccount = v.object({ bankAcctNum: text, institutionCode: text });
-const namedAccount = v.object({ acctName: text, acctNum: text, institutionCode: text, institutionName: text });
+const bankAccount = v.pipe(
+  v.object({ bankAcctNum: text, institutionCode: text }),
+  v.transform(({ bankAcctNum, institutionCode }) => ({ account: bankAcctNum, institutionCode })),
+);
+const namedAccount = v.pipe(
+  v.object({ acctName: text, acctNum: text, institutionCode: text, institutionName: text }),
+  v.transform(({ acctNum, institutionCode }) => ({ account: acctNum, institutionCode })),
+);
 
 /** What the transfer needs to know later. */
 const terms = v.object({ instant: v.boolean() });
@@ -69,22 +75,12 @@ export const payout: Kind = {
 
 /** Who gets the money, and over which of the possible rails: the institution tells. */
 function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: readonly Rail[]) {
-  const named = !('bankAcctNum' in reqDetails);
-  const { account, institutionCode } = named ? readNamed(reqDetails) : readBank(reqDetails);
+  const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
+  const { account, institutionCode } = read(shape, 'destReq.reqDetails', reqDetails);
   const rail = candidates.find(({ country, institutionType }) =>
     findInstitution(country, institutionType, institutionCode) !== undefined);
   if (rail === undefined) throw badRequest('invalid institution code');
   return { rail, account: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account };
-}
-
-function readNamed(reqDetails: unknown) {
-  const { acctNum, institutionCode } = read(namedAccount, 'destReq.reqDetails', reqDetails);
-  return { account: acctNum, institutionCode };
-}
-
-function readBank(reqDetails: unknown) {
-  const { bankAcctNum, institutionCode } = read(bankAccount, 'destReq.reqDetails', reqDetails);
-  return { account: bankAcctNum, institutionCode };
 }
 
 /** A mobile number without the country code, which it must have. */

@@ -1,11 +1,15 @@
 // The OpenAPI 3.1 description of the service, with the maker's name in it.
 import { base } from '../endpoints/endpoints.js';
+import { jsonAnswer, type Route } from '../http/routing.js';
 import type { Maker } from '../wire/maker.js';
 import { paths } from './operations.js';
 import { schemas } from './schemas.js';
 import { ref, text, type Schema } from './shape.js';
 
-/** As served at `/openapi.json`. */
+export const openApiRoute: Route = {
+  method: 'GET', path: '/openapi.json', access: 'public', answer: ({ ctx }) => jsonAnswer(200, openApiDocument(ctx.maker)),
+};
+
 export function openApiDocument(maker: Maker): Schema {
   return {
     openapi: '3.1.1',

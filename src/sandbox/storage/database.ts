@@ -1,10 +1,9 @@
 // Opens the SQLite file and runs the work on it: jobs that wait together share one durable commit, each in a savepoint.
 import Database from 'libsql';
 import * as v from 'valibot';
-import type { OpenFile } from './database-file.js';
 import { openDisk, type Disk } from './disk.js';
 import { busyRetries, groupCommit, isBusy } from './group-commit.js';
-import { sandboxFileIn, sandboxSteps } from './schema.js';
+import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
 
 export type Value = string | number | null;
 

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { issueStaticAddresses } from './addresses.js';
 import { type Context, randomHex, randomId } from './context.js';
 import type { Store } from '../storage/database.js';
-import { balanceOf } from './ledger.js';
 import { notFound, permissionDenied, Refusal, unauthorized } from '../wire/refusal.js';
+import { fromUnits } from '../wire/values.js';
 
 const accountRow = v.object({
   id: v.string(),
@@ -66,22 +66,21 @@ export function assertReach(caller: Account, ownerId: string, ownersParent: stri
   throw anothersAccount();
 }
 
+const time = v.pipe(v.number(), v.transform((at) => new Date(at).toISOString()));
 const walletRow = v.object({
   id: v.string(),
   ccy: v.string(),
+  amount: v.number(),
+  availableBalance: v.number(),
   accountId: v.string(),
-  createdAt: v.number(),
-  updatedAt: v.number(),
+  createdAt: time,
+  updatedAt: time,
 });
 
 /** Makes sure that the account has a wallet in the currency; called before money comes in. */
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
-  const known = ctx.store.one(
-    v.object({ id: v.string() }), 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?', accountId, ccy,
-  );
-  if (known !== undefined) return;
   ctx.store.run(
-    'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?)',
+    'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     randomId(ctx.random), accountId, ccy, ctx.now,
   );
 }
@@ -90,21 +89,12 @@ export function openWallet(ctx: Context, accountId: string, ccy: string): void {
 export function walletsOf(store: Store, accountId: string) {
   const rows = store.all(
     walletRow,
-    `SELECT id, ccy, account_id AS accountId, created_at AS createdAt, coalesce(
-       (SELECT max(changed_at) FROM book WHERE owner = account_id AND book.ccy = wallet.ccy), created_at
-     ) AS updatedAt
-     FROM wallet WHERE account_id = ? ORDER BY rowid`, accountId,
+    `SELECT wallet.id, wallet.ccy, coalesce(sum(balance), 0) AS amount,
+       coalesce(sum(balance) FILTER (WHERE role = 'available'), 0) AS availableBalance,
+       account_id AS accountId, created_at AS createdAt, coalesce(max(changed_at), created_at) AS updatedAt
+     FROM wallet LEFT JOIN book ON owner = account_id AND book.ccy = wallet.ccy WHERE account_id = ?
+     GROUP BY wallet.id ORDER BY wallet.rowid`, accountId,
   );
-  return rows.map((row) => {
-    const { available, reserved } = balanceOf(store, accountId, row.ccy);
-    return {
-      id: row.id,
-      ccy: row.ccy,
-      amount: available.plus(reserved),
-      availableBalance: available,
-      accountId: row.accountId,
-      createdAt: new Date(row.createdAt).toISOString(),
-      updatedAt: new Date(row.updatedAt).toISOString(),
-    };
-  });
+  return rows.map((row) =>
+    ({ ...row, amount: fromUnits(row.ccy, row.amount), availableBalance: fromUnits(row.ccy, row.availableBalance) }));
 }

@@ -35,16 +35,12 @@ export function thawClock(store: Store, machine: number): void {
   setClock(store, machine, { now: readClock(store, machine).now, frozen: false });
 }
 
-/** Sets the clock, back as well: for a state that is put back with its time. */
-export function restoreClock(store: Store, machine: number, state: ClockState): void {
-  setClock(store, machine, state);
-}
-
 export function resetClock(store: Store): void {
   removeSetting(store, 'clock');
 }
 
-function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
+/** Sets the clock, back as well: for a state that is put back with its time. */
+export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
   const clock: v.InferOutput<typeof setting> = frozen ? { standsAt: now } : { ahead: now - machine };
   writeSetting(store, 'clock', JSON.stringify(clock));
 }

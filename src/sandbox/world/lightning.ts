@@ -10,7 +10,6 @@ import { requireSetting, writeSetting } from '../storage/settings.js';
 
 const invoiceRow = v.object({
   paymentHash: v.string(),
-  origin: v.picklist(['own', 'outside', 'foreign']),
   invoice: v.string(),
   txnId: v.nullable(v.string()),
   expiresAt: v.number(),
@@ -55,7 +54,7 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
     paymentHash, origin, invoice, Buffer.from(preimage).toString('hex'), terms.txnId, String(amountMsat), expiresAt,
   );
-  return { paymentHash, origin, invoice, txnId: terms.txnId, expiresAt, paidAt: null };
+  return { paymentHash, invoice, txnId: terms.txnId, expiresAt, paidAt: null };
 }
 
 /** Makes the keys of the two nodes: the service's own and the one outside. */
@@ -77,7 +76,7 @@ export function isLocalNode(store: Store, nodeId: string): boolean {
 export function findInvoice(store: Store, paymentHash: string): KnownInvoice | undefined {
   return store.one(
     invoiceRow,
-    `SELECT payment_hash AS paymentHash, origin, invoice, txn_id AS txnId, expires_at AS expiresAt, paid_at AS paidAt
+    `SELECT payment_hash AS paymentHash, invoice, txn_id AS txnId, expires_at AS expiresAt, paid_at AS paidAt
      FROM invoice WHERE payment_hash = ?`, paymentHash,
   );
 }

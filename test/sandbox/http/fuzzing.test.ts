@@ -6,7 +6,9 @@ import { endpoints } from '../../../src/sandbox/endpoints/endpoints.js';
 import { maxBodyLength } from '../../../src/sandbox/unspecified.js';
 import { dueActions } from '../../../src/sandbox/kinds/index.js';
 import { openService, type Service } from '../../../src/sandbox/service.js';
-import { webRoutes } from '../../../src/sandbox/web/routes.js';
+import { openApiRoute } from '../../../src/sandbox/openapi/document.js';
+import { lnurlRoutes } from '../../../src/sandbox/web/lnurl-pay.js';
+import { pageRoutes } from '../../../src/sandbox/web/payment-page.js';
 import { openApiCheck, type Check } from '../../support/openapi.js';
 import { clientOf, lightningReceive, lightningSend, swap, type Client } from '../support.js';
 
@@ -32,7 +34,7 @@ afterAll(() => service.close());
 
 /** The button of the payment page is there to move money. */
 const isPayNow = ({ path }: { path: string }): boolean => path.endsWith('/pay');
-const served = [...endpoints({ allowSignatureReuse: false }), ...webRoutes()];
+const served = [...endpoints({ allowSignatureReuse: false }), openApiRoute, ...pageRoutes, ...lnurlRoutes];
 const paths = served.filter((route) => !isPayNow(route)).map(({ path }) => path);
 
 interface Sent {

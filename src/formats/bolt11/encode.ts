@@ -1,15 +1,7 @@
 // Writes and signs BOLT11 Lightning invoices.
 import { bech32, hex } from '@scure/base';
-import { parseBitcoinAddress } from '../address/bitcoin-address.js';
 import { defaultCltvExpiry } from './decode.js';
-import {
-  joinField,
-  wordsOfFeatures,
-  wordsOfNumber,
-  wordsOfRoute,
-  type FieldLetter,
-  type RouteHop,
-} from './fields.js';
+import { joinField, wordsOfNumber } from './fields.js';
 import { sealInvoice } from './signature.js';
 import { Failure } from '../failure.js';
 import { networks, type BitcoinNetwork } from '../address/network.js';
@@ -27,16 +19,10 @@ export interface InvoiceFields {
   readonly timestamp: number;
   /** Absent means an hour. */
   readonly expiry?: number | undefined;
-  /** Absent means 18. */
-  readonly minFinalCltvExpiry?: number | undefined;
-  /** Absent means 8 and 14: variable-length onion and payment secret, both required. */
-  readonly features?: readonly number[] | undefined;
-  readonly routeHints?: ReadonlyArray<readonly RouteHop[]> | undefined;
-  readonly fallbackAddress?: string | null | undefined;
-  readonly metadata?: string | null | undefined;
 }
 
-const standardFeatures = [8, 14];
+/** Bits 8 and 14: variable-length onion and payment secret, both required. */
+const featureWords = [16, 8, 0];
 
 /**
  * Writes the invoice and signs it with the 32-byte node key.
@@ -66,18 +52,13 @@ function amountText(msat: bigint | null): string {
 }
 
 function taggedFields(fields: InvoiceFields): number[] {
-  const { expiry, fallbackAddress, metadata } = fields;
-  const optional = (letter: FieldLetter, words: number[] | null): number[] => words ? joinField(letter, words) : [];
   return [
     ...joinField('p', wordsOfHex(fields.paymentHash, 32)),
     ...joinField('s', wordsOfHex(fields.paymentSecret, 32)),
     ...describingField(fields),
-    ...optional('m', typeof metadata === 'string' ? bech32.toWords(hex.decode(metadata)) : null),
-    ...optional('x', expiry === undefined ? null : wordsOfNumber(expiry)),
-    ...joinField('c', wordsOfNumber(fields.minFinalCltvExpiry ?? defaultCltvExpiry)),
-    ...optional('f', fallbackAddress ? wordsOfAddress(fallbackAddress) : null),
-    ...(fields.routeHints ?? []).flatMap((hops) => joinField('r', wordsOfRoute(hops))),
-    ...featureField(fields.features ?? standardFeatures),
+    ...(fields.expiry === undefined ? [] : joinField('x', wordsOfNumber(fields.expiry))),
+    ...joinField('c', wordsOfNumber(defaultCltvExpiry)),
+    ...joinField('9', featureWords),
   ];
 }
 
@@ -91,18 +72,8 @@ function describingField({ description, descriptionHash }: InvoiceFields): numbe
   throw new Failure('usage', 'An invoice needs either a description or the hash of one.');
 }
 
-function featureField(bits: readonly number[]): number[] {
-  return bits.length === 0 ? [] : joinField('9', wordsOfFeatures(bits));
-}
-
 function wordsOfHex(text: string, length: number): number[] {
   const bytes = hex.decode(text);
   if (bytes.length !== length) throw new Failure('usage', `A hash or secret of an invoice has ${length} bytes.`);
   return bech32.toWords(bytes);
-}
-
-function wordsOfAddress(text: string): number[] {
-  const { type, witnessVersion, program } = parseBitcoinAddress(text);
-  const version = witnessVersion ?? (type === 'p2pkh' ? 17 : 18);
-  return [version, ...bech32.toWords(hex.decode(program))];
 }

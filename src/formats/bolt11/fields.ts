@@ -106,14 +106,6 @@ export function readFeatures(words: readonly number[]): number[] {
   return bits;
 }
 
-export function wordsOfFeatures(bits: readonly number[]): number[] {
-  const length = bits.length === 0 ? 0 : Math.floor(Math.max(...bits) / 5) + 1;
-  return Array.from({ length }, (_, i) => {
-    const group = length - 1 - i;
-    return bits.filter((bit) => Math.floor(bit / 5) === group).reduce((word, bit) => word | (1 << (bit % 5)), 0);
-  });
-}
-
 export function readRoute(words: readonly number[]): RouteHop[] {
   const bytes = bytesOf(words);
   if (bytes.length === 0 || bytes.length % hopBytes !== 0) throw invalidInvoice('a route hint in it is cut short');
@@ -129,19 +121,4 @@ export function readRoute(words: readonly number[]): RouteHop[] {
       cltvExpiryDelta: view.getUint16(at + 49),
     };
   });
-}
-
-export function wordsOfRoute(hops: readonly RouteHop[]): number[] {
-  const bytes = new Uint8Array(hops.length * hopBytes);
-  const view = new DataView(bytes.buffer);
-  hops.forEach((hop, i) => {
-    const at = i * hopBytes;
-    const [block = 0n, transaction = 0n, output = 0n] = hop.shortChannelId.split('x').map(BigInt);
-    bytes.set(hex.decode(hop.pubkey), at);
-    view.setBigUint64(at + 33, (block << 40n) | (transaction << 16n) | output);
-    view.setUint32(at + 41, hop.feeBaseMsat);
-    view.setUint32(at + 45, hop.feeProportionalMillionths);
-    view.setUint16(at + 49, hop.cltvExpiryDelta);
-  });
-  return bech32.toWords(bytes);
 }

@@ -79,12 +79,7 @@ export function sealInvoice(prefix: string, words: readonly number[], privateKey
 
 /** Prefix as text, then the words packed into bytes, the last one filled up with zero bits. */
 function signedBytes(prefix: string, words: readonly number[]): Uint8Array {
-  const packed = new Uint8Array(Math.ceil((words.length * 5) / 8));
-  words.forEach((word, i) => {
-    const [byte, bit] = [(i * 5) >> 3, (i * 5) & 7];
-    const shifted = word << (11 - bit);
-    packed[byte] = (packed[byte] ?? 0) | (shifted >> 8);
-    if (bit > 3) packed[byte + 1] = shifted & 0xff;
-  });
-  return Uint8Array.of(...Buffer.from(prefix, 'utf8'), ...packed);
+  const length = Math.ceil((words.length * 5) / 8);
+  const filled = Array.from({ length: Math.ceil((length * 8) / 5) }, (_, at) => words[at] ?? 0);
+  return Uint8Array.of(...Buffer.from(prefix, 'utf8'), ...bech32.fromWords(filled));
 }

@@ -5,10 +5,12 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
-import { joinField, wordsOfFeatures, wordsOfNumber, type FieldLetter } from '../../../src/formats/bolt11/fields.js';
+import { joinField, wordsOfNumber, type FieldLetter } from '../../../src/formats/bolt11/fields.js';
 import { sealInvoice } from '../../../src/formats/bolt11/signature.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
+import { encodeBase58Address, encodeSegwitAddress } from '../../../src/formats/address/bitcoin-address.js';
+import { signed as signedWith, wordsOfAddress, wordsOfFeatures, wordsOfRoute } from './support.js';
 
 const optionalText = v.optional(v.string());
 const optionalNumber = v.optional(v.number());
@@ -51,11 +53,34 @@ const required: Array<[FieldLetter, number[]]> = [
 ];
 const without = (letter: FieldLetter): typeof required => required.filter(([other]) => other !== letter);
 
-/** An invoice that is signed properly, whatever its fields say. */
-function signed(fields: ReadonlyArray<readonly [FieldLetter, readonly number[]]>, prefix = 'lnbc'): string {
-  const tagged = fields.flatMap(([letter, words]) => joinField(letter, words));
-  return sealInvoice(prefix, [...wordsOfNumber(1_700_000_000, 7), ...tagged], privateKey);
-}
+const signed = (fields: typeof required, prefix?: string): string => signedWith(fields, privateKey, prefix);
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const hexBytes = (length: number) => bytes(length).map(hex.encode);
+
+const routeHop = fc.record({
+  pubkey: hexBytes(33),
+  shortChannelId: fc
+    .tuple(fc.nat(0xffffff), fc.nat(0xffffff), fc.nat(0xffff))
+    .map(([block, transaction, output]) => `${block}x${transaction}x${output}`),
+  feeBaseMsat: fc.nat(0xffffffff),
+  feeProportionalMillionths: fc.nat(0xffffffff),
+  cltvExpiryDelta: fc.nat(0xffff),
+});
+
+const fallback = fc.oneof(
+  bytes(20).map((hash) => encodeBase58Address('mainnet', 'p2pkh', hash)),
+  bytes(20).map((hash) => encodeBase58Address('mainnet', 'p2sh', hash)),
+  fc.constantFrom(20, 32).chain(bytes).map((program) => encodeSegwitAddress('mainnet', 0, program)),
+  bytes(32).map((program) => encodeSegwitAddress('mainnet', 1, program)),
+);
+const rare = fc.record({
+  minFinalCltvExpiry: fc.nat(5000),
+  features: fc.uniqueArray(fc.constantFrom(8, 9, 17, 24, 25, 48, 49, 99, 201)).map((bits) => [14, ...bits].toSorted((a, b) => a - b)),
+  routeHints: fc.array(fc.array(routeHop, { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
+  fallbackAddress: fc.option(fallback),
+  metadata: fc.option(fc.nat(40).chain(hexBytes)),
+});
 
 /** The same invoice in the second form that its signature has: n - S, the other parity. */
 function withHighS(invoice: string): string {
@@ -225,6 +250,21 @@ describe('decodeInvoice', () => {
 });
 
 describe('the fields of an invoice', () => {
+  test('are read as they were written, the rare ones too', () => {
+    fc.assert(fc.property(rare, (fields) => {
+      const { minFinalCltvExpiry, features, routeHints, fallbackAddress, metadata } = fields;
+      const invoice = signed([
+        ...without('9'),
+        ['c', wordsOfNumber(minFinalCltvExpiry)],
+        ['9', wordsOfFeatures(features)],
+        ...routeHints.map((hops): [FieldLetter, number[]] => ['r', wordsOfRoute(hops)]),
+        ...(fallbackAddress === null ? [] : [['f', wordsOfAddress(fallbackAddress)] satisfies [FieldLetter, number[]]]),
+        ...(metadata === null ? [] : [['m', bech32.toWords(hex.decode(metadata))] satisfies [FieldLetter, number[]]]),
+      ]);
+      expect(decodeInvoice(invoice)).toMatchObject(fields);
+    }), { numRuns: 100 });
+  });
+
   const bad: Array<[string, Array<[FieldLetter, number[]]>, string]> = [
     ['no payment hash', without('p'), 'it has no payment hash'],
     ['a payment hash of another length only', [['p', hash.slice(1)], ...without('p')], 'it has no payment hash'],

@@ -3,37 +3,16 @@ import { getPublicKey } from '@noble/secp256k1';
 import { hex } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeBase58Address, encodeSegwitAddress } from '../../../src/formats/address/bitcoin-address.js';
 import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
-import { encodeInvoice, type InvoiceFields } from '../../../src/formats/bolt11/encode.js';
+import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 import { refusal } from '../support.js';
 
 const privateKey = new Uint8Array(32).fill(1);
 const hexBytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(hex.encode);
-const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
-
-const routeHop = fc.record({
-  pubkey: hexBytes(33),
-  shortChannelId: fc
-    .tuple(fc.nat(0xffffff), fc.nat(0xffffff), fc.nat(0xffff))
-    .map(([block, transaction, output]) => `${block}x${transaction}x${output}`),
-  feeBaseMsat: fc.nat(0xffffffff),
-  feeProportionalMillionths: fc.nat(0xffffffff),
-  cltvExpiryDelta: fc.nat(0xffff),
-});
-
-const networks = ['mainnet', 'testnet', 'signet', 'regtest'] as const;
-const fallback = (network: InvoiceFields['network']) => fc.oneof(
-  fc.constant(null),
-  bytes(20).map((hash) => encodeBase58Address(network, 'p2pkh', hash)),
-  bytes(20).map((hash) => encodeBase58Address(network, 'p2sh', hash)),
-  fc.constantFrom(20, 32).chain(bytes).map((program) => encodeSegwitAddress(network, 0, program)),
-  bytes(32).map((program) => encodeSegwitAddress(network, 1, program)),
-);
 const description = fc.string({ unit: 'grapheme', maxLength: 120 }).filter((text) => Buffer.byteLength(text) <= 639);
 
-const anyFields = fc.constantFrom(...networks).chain((network) => fc.record({
-  network: fc.constant(network),
+const anyFields = fc.record({
+  network: fc.constantFrom('mainnet', 'testnet', 'signet', 'regtest'),
   amountMsat: fc.oneof(fc.constant(null), fc.bigInt(1n, 2_100_000_000_000_000_000n)),
   paymentHash: hexBytes(32),
   paymentSecret: hexBytes(32),
@@ -43,16 +22,10 @@ const anyFields = fc.constantFrom(...networks).chain((network) => fc.record({
   ),
   timestamp: fc.nat(2 ** 35 - 1),
   expiry: fc.nat(2 ** 40),
-  minFinalCltvExpiry: fc.nat(5000),
-  features: fc.uniqueArray(fc.constantFrom(8, 9, 17, 24, 25, 48, 49, 99, 201)).map((bits) => ascending([14, ...bits])),
-  routeHints: fc.array(fc.array(routeHop, { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
-  fallbackAddress: fallback(network),
-  metadata: fc.oneof(fc.constant(null), fc.nat(40).chain(hexBytes)),
-}));
+});
 
-function ascending(bits: number[]): number[] {
-  return bits.toSorted((a, b) => a - b);
-}
+/** What is not said of an invoice. */
+const standard = { minFinalCltvExpiry: 18, features: [8, 14], routeHints: [], fallbackAddress: null, metadata: null };
 
 const plain = {
   network: 'mainnet', paymentHash: '01'.repeat(32), paymentSecret: '02'.repeat(32), description: 'tea', timestamp: 1,
@@ -65,6 +38,7 @@ describe('encodeInvoice', () => {
       const invoice = encodeInvoice(fields, privateKey);
       expect(decodeInvoice(invoice)).toEqual({
         ...fields,
+        ...standard,
         invoice,
         payee: hex.encode(getPublicKey(privateKey)),
         expiresAt: (fields.timestamp + fields.expiry) * 1000,
@@ -76,7 +50,7 @@ describe('encodeInvoice', () => {
 
   test('means an hour, 18 blocks and a required payment secret where nothing is said', () => {
     expect(decodeInvoice(encodeInvoice(plain, privateKey))).toMatchObject({
-      amountMsat: null, expiry: 3600, minFinalCltvExpiry: 18, features: [8, 14], routeHints: [], fallbackAddress: null,
+      ...standard, amountMsat: null, expiry: 3600,
     });
   });
 

@@ -1,6 +1,6 @@
 // The documents: every link and every file that they name is there, and what is written from the code is up to date.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { moves } from '../src/store/journal/steps.js';
 import { machine } from '../src/wallet/payment/machine.js';
@@ -29,8 +29,16 @@ function brokenLinks(document: string): string[] {
 /** Files of the source and the tests that a text names, in full or within a room named before. */
 function missingFiles(document: string): string[] {
   const named = [...textOf(document).matchAll(/`((?:src|test|build|bench|docs|examples|completions|man)\/[\w./-]*)`/g)].map(([, path = '']) => path);
-  return named.filter((path) => !/NAME|ROOM/.test(path) && !existsSync(join(root, path)));
+  const alone = [...textOf(document).matchAll(/`([\w-]+\.m?ts)`/g)].map(([, name = '']) => name);
+  return [
+    ...named.filter((path) => !/NAME|ROOM/.test(path) && !existsSync(join(root, path))),
+    ...alone.filter((name) => !names.has(name)),
+  ];
 }
+
+/** Of every file of the source and the tests, without its folder. */
+const names = new Set(['src', 'test'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => basename(path))));
 
 describe.each(documents)('%s', (document) => {
   test('links to what is there', () => expect(brokenLinks(document)).toEqual([]));

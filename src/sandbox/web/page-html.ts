@@ -31,14 +31,15 @@ export interface PaymentPage extends PageState {
 /** Light modules around the code, as the standard asks. */
 const qrBorder = 4;
 
-const messages: Readonly<Record<Phase, readonly [title: string, text: string]>> = {
-  unopened: ['Not open yet', 'This request waits to be confirmed. The page goes on by itself.'],
-  waiting: ['Waiting for the payment', 'Scan the code with a wallet, or copy it.'],
-  seen: ['Payment seen', 'It waits for confirmations on the blockchain. Nothing more is to be done.'],
-  paid: ['Paid', 'The payment has arrived. You can close this page.'],
-  expired: ['Expired', 'This request can no longer be paid. Ask for a new one.'],
-  closed: ['Closed', 'This request was closed. Please do not pay it.'],
-};
+/** All are in the page; the style shows the one of the present phase. */
+const messages: readonly (readonly [phase: Phase, title: string, text: string])[] = [
+  ['unopened', 'Not open yet', 'This request waits to be confirmed. The page goes on by itself.'],
+  ['waiting', 'Waiting for the payment', 'Scan the code with a wallet, or copy it.'],
+  ['seen', 'Payment seen', 'It waits for confirmations on the blockchain. Nothing more is to be done.'],
+  ['paid', 'Paid', 'The payment has arrived. You can close this page.'],
+  ['expired', 'Expired', 'This request can no longer be paid. Ask for a new one.'],
+  ['closed', 'Closed', 'This request was closed. Please do not pay it.'],
+];
 
 export function paymentPage(page: PaymentPage): Outgoing {
   const { phase, expiresAt, now, frozen, payee, ccy, amount, request } = page;
@@ -53,7 +54,7 @@ export function paymentPage(page: PaymentPage): Outgoing {
   </header>
   ${request === undefined ? '' : requestPart(page, request)}
   <section class="status" role="status" aria-live="polite">
-    ${phaseNames.map(statusPart).join('\n    ')}
+    ${messages.map(statusPart).join('\n    ')}
     <p class="offline" hidden>No connection to the service. Trying again.</p>
   </section>
   <div class="countdown" role="timer" aria-label="Time left to pay">
@@ -79,11 +80,7 @@ function requestPart({ method }: PaymentPage, { uri, shown }: { uri: string; sho
   </section>`;
 }
 
-const phaseNames: readonly Phase[] = ['unopened', 'waiting', 'seen', 'paid', 'expired', 'closed'];
-
-/** All are in the page; the style shows the one of the present phase. */
-function statusPart(phase: Phase): string {
-  const [title, text] = messages[phase];
+function statusPart([phase, title, text]: (typeof messages)[number]): string {
   const mark = phase === 'paid' ? tick : '';
   return `<div class="is-${phase}">${mark}<h2>${title}</h2><p>${text}</p></div>`;
 }

@@ -2,7 +2,7 @@
 import Database from 'libsql';
 import * as v from 'valibot';
 import { openDisk, type Disk } from './disk.js';
-import { busyRetries, groupCommit, isBusy } from './group-commit.js';
+import { groupCommit } from './group-commit.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
 
 export type Value = string | number | null;
@@ -44,8 +44,9 @@ export interface StoreOptions {
   readonly disk?: Disk | undefined;
 }
 
-/** One wait for another process inside SQLite, kept short because it stops this process. */
+/** One wait for another process inside SQLite, kept short because it stops this process, and the one before anything else is done. */
 const busyTimeoutMs = 500;
+const openingTimeoutMs = 30_000;
 
 /** Opens the database, with its tables in order. Several processes may have the same file open. */
 export function openStore(options: StoreOptions): Store {
@@ -127,7 +128,7 @@ function leaveOneFile(db: Database.Database): void {
 function openDatabase({ file, openFile }: StoreOptions): Database.Database {
   const db = file === ':memory:' ? inMemory() : openFile?.(sandboxFileIn(file));
   if (db === undefined) throw new Error('A file of the sandbox needs something that opens it.');
-  db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
+  db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
   // Rows lie scattered by their random ids: in a cache of the usual 2 MB most pages would be read over and over.
   db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000');
   return db;
@@ -142,25 +143,13 @@ function inMemory(): Database.Database {
 /** Runs the step while no other process writes, all of it or nothing; the database is closed when it fails. */
 function alone(db: Database.Database, step: () => void): void {
   try {
-    patiently(() => db.exec('BEGIN IMMEDIATE'));
+    db.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}; BEGIN IMMEDIATE`);
     step();
-    db.exec('COMMIT');
+    db.exec(`COMMIT; PRAGMA busy_timeout = ${busyTimeoutMs}`);
   } catch (error) {
     // What goes wrong with the disk ends the transaction by itself.
     if (db.inTransaction) db.exec('ROLLBACK');
     db.close();
     throw error;
-  }
-}
-
-/** Opening happens once and synchronously, so it may wait for another process by simply trying again. */
-function patiently(step: () => void): void {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return step();
-    } catch (error) {
-      if (!isBusy(error) || tries >= busyRetries) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-    }
   }
 }

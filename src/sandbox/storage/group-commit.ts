@@ -23,7 +23,7 @@ interface Done {
 }
 
 /** How often a group waits for another process's transaction before it gives up. */
-export const busyRetries = 60;
+const busyRetries = 60;
 
 /** Collects the jobs that arrive within one turn of the event loop and commits them together. */
 export function groupCommit(transactions: Transactions) {
@@ -109,6 +109,6 @@ export function groupCommit(transactions: Transactions) {
   };
 }
 
-export function isBusy(error: unknown): boolean {
+function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }

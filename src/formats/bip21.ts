@@ -58,11 +58,8 @@ export function parseBip21(uri: string): Bip21 {
 }
 
 /** Writes a `bitcoin:` URI; the amount in BTC. */
-export function formatBip21({ address, amount, label, message, lightning }: Partial<Bip21>): string {
-  const parameters = Object.entries({ amount: amount && fixed(amount), label, message, lightning })
-    .flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]));
-  return `bitcoin:${address ?? ''}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
-}
+export const formatBip21 = (address: string, amount?: Big): string =>
+  `bitcoin:${address}${amount === undefined ? '' : `?amount=${fixed(amount)}`}`;
 
 function readParameter(part: string): Parameter {
   const equals = part.indexOf('=');

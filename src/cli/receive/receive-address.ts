@@ -100,7 +100,7 @@ const chainQuestion: { message: string; flag: string; choices: Choice<Chain>[] }
 async function bitcoinDeposit({ ownClient, settings }: Needs<'ownClient' | 'settings'>): Promise<CheckedDeposit> {
   const answer = await (await ownClient()).bitcoinAddress();
   const address = checkedBitcoinDeposit(answer, settings.network);
-  return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21({ address }) } };
+  return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21(address) } };
 }
 
 async function usdtDeposit(named: Chain | undefined, context: Needs<'ownClient'>): Promise<CheckedDeposit> {

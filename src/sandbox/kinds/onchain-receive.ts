@@ -38,7 +38,7 @@ export const onchainReceive: Kind = {
     const reqDetails = {
       address,
       amount: txn.charge,
-      invoice: formatBip21({ address, amount: txn.charge }),
+      invoice: formatBip21(address, txn.charge),
       invoicePageUrl: `/pay/${txn.id}`,
       expiredAt: new Date(expiresAt).toISOString(),
     };

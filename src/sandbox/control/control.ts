@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
 import { advanceClock, freezeClock, readClock, thawClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
-import { countDeliveries } from '../deliveries/deliveries.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
 import { control, idParam, readBody, wholeNumber, type Call, type Route } from '../http/routing.js';
 import { createInvoice } from '../world/lightning.js';
@@ -12,9 +11,9 @@ import { mine } from '../kinds/mining.js';
 import { payFromOutside } from './outside.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { clearLog, readLog } from '../http/request-log.js';
+import type { Store } from '../storage/database.js';
 import { carryOut, type DueAction } from '../world/schedule.js';
 import { fund, issueCredentials, reset, seeds } from './seed.js';
-import { countByState } from '../service/transactions.js';
 import { readAutoPay, requireSetting, writeAutoPay } from '../storage/settings.js';
 import { durations } from '../unspecified.js';
 import { currency, duration, number, readAmount } from '../wire/values.js';
@@ -121,11 +120,16 @@ function status(ctx: Context, machine: number): unknown {
       parentAccountId: parentId,
       wallets: walletsOf(store, id).map(({ ccy, amount, availableBalance }) => ({ ccy, amount, availableBalance })),
     })),
-    transactions: countByState(store),
+    transactions: counts(store, 'SELECT state AS value, count(*) AS count FROM txn GROUP BY state'),
     faults: listFaults(store).filter(({ spent }) => !spent).length,
-    deliveries: countDeliveries(store),
+    deliveries: counts(store, 'SELECT status AS value, count(*) AS count FROM delivery GROUP BY status'),
     due: store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
   };
+}
+
+function counts(store: Store, sql: string): Record<string, number> {
+  const rows = store.all(v.object({ value: v.string(), count: v.number() }), sql);
+  return Object.fromEntries(rows.map(({ value, count }) => [value, count]));
 }
 
 function fundWallet({ ctx, incoming }: Call): unknown {

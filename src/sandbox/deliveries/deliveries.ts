@@ -194,12 +194,3 @@ function withAttempts(store: Store, row: v.InferOutput<typeof deliveryRow>): Del
   );
   return { ...delivery, nextAttemptAt: isOpen ? dueAt : null, attempts };
 }
-
-/** How many deliveries there are of each status; those without any are left out. */
-export function countDeliveries(store: Store): Record<string, number> {
-  const counts = store.all(
-    v.object({ status: v.picklist(statuses), count: v.number() }),
-    'SELECT status, count(*) AS count FROM delivery GROUP BY status',
-  );
-  return Object.fromEntries(counts.map(({ status, count }) => [status, count]));
-}

@@ -154,13 +154,6 @@ export function selectPage(
   return readPast(ctx, lag, row, sql, [...values, limit, skipped]);
 }
 
-/** How many transactions of all accounts are in each state. */
-export function countByState(store: Store): Record<string, number> {
-  const shape = v.object({ state: v.string(), count: v.number() });
-  const counts = store.all(shape, 'SELECT state, count(*) AS count FROM txn GROUP BY state');
-  return Object.fromEntries(counts.map(({ state, count }) => [state, count]));
-}
-
 export function extRefIdExists(store: Store, accountId: string, extRefId: string): boolean {
   const sql = 'SELECT id FROM txn WHERE account_id = ? AND ext_ref_id = ?';
   return store.one(v.object({ id: v.string() }), sql, accountId, extRefId) !== undefined;

@@ -1,6 +1,6 @@
 // One JSON document on disk: owner-readable, written atomically by conf, changed by one process at a time, and validated
 // each time it is read. What a newer program wrote and this one does not know stays in it.
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -41,6 +41,8 @@ export function openDocument<S extends DocumentSchema>(
           const raw = rawOf(path);
           const before = parse(raw);
           const after = change(before);
+          // Left by a process that died while it wrote: what stands in it may be a secret.
+          for (const left of readdirSync(folder)) if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
           const file = new Conf({ cwd: folder, configName: name, configFileMode: 0o600, accessPropertiesByDotNotation: false });
           file.store = withUnknownKept(raw, before, after);
           // The umask may have taken more away than others' rights.

@@ -1,6 +1,6 @@
 // Settings: changed by one process at a time, with what a newer program wrote left in them.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -80,6 +80,14 @@ describe('settings', () => {
     const names = ['shared', 'shared/config.json', 'shared/settings.lock', 'new', 'new/config.json'];
     const modes = names.map((name) => (statSync(join(home, name)).mode & 0o7777).toString(8));
     expect(modes).toEqual(['1777', '600', '600', '700', '600']);
+  });
+
+  test('take away what a process left behind that died while it wrote them', async () => {
+    const { home } = homeWith(written);
+    const left = join(home, 'config.json.tmp-52976614');
+    writeFileSync(left, 'a secret');
+    await openConfig(home).update((before) => before);
+    expect(existsSync(left)).toBe(false);
   });
 
   test('can be changed after a process died in the middle of a change', async () => {

@@ -22,10 +22,22 @@ if (major < 20 || (major === 20 && minor < 19)) {
 } else if (others.length === 0 && ['--help', '-h'].includes(only) && isPrinted(join(__dirname, '../dist/help.txt'))) {
   // The same page as the program draws where no screen is.
 } else if (only === '__complete') {
+  nameHome();
   const { answer } = require('../dist/complete.cjs');
   writeSync(1, answer(others, require('../dist/pages.json'), process.env, require));
 } else {
+  nameHome();
   require('./load.js').load(join(__dirname, '../dist/main.cjs'));
+}
+
+/** For a user that the system has no entry of, as in a container, libraries that ask for a home would end the program. */
+function nameHome() {
+  if (process.env.HOME !== undefined) return;
+  try {
+    require('node:os').homedir();
+  } catch {
+    process.env.HOME = '';
+  }
 }
 
 /** A page goes out whole or, where nobody takes it at once, not at all: it is shorter than what a pipe takes in one piece. */

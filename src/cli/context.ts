@@ -106,29 +106,23 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const { env } = proc;
   const closers: (() => void | Promise<void>)[] = [];
   const owner = lazily(() => ownerOf(proc.pid, proc.newId()));
-  const home = findHome(env);
-  const config = openConfig(home.config);
-  const terminal = openTerminal({
-    stdin: proc.stdin,
-    stdout: proc.stdout,
-    stderr: proc.stderr,
-    env,
-    flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
-  });
+  const home = lazily(() => findHome(env));
+  const config = lazily(() => openConfig(home().config));
+  const terminal = openTerminal({ ...proc, flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json } });
   const settings = lazily(() => {
     if (globals.sandbox && globals.baseUrl !== undefined) {
       throw new Failure('usage', '--sandbox and --base-url name two services. Give one of them.');
     }
-    return resolveSettings(globals, env, config.read(), line.createsProfile);
+    return resolveSettings(globals, env, config().read(), line.createsProfile);
   });
   const out = createOutput(terminal, { ...globals, format: globals.output });
   const reports = clientReports(out, proc.now);
   closers.push(reports.close);
-  const secrets = lazily(() => openSecrets(home, systemKeyring));
+  const secrets = lazily(() => openSecrets(home(), systemKeyring));
 
   const embedded = lazily(async () => {
     const { openEmbedded } = await import('./sandbox/embedded.js');
-    const service = await openEmbedded(home, settings().maker, env);
+    const service = await openEmbedded(home(), settings().maker, env);
     closers.push(() => service.close());
     return service;
   });
@@ -165,7 +159,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     const { baseUrl, apiKey } = settings();
     return baseUrl === undefined || apiKey === undefined
       ? undefined
-      : openTokens(home.config, credentialName(baseUrl, apiKey));
+      : openTokens(home().config, credentialName(baseUrl, apiKey));
   });
 
   const client = lazily(async () => {
@@ -174,7 +168,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       return clientOf(settings().baseUrl ?? '', credentials, own);
     }
     const { baseUrl, credentials } = await findCredentials(settings(), secrets());
-    return clientOf(baseUrl, credentials, tokens() ?? openTokens(home.config, baseUrl));
+    return clientOf(baseUrl, credentials, tokens() ?? openTokens(home().config, baseUrl));
   });
 
   const ownClient = lazily(async () => {
@@ -186,7 +180,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
   const profile = (): Profile => settings().profile;
   const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
-  const stores = lazily(() => openStores({ home, config, profile, secrets, env, now: proc.now, owner, onClose }));
+  const stores = lazily(() => openStores({ home: home(), config: config(), profile, secrets, env, now: proc.now, owner, onClose }));
 
   return {
     ...proc,
@@ -196,8 +190,12 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     out,
     ask: createAsk(terminal, { yes: globals.yes, signal: proc.signal }),
     live: createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every }),
-    home,
-    config,
+    get home() {
+      return home();
+    },
+    get config() {
+      return config();
+    },
     get secrets() {
       return secrets();
     },

@@ -107,6 +107,14 @@ describe('a home', () => {
     expect(findHome({ SVCPAY_HOME: 'here' }).data).toBe('here');
   });
 
+  test.skipIf(process.getuid?.() !== 0)('is enough for a user of whom the system knows nothing, and is asked for otherwise', () => {
+    const { home } = homeWith();
+    chmodSync(home, 0o777);
+    const run = (env: NodeJS.ProcessEnv) => spawnSync(process.execPath, [program, 'config', 'set', 'network', 'any'], { env, uid: 12_345, encoding: 'utf8' });
+    expect(run({ SVCPAY_HOME: home }).status).toBe(0);
+    expect(run({})).toMatchObject({ status: 2, stderr: expect.stringContaining('Set HOME, or SVCPAY_HOME') });
+  });
+
   test.skipIf(process.platform !== 'linux')('where no folder can be made is refused, with those above it', () => {
     expect(() => openFolder('/proc/none/svcpay')).toThrow('the folder /proc/none/svcpay cannot be written');
   });

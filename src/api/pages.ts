@@ -27,10 +27,10 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
 
 /**
  * Yields each row once, in pages: what is created meanwhile pushes others onto the next page, where they are passed over. The rows
- * are counted, and the next page is asked for until one is empty, whatever the service says of limit and total. While a page
- * is used, the next ones are on their way; one that was read before something was created that an earlier page shows already
+ * are counted, and the next page is asked for until one is empty, or two in a row bring nothing new, whatever the service says of
+ * limit and total. While a page is used, the next ones are on their way; one that was read before something was created that an earlier page shows already
  * is read again, or it would miss what was pushed on.
- * Throws Failure `unexpected` when the service gives the same page again and more rows are to come.
+ * Throws Failure `temporary` when the service gives the same page again and more rows are to come.
  */
 export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {
   const { fetch, idOf, from = { page: 1, size: pageSize } } = source;
@@ -60,8 +60,8 @@ export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readon
     received += rows.length;
     counted += fresh.length;
     repeated = fresh.length === 0 ? repeated + 1 : 0;
-    if (repeated > 0 && (total === undefined || counted >= total)) return;
-    if (repeated > 1) throw goingRound(counted, total);
+    if (repeated > 1 && total !== undefined && counted < total) throw goingRound(counted, total);
+    if (repeated > 1) return;
     const left = Math.max(1, Math.ceil(((total ?? 0) - received) / rows.length));
     while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
@@ -71,5 +71,5 @@ export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readon
   }
 }
 
-const goingRound = (counted: number, total: number | undefined): Failure =>
+const goingRound = (counted: number, total: number): Failure =>
   new Failure('temporary', `The list is not whole: the service gives the same page again after ${counted} of ${total} rows.`);

@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { toJson } from '../../terminal/rows/json.js';
 
 /**
- * Yields each item once, see {@link eachRow}. Throws Failure: `usage` for what is no list, `unexpected` when the pages do
+ * Yields each item once, see {@link eachRow}. Throws Failure: `usage` for what is no list, `temporary` when the pages do
  * not go on.
  *
  * @param get the JSON that a path is answered with

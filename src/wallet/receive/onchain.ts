@@ -3,7 +3,7 @@ import type Big from 'big.js';
 import { decimal, instant } from '../../api/reading/readers.js';
 import type { BitcoinAddress as DepositAddress, Transaction, UsdtAddress, UsdtChain } from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
-import { parseBip21 } from '../../formats/bip21.js';
+import { formatBip21, parseBip21 } from '../../formats/bip21.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import { parseEvmAddress } from '../../formats/address/evm-address.js';
 import { Failure } from '../../formats/failure.js';
@@ -13,7 +13,7 @@ import { isOnNetwork } from '../plan/network.js';
 
 export interface OnchainRequest {
   readonly address: string;
-  /** BIP21: the same address and the same amount, and no other way to pay. */
+  /** BIP21: the same address and the same amount, and no other way to pay. Made here where the service names none. */
   readonly uri: string;
   /** Epoch ms by the service's clock. */
   readonly expiresAt: number | undefined;
@@ -26,10 +26,12 @@ export interface OnchainRequest {
  * @param now epoch ms by the service's clock
  */
 export function checkedOnchainRequest(txn: Transaction, asked: Money, network: Network, now: number): OnchainRequest {
-  const { address: given, amount, invoice: uri, expiredAt } = txn.sourceReq.reqDetails ?? {};
+  const { address: given, amount, invoice, expiredAt } = txn.sourceReq.reqDetails ?? {};
   const unusable = (why: string): Failure => notUsable(why, txn.txnId);
-  if (typeof given !== 'string' || typeof uri !== 'string') throw unusable('the address or its URI is missing');
+  if (typeof given !== 'string') throw unusable('the address is missing');
   const address = checkedAddress(given, network, txn.txnId);
+  const uri = invoice ?? formatBip21(address, asked.value);
+  if (typeof uri !== 'string') throw unusable('the URI is none');
   const named = amount === undefined || amount === null ? asked.value : figure(amount);
   if (named?.eq(asked.value) !== true) throw unusable('it is for another amount');
 

@@ -39,9 +39,13 @@ describe('an address to be paid on', () => {
     expect(checkedOnchainRequest(transaction({ invoice }), asked, 'any', now)).toMatchObject({ address, uri: invoice });
   });
 
+  test.for([undefined, null])('gets a URI of its own where the service names none: %s', (invoice) => {
+    expect(checkedOnchainRequest(transaction({ invoice }), asked, 'testnet', now)).toMatchObject({ address, uri: details.invoice });
+  });
+
   test.for([
     ['no address', { address: null }, /missing/],
-    ['no URI', { invoice: undefined }, /missing/],
+    ['a URI that is no text', { invoice: {} }, /the URI is none/],
     ['a broken checksum', { address: `${address.slice(0, -1)}q` }, /checksum/],
     ['an address of another network', { address: mainnet, invoice: `bitcoin:${mainnet}?amount=0.01` }, /on mainnet/],
     ['an address that anyone can spend from', { address: unknownWitness }, /on mainnet|no meaning/],

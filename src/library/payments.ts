@@ -14,9 +14,8 @@ import { resumeAll, type Resumed } from '../wallet/payment/resume-all.js';
 import { checkNotExpired, ownAddressGuard } from '../wallet/plan/destinations.js';
 import { planSendNow } from '../wallet/plan/send.js';
 
-let named: string | undefined;
-/** Names this process in journals. */
-const ownName = (): string => (named ??= ownerOf(process.pid, randomUUID()));
+/** Names this process in journals, the same in all its threads: they are alive together. */
+const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
 /** A journal that is gone with the process, for tests: after that the service alone knows what was paid. */

@@ -52,4 +52,4 @@ export type { Resumed } from './wallet/payment/resume-all.js';
 export { WalletClient } from './library/client.js';
 export type { WalletClientOptions } from './library/client.js';
 export { parseWebhookEvent, signWebhook, verifyWebhook, webhookSignatureHeader } from './library/webhook.js';
-export type { WebhookEvent } from './library/webhook.js';
+export type { WebhookEvent } from './webhooks/events.js';

@@ -140,6 +140,18 @@ describe('parseWebhookEvent', () => {
     expect(event).toMatchObject({ txnId: 't1', extRefId: 'order-118', txnState: 'completed', further: 1 });
   });
 
+  test.for([
+    ['a time in text', '{"txnId":"t1","txnState":"COMPLETED","updatedAt":"2025-01-15T12:00:00Z"}'],
+    ['a time in seconds', '{"txnId":"t1","txnState":"completed","updatedAt":1736942400}'],
+    ['data around it', `{"data":${body}}`],
+  ])('reads %s', ([, text = '']) => {
+    expect(parseWebhookEvent(text)).toMatchObject({ txnId: 't1', txnState: 'completed', updatedAt: 1736942400000 });
+  });
+
+  test('needs no more than the transaction and its state', () => {
+    expect(parseWebhookEvent('{"txnId":"t1","txnState":"completed"}')).toEqual({ txnId: 't1', txnState: 'completed' });
+  });
+
   test.for(['', 'null', '[]', '{"txnId":"t1"}', '{"txnId":"","txnState":"completed","updatedAt":1}'])(
     'refuses %s',
     (text) => {

@@ -4,7 +4,7 @@ import type { FailureDetails, FailureKind } from '../formats/failure.js';
 import { NoAnswer, ServiceError } from './errors.js';
 import type { Effect } from './errors.js';
 import { waitAskedFor } from './patience.js';
-import { isFields, Misread, text } from './reading/readers.js';
+import { isFields, Misread, text, within, type Fields } from './reading/readers.js';
 import type { HttpResponse } from './transport.js';
 
 /** An answer whose body has been read once: `json` is its value where it is JSON. */
@@ -23,6 +23,7 @@ export interface Expectation {
 }
 
 export function readAnswer(response: HttpResponse): Answer {
+  if (response.status === 204) return { response, content: 'json', json: null };
   if (response.body.trim() === '') return { response, content: 'empty', json: undefined };
   try {
     return { response, content: 'json', json: JSON.parse(response.body.replace(/^\uFEFF/, '')) };
@@ -39,19 +40,31 @@ export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): bo
 
 /** What is read from a successful answer; throws the failure that any other answer means. */
 export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json: unknown) => T, now: number): T {
-  if (!isSuccess(answer.response) || saysError(answer.json)) throw failureOf(answer, expectation, now);
+  if (!isSuccess(answer.response) || saysError(answer)) throw failureOf(answer, expectation, now);
   if (!isReadable(answer, expectation)) throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
   try {
     return read(answer.json);
   } catch (error) {
     if (!(error instanceof Misread)) throw error;
-    if (isFields(answer.json) && typeof answer.json['error'] === 'string') throw failureOf(answer, expectation, now);
+    if (hasErrorShape(answer)) throw failureOf(answer, expectation, now);
     throw misshapen(error, expectation, requestIdOf(answer.response));
   }
 }
 
 /** A success in name only. */
-const saysError = (json: unknown): boolean => isFields(json) && /^(?:error|fail(?:ed|ure)?)$/i.test(String(json['resultStatus']));
+export const saysError = ({ json }: Answer): boolean =>
+  /^(?:error|fail(?:ed|ure)?)$/i.test(String(fieldsWithin(json, 'resultStatus')['resultStatus']));
+
+/** What an answer says of an error: its words and its code, inside `data` too. */
+const errorWithin = (json: unknown): Fields => fieldsWithin(json, 'error', 'message', 'code');
+
+const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
+  const found = within(json, ...anyOf);
+  return isFields(found) ? found : {};
+};
+
+/** The code of an error, a text or a number to services. */
+export const codeOf = ({ json }: Answer): string | undefined => text.read(errorWithin(json)['code']) || undefined;
 
 /** What an error answer means for the request that it answers: refused, or not known. */
 export function failureOf(answer: Answer, expectation: Expectation, now: number): ServiceError | NoAnswer {
@@ -75,9 +88,13 @@ function isDoubtful({ status, isOwnRefusal }: ServiceError, answer: Answer, { ef
 }
 
 /** Every shape of the specification has the text `error`. */
-const hasErrorShape = ({ json }: Answer): boolean => isFields(json) && typeof json['error'] === 'string';
+const hasErrorShape = ({ json }: Answer): boolean => typeof errorWithin(json)['error'] === 'string';
 
 const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
+
+/** The service's own: by its status, or with 200 in its detailed form, which no gateway writes. */
+const isOwn = (answer: Answer): boolean =>
+  hasErrorShape(answer) && (ownStatuses.has(answer.response.status) || (answer.response.status === 200 && saysError(answer)));
 
 /** What the caller knows of the request, for the words of its failure. */
 interface About extends Advice {
@@ -91,8 +108,8 @@ export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 export function serviceError(answer: Answer, now: number, about: About = {}): ServiceError {
   const { status } = answer.response;
   const wait = waitAskedFor(answer.response, now);
-  const body = isFields(answer.json) ? answer.json : {};
-  const code = text.read(body['code']) || undefined;
+  const body = errorWithin(answer.json);
+  const code = codeOf(answer);
   const texts = [...new Set([body['error'], body['message']])].filter((each) => typeof each === 'string' && each !== '');
   const reason = texts.length > 0 ? texts.join(': ') : contentOf(answer);
   const kind = kindOf(status, code);
@@ -102,7 +119,7 @@ export function serviceError(answer: Answer, now: number, about: About = {}): Se
     status,
     code,
     reason,
-    isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer),
+    isOwnRefusal: isOwn(answer),
     params: decoded(isFields(metadata) ? metadata['params'] : undefined),
     retryAfterMs: wait,
     requestId: requestIdOf(answer.response),

@@ -95,9 +95,11 @@ export class ServiceClient {
     return this.#service.call({ method: 'GET', path, effect: 'read', txnId }, readTransaction);
   }
 
-  /** One page of the list (endpoint 10). */
-  transactions(filter: types.TransactionFilter = {}): Promise<types.TransactionPage> {
-    return this.#read('/api/v2/transaction', readTransactionPage, filterQuery(filter, this.#options.maker));
+  /** One page of the list (endpoint 10). A page behind the last is empty, also where the service does not find it. */
+  async transactions(filter: types.TransactionFilter = {}): Promise<types.TransactionPage> {
+    const query = filterQuery(filter, this.#options.maker);
+    const page = this.#read('/api/v2/transaction', readTransactionPage, query);
+    return Number(filter.page) > 1 ? page.catch(ifMissing({ data: [] })) : page;
   }
 
   /** Every transaction of the list from `filter.page` on, each once; see {@link eachPage}. */
@@ -127,7 +129,7 @@ export class ServiceClient {
 
   /** Endpoint 12: none or one. */
   webhooks(): Promise<types.Webhook[]> {
-    return this.#read('/api/v2/webhook', read.readWebhooks);
+    return this.#read('/api/v2/webhook', read.readWebhooks).catch(ifMissing([]));
   }
 
   /** Endpoint 13. Its answer is not specified: read {@link webhooks} for what holds now. */
@@ -146,7 +148,7 @@ export class ServiceClient {
   /** Banks, then mobile wallets of a country, by its ISO alpha-2 code; none where there are no rails (endpoint 15). */
   async institutions(countryCode: string): Promise<types.Institution[]> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
-    return this.#service.call({ method: 'GET', path, effect: 'read', mayBeEmpty: true }, read.readInstitutions);
+    return this.#service.call({ method: 'GET', path, effect: 'read', mayBeEmpty: true }, read.readInstitutions).catch(ifMissing([]));
   }
 
   /** Endpoint 16, as far as it is known. */
@@ -203,6 +205,12 @@ function segment(id: string): string {
 }
 
 const anything = (): void => undefined;
+
+/** The service's own 404 where none of something is there; a gateway's says nothing of it. */
+const ifMissing = <T>(nothing: T) => (error: unknown): T => {
+  if (error instanceof ServiceError && error.status === 404 && error.isOwnRefusal) return nothing;
+  throw error;
+};
 
 /** The answer to a cancellation is not specified: the transaction, if that is what came. */
 const readIfPossible: AnswerReader<types.Transaction | undefined> = (answer, doubt) => {

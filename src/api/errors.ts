@@ -23,8 +23,8 @@ export class ServiceError extends Failure {
   /** What the service said, in its own words: the texts `error` and `message`. */
   readonly reason: string;
   /**
-   * Whether the service itself refused: 400, 401, 403 or 404 with a body in one of the specification's shapes. Anything
-   * else may come from a gateway in front of it, which does not know what became of the request.
+   * Whether the service itself refused: 400, 401, 403 or 404 with a body in one of the specification's shapes, or 200 with
+   * its detailed one. Anything else may come from a gateway in front of it, which does not know what became of the request.
    */
   readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded where it is JSON. */

@@ -1,5 +1,5 @@
 // The one way to the service: sign-in, headers, retries, its clock and the debug log; every request passes here.
-import { isReadable, isSuccess, readAnswer, serviceError, unknownOutcome, valueOf } from './answer.js';
+import { codeOf, isReadable, isSuccess, readAnswer, saysError, serviceError, unknownOutcome, valueOf } from './answer.js';
 import type { Advice, Answer, Expectation } from './answer.js';
 import { createBodies, createTokenKeeper, signature, tokenPath } from './auth.js';
 import { NoAnswer } from './errors.js';
@@ -7,7 +7,6 @@ import { fromMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
 import { createPatience, waitAskedFor } from './patience.js';
 import { readToken } from './reading/objects.js';
-import { isFields } from './reading/readers.js';
 import type { AnswerReader } from './reading/readers.js';
 import { throwIfInterrupted, withRetries } from './retry.js';
 import type { Again, Outcome } from './retry.js';
@@ -146,8 +145,10 @@ const isTokenRefused = (answer: Answer, { effect }: Expectation): boolean =>
   effect === 'payment' ? serviceError(answer, 0).isOwnRefusal && saysToken(answer) : saysToken(answer);
 
 /** By its status, or by the code seen for a token that has expired. */
-const saysToken = ({ response: { status }, json }: Answer): boolean =>
-  status === 401 || (status >= 400 && status < 500 && isFields(json) && `${json['code']}` === '1003');
+const saysToken = (answer: Answer): boolean => {
+  const { status } = answer.response;
+  return status === 401 || (codeOf(answer) === '1003' && ((status >= 400 && status < 500) || saysError(answer)));
+};
 
 const isTemporary = ({ response: { status } }: Answer): boolean => status === 429 || status >= 500;
 

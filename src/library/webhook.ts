@@ -1,21 +1,7 @@
 // Webhook deliveries for whoever receives them: whether one is genuine, and what it says.
 import { Failure } from '../formats/failure.js';
-import { readPayload, type WebhookPayload } from '../webhooks/events.js';
+import { readPayload, type WebhookEvent } from '../webhooks/events.js';
 import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
-
-/** The payload of a webhook delivery (specification: Events). Fields that are not known here are kept. */
-export interface WebhookEvent {
-  txnId: string;
-  /** The caller's reference, where one was given. */
-  extRefId?: string | null | undefined;
-  /** Such as `completed` (specification: States and transitions). */
-  txnState: string;
-  /** May be empty. */
-  msg?: string | null | undefined;
-  /** Epoch ms. */
-  updatedAt: number;
-  [field: string]: unknown;
-}
 
 /**
  * Whether a webhook delivery is genuine: `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under the
@@ -46,7 +32,7 @@ export function webhookSignatureHeader(maker = 'service'): string {
  * the truth is at the service: {@link WalletClient.transaction}. Throws `Failure` usage for any other body.
  */
 export function parseWebhookEvent(rawBody: string | Uint8Array): WebhookEvent {
-  const event: WebhookPayload | undefined = readPayload(bytesOf(rawBody));
+  const event = readPayload(bytesOf(rawBody));
   if (event === undefined) throw new Failure('usage', 'This is not the body of a webhook delivery.');
   return event;
 }

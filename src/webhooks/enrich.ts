@@ -1,13 +1,13 @@
 // Tells an event together with what the service itself says of its transaction now: that puts overtaken ones right.
 import type { Transaction } from '../api/types.js';
 import type { EarlierTransaction, EventStore, StoredEvent } from '../store/events/event-store.js';
-import { readPayload, type WebhookPayload } from './events.js';
+import { readPayload, type WebhookEvent } from './events.js';
 import { finalStates } from '../formats/states.js';
 
 export interface Enriched {
   readonly event: StoredEvent;
   /** Undefined when the body is not the payload of the specification. */
-  readonly payload: WebhookPayload | undefined;
+  readonly payload: WebhookEvent | undefined;
   /** As the service has it now; undefined where it was not asked, or could not say. */
   readonly transaction: Transaction | undefined;
 }

@@ -1,23 +1,32 @@
-// The payload of a webhook delivery (specification: Events), read tolerantly: unknown fields are kept.
-import * as v from 'valibot';
+// The payload of a webhook delivery (specification: Events), read as widely as answers are: unknown fields are kept.
+import { instant, isFields, mend, name, text, within, word } from '../api/reading/readers.js';
 
-const payloadSchema = v.looseObject({
-  txnId: v.pipe(v.string(), v.nonEmpty()),
-  extRefId: v.optional(v.nullable(v.string())),
-  txnState: v.pipe(v.string(), v.nonEmpty()),
-  msg: v.optional(v.nullable(v.string())),
+/** The payload of a webhook delivery (specification: Events). Fields that are not known here are kept. */
+export interface WebhookEvent {
+  txnId: string;
+  /** The caller's reference, where one was given. */
+  extRefId?: string | null | undefined;
+  /** Such as `completed` (specification: States and transitions). */
+  txnState: string;
+  /** May be empty. */
+  msg?: string | null | undefined;
   /** Epoch ms. */
-  updatedAt: v.pipe(v.number(), v.safeInteger()),
-});
+  updatedAt?: number | null | undefined;
+  [field: string]: unknown;
+}
 
-export type WebhookPayload = v.InferOutput<typeof payloadSchema>;
+const table = [['extRefId', text], ['msg', text], ['updatedAt', instant]] as const;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Undefined when the body is not the payload of the specification. */
-export function readPayload(body: Uint8Array): WebhookPayload | undefined {
-  const read = v.safeParse(payloadSchema, parse(body));
-  return read.success ? read.output : undefined;
+/** Undefined when the body does not name a transaction and its state. */
+export function readPayload(body: Uint8Array): WebhookEvent | undefined {
+  const payload = within(parse(body), 'txnId');
+  if (!isFields(payload)) return undefined;
+  const [txnId, txnState] = [name.read(payload['txnId']), word.read(payload['txnState'])];
+  if (txnId === undefined || txnState === undefined) return undefined;
+  mend(payload, table, () => undefined);
+  return Object.assign(payload, { txnId, txnState });
 }
 
 function parse(body: Uint8Array): unknown {

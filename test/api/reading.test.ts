@@ -13,17 +13,18 @@ type Place = 'missing' | 'null' | 'text' | 'wrapped' | 'nonsense';
 /** Every field of a transaction, with another form of what it says, and with something that says nothing. */
 const fields: readonly { path: Path; text: unknown; nonsense: unknown }[] = [
   { path: ['txnId'], text: 7, nonsense: [] },
-  { path: ['txnState'], text: 'quoted', nonsense: {} },
+  { path: ['txnState'], text: 'QUOTED', nonsense: {} },
   { path: ['accountId'], text: 7, nonsense: [] },
   { path: ['extRefId'], text: 7, nonsense: {} },
   { path: ['note'], text: 7, nonsense: [] },
   { path: ['fxRate'], text: '1', nonsense: 'abc' },
   { path: ['createdAt'], text: iso, nonsense: 'yesterday' },
+  { path: ['deductNetworkFeesFromDest'], text: 'False', nonsense: 'perhaps' },
   { path: ['sourceOfFunds'], text: { purpose: 1 }, nonsense: 'abc' },
   { path: ['sourceReq'], text: {}, nonsense: 'abc' },
   { path: ['destReq'], text: {}, nonsense: 7 },
   ...(['sourceReq', 'destReq'] as const).flatMap((side) => [
-    { path: [side, 'ccy'] as const, text: 'BTC', nonsense: [] },
+    { path: [side, 'ccy'] as const, text: 'btc', nonsense: [] },
     { path: [side, 'method'] as const, text: 'servicepay', nonsense: {} },
     { path: [side, 'amtRequested'] as const, text: '0.00002507', nonsense: '12,5' },
     { path: [side, 'amtSettled'] as const, text: '0.00002507', nonsense: true },
@@ -41,7 +42,7 @@ const fields: readonly { path: Path; text: unknown; nonsense: unknown }[] = [
 const needed = new Set(['txnId', 'txnState']);
 
 function changed([first, second]: Path, place: Place, { text, nonsense }: { text: unknown; nonsense: unknown }) {
-  const whole: Record<string, unknown> = structuredClone({ ...transaction(), sourceOfFunds: { purpose: 1 } });
+  const whole: Record<string, unknown> = structuredClone({ ...transaction(), sourceOfFunds: { purpose: 1 }, deductNetworkFeesFromDest: false });
   const inner = second === undefined ? whole : (whole[first] as Record<string, unknown>);
   const name = second ?? first;
   if (place === 'missing') delete inner[name];
@@ -76,7 +77,7 @@ describe('a status', () => {
       return;
     }
     const txn = await read;
-    expect(doubts).toEqual(isBad ? [expect.stringMatching(`^${name} is (missing|.+, an? .+ was expected)`)] : []);
+    expect(doubts).toEqual(isBad ? [expect.stringMatching(`^${name} is (missing|.+, .+ was expected)`)] : []);
     expect(txn[misread]).toEqual(isBad ? doubts : undefined);
   });
 });
@@ -127,6 +128,24 @@ describe('the values of texts', () => {
     expect((await read({ createdAt })).createdAt).toBe(start);
   });
 
+  test.for([['COMPLETED', 'completed'], ['UserCanceled', 'usercanceled']])('%s is the state %s', async ([txnState, known]) => {
+    expect((await read({ txnState })).txnState).toBe(known);
+  });
+
+  test('the letters of a currency are large', async () => {
+    expect((await read({ sourceReq: { ccy: 'usdt' } })).sourceReq.ccy).toBe('USDT');
+  });
+
+  test.for([[true, true], ['true', true], ['FALSE', false], [1, null], ['yes', null]])('%j, who bears the fees, is %j', async ([told, known]) => {
+    expect((await read({ deductNetworkFeesFromDest: told }))['deductNetworkFeesFromDest']).toBe(known);
+  });
+
+  test('a number that has lost digits names nothing', async () => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/transaction/t1', answer(200, '{"txnId":90071992547409931,"txnState":"quoted"}'));
+    await expect(client.transaction('t1')).rejects.toThrow(/txnId is 90071992547409940, a text was expected/);
+  });
+
   test.for(['soon', '2025-02-30x', -1, 9e15, true])('%j is no instant', async (createdAt) => {
     expect((await read({ createdAt })).createdAt).toBeNull();
   });
@@ -141,6 +160,8 @@ describe('wrappers', () => {
     ['bare', [wallet], [wallet]],
     ['in a result', { resultStatus: 'success', data: [wallet] }, [wallet]],
     ['wrapped twice', { data: { data: [wallet] } }, [wallet]],
+    ['wrapped once more', { data: { resultStatus: 'success', data: { data: { data: [wallet] } } } }, [wallet]],
+    ['with its currency in small letters', [{ ...wallet, ccy: 'btc' }], [wallet]],
     ['of null', { data: null }, []],
     ['of nothing', null, []],
     ['with amounts as texts', { data: [{ ccy: 'BTC', amount: '1.5', availableBalance: '1.0' }] }, [wallet]],
@@ -149,6 +170,13 @@ describe('wrappers', () => {
     const { client, service } = world();
     service.on('GET', walletsPath, answer(200, body));
     expect(await client.wallets()).toEqual(expected);
+  });
+
+  test('of which a 204 says that there is nothing is empty; a 200 without a word is not understood', async () => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/webhook', answer(204, ''), ...Array.from({ length: 4 }, () => answer(200, '')));
+    expect(await client.webhooks()).toEqual([]);
+    await expect(client.webhooks()).rejects.toMatchObject({ kind: 'temporary' });
   });
 
   test.for([{}, { data: 'abc' }, 7, { list: [wallet] }, { data: {} }, { data: [{ amount: 1 }] }] as const)(
@@ -170,6 +198,26 @@ describe('wrappers', () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction', answer(200, body));
     expect((await client.transactions()).data).toMatchObject([{ txnId: 't1' }]);
+  });
+
+  const missing = answer(404, { error: 'not found' });
+
+  test('a page of the history behind the last may not be found; the first has to be', async () => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/transaction?page=2', missing);
+    service.on('GET', '/api/v2/transaction', missing);
+    expect(await client.transactions({ page: 2 })).toEqual({ data: [] });
+    await expect(client.transactions()).rejects.toMatchObject({ kind: 'not-found' });
+  });
+
+  test.for([
+    ['/api/v2/webhook', 'webhooks'],
+    ['/api/v2/reference/fiat-institution/by-country/VN', 'institutions'],
+  ] as const)("the service's own 404 for %s means that there are none; a gateway's says nothing of them", async ([path, what]) => {
+    const { client, service } = world();
+    service.on('GET', path, missing, answer(404, '<h1>Not Found</h1>'));
+    expect(await client[what]('VN')).toEqual([]);
+    await expect(client[what]('VN')).rejects.toMatchObject({ kind: 'not-found' });
   });
 
   const bitcoin = '/api/v2/account/onchain-address';
@@ -201,6 +249,7 @@ describe('wrappers', () => {
   test.for([
     [{ banks: [bank], mobiles: [] }, [bank]],
     [{ banks: [{ ...bank, institutionType: null }] }, [bank]],
+    [{ data: { data: [{ ...bank, institutionType: 'BANK' }] } }, [bank]],
     [{ data: { banks: null, mobiles: [bank] } }, [bank]],
     [{ data: [bank] }, [bank]],
     [[bank], [bank]],
@@ -222,6 +271,7 @@ describe('wrappers', () => {
 
   test.for([
     { data: { BTCUSD: 70796.845, BTCUSDC: '70800.5', ETHBTC: null } },
+    { resultStatus: 'success', data: { data: { BTCUSD: 70796.845, BTCUSDC: '70800.5' } } },
     { BTCUSD: '70796.845', BTCUSDC: 70800.5, ETHBTC: null, updatedAt: 7, message: 'OK' },
   ])('rates in %j', async (body) => {
     const { client, service } = world();
@@ -260,7 +310,8 @@ describe('a confirmation', () => {
     [400, own, true], [401, own, true], [403, own, true], [404, own, true], [400, { error: 'no', message: 'x' }, true],
     [400, '<h1>Bad</h1>', false], [403, '', false], [404, '<h1>Not Found</h1>', false], [404, { message: 'no route' }, false],
     [405, own, false], [408, own, false], [409, own, false], [422, own, false], [423, own, false], [425, own, false],
-    [499, own, false], [500, own, false], [200, { resultStatus: 'error', error: 'no' }, false], [200, '', false],
+    [499, own, false], [500, own, false], [200, { resultStatus: 'error', error: 'no' }, true], [200, '', false],
+    [400, { data: own }, true], [200, { data: { resultStatus: 'error', ...own } }, true],
     [200, '{"txnId":"t1"', false], [200, '['.repeat(4000) + ']'.repeat(4000), false],
   ] as const)('answered with %i %j: is it the service that refuses? %s', async ([status, body, isOwn]) => {
     const { client, service } = world();
@@ -289,6 +340,14 @@ describe('a refusal', () => {
   });
 
   test.for([
+    [400, { data: { error: 'the wallet is locked', code: '2003' } }],
+    [200, { data: { resultStatus: 'ERROR', error: 'the wallet is locked', code: 2003 } }],
+    [200, { resultStatus: 'error', data: { message: 'the wallet is locked', code: '2003' } }],
+  ] as const)('inside data is the same: %i %j', async ([status, body]) => {
+    expect(await refused(status, body)).toMatchObject({ kind: 'refused', reason: 'the wallet is locked', code: '2003' });
+  });
+
+  test.for([
     ['1001', 'authentication'], ['1002', 'authentication'], ['2001', 'limit'], ['2002', 'refused'], ['2005', 'refused'],
     ['2006', 'refused'], ['3002', 'refused'],
   ] as const)('with code %s is %s, whatever its words', async ([code, kind]) => {
@@ -299,10 +358,13 @@ describe('a refusal', () => {
     expect(await refused(400, { error: 'no' }, { 'x-request-id': 'req-7' })).toMatchObject({ requestId: 'req-7' });
   });
 
-  test('of a token that has expired, by its code, is met with a new one', async () => {
+  test.for([
+    [400, { error: 'token expired', code: '1003' }],
+    [200, { resultStatus: 'error', error: 'token expired', code: 1003 }],
+  ] as const)('of a token that has expired, by its code, is met with a new one: %i', async ([status, body]) => {
     const { client, service } = world();
     const path = '/api/v2/transaction/t1';
-    service.on('GET', path, answer(400, { error: 'token expired', code: '1003' }), answer(200, transaction()));
+    service.on('GET', path, answer(status, body), answer(200, transaction()));
     service.on('POST', '/api/v2/authentication/token-signature', answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }));
     expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
   });

@@ -2,8 +2,8 @@
 import type { WireNumber } from '../../formats/amount.js';
 import type * as types from '../types.js';
 import {
-  decimal, instant, isFields, mend, Misread, misreading, name, readRows, required, rowsOf, text, unwrapped,
-  type Doubt, type Fields,
+  currency, decimal, instant, isFields, mend, Misread, misreading, name, readRows, required, rowsOf, text, unwrapped,
+  within, word, type Doubt, type Fields,
 } from './readers.js';
 
 const hourMs = 3_600_000;
@@ -42,7 +42,7 @@ const walletTable = [
 
 export const readWallets = (answer: unknown, doubt: Doubt): types.Wallet[] =>
   readRows(rowsOf(answer), 'wallet', (row) => {
-    const ccy = required(row, 'ccy', name);
+    const ccy = required(row, 'ccy', currency);
     mend(row, walletTable, doubt, `${ccy} wallet: `);
     return Object.assign(row, { ccy });
   }, doubt);
@@ -88,8 +88,7 @@ export const readWebhooks = (answer: unknown, doubt: Doubt): types.Webhook[] =>
 
 /** Banks, then mobile wallets; or one list of both. Nothing at all means that there are none. */
 export function readInstitutions(answer: unknown, doubt: Doubt): types.Institution[] {
-  let outer = answer;
-  while (isFields(outer) && !('banks' in outer) && !('mobiles' in outer) && 'data' in outer) outer = outer['data'];
+  const outer = within(answer, 'banks', 'mobiles');
   if (outer === undefined || (isFields(outer) && Object.keys(outer).every((field) => around.has(field)))) return [];
   if (!isFields(outer)) return institutionRows(outer, undefined, doubt);
   const { banks, mobiles } = outer;
@@ -100,13 +99,13 @@ export function readInstitutions(answer: unknown, doubt: Doubt): types.Instituti
 const institutionRows = (list: unknown, type: string | undefined, doubt: Doubt): types.Institution[] =>
   readRows(rowsOf(list), 'institution', (row) => {
     const institutionCode = required(row, 'institutionCode', name);
-    mend(row, [['institutionType', text], ['institutionName', text]], doubt);
-    return Object.assign(row, { institutionCode, institutionType: text.read(row['institutionType']) ?? type });
+    mend(row, [['institutionType', word], ['institutionName', text]], doubt);
+    return Object.assign(row, { institutionCode, institutionType: word.read(row['institutionType']) ?? type });
   }, doubt);
 
 /** The rates by pair, bare or wrapped; a pair without a rate is left out. */
 export function readRates(answer: unknown, doubt: Doubt): types.Rates {
-  const inner = isFields(answer) && 'data' in answer ? answer['data'] : answer;
+  const inner = within(answer);
   if (!isFields(inner)) throw new Misread(misreading('the rates', inner, 'an object'));
   const pairs = Object.entries(inner).filter(([pair]) => /^[A-Z]{6,10}$/.test(pair));
   const rates: Record<string, WireNumber> = {};

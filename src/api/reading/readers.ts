@@ -21,15 +21,36 @@ export interface Reader<T> {
   readonly read: (value: unknown) => T | undefined;
 }
 
+/** A number stands for its digits, as far as it has kept all of them. */
 export const text: Reader<string> = {
   expected: 'a text',
-  read: (value) => (typeof value === 'string' ? value : Number.isFinite(value) ? String(value) : undefined),
+  read: (value) =>
+    typeof value === 'string' ? value
+    : typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value)
+    : undefined,
 };
 
 /** A text that names something. */
 export const name: Reader<string> = {
   expected: 'a text',
   read: (value) => text.read(value) || undefined,
+};
+
+/** A word of the service, such as a state: in lower case. */
+export const word: Reader<string> = {
+  expected: 'a text',
+  read: (value) => name.read(value)?.toLowerCase(),
+};
+
+/** The code of a currency: a word in upper case. */
+export const currency: Reader<string> = {
+  expected: 'a text',
+  read: (value) => name.read(value)?.toUpperCase(),
+};
+
+export const flag: Reader<boolean> = {
+  expected: 'true or false',
+  read: (value) => (typeof value === 'boolean' ? value : /^true$/i.test(String(value)) ? true : /^false$/i.test(String(value)) ? false : undefined),
 };
 
 export const decimal: Reader<WireNumber> = {
@@ -122,30 +143,29 @@ function shown(value: unknown): string {
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const wrappers = 3;
+/** What an answer holds inside `data`, however often that is around it: the outermost object with one of the fields, else the innermost value. */
+export function within(answer: unknown, ...anyOf: readonly string[]): unknown {
+  let inner = answer;
+  while (isFields(inner) && 'data' in inner && !hasAny(inner, anyOf)) inner = inner['data'];
+  return inner;
+}
 
-/** The object that an answer is or wraps in `data`: the outermost one that has any of the fields. */
+const hasAny = (of: Fields, anyOf: readonly string[]): boolean =>
+  anyOf.some((field) => of[field] !== undefined && of[field] !== null);
+
+/** The object {@link within} an answer that has any of the fields. */
 export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
-  let outer = answer;
-  for (let depth = 0; depth < wrappers && isFields(outer); depth += 1) {
-    const here = outer;
-    if (anyOf.some((field) => here[field] !== undefined && here[field] !== null)) return here;
-    outer = here['data'];
-  }
-  if (isFields(answer)) throw new Misread(`${anyOf[0]} is missing`);
-  throw new Misread(misreading('the answer', answer, 'an object'));
+  const found = within(answer, ...anyOf);
+  if (isFields(found) && hasAny(found, anyOf)) return found;
+  throw new Misread(isFields(answer) ? `${anyOf[0]} is missing` : misreading('the answer', answer, 'an object'));
 }
 
 /** The rows of a list, which may be bare or wrapped in `data`; null is an empty one. */
 export function rowsOf(answer: unknown): unknown[] {
-  let outer = answer;
-  for (let depth = 0; depth < wrappers; depth += 1) {
-    if (outer === null) return [];
-    if (Array.isArray(outer)) return outer;
-    if (!isFields(outer) || outer['data'] === undefined) break;
-    outer = outer['data'];
-  }
-  throw new Misread(outer === answer && isFields(answer) ? 'data is missing' : misreading('the list', outer, 'a list'));
+  const list = within(answer);
+  if (list === null) return [];
+  if (Array.isArray(list)) return list;
+  throw new Misread(list === answer && isFields(answer) ? 'data is missing' : misreading('the list', list, 'a list'));
 }
 
 /** The rows that could be read. One that could not is a doubt, unless none could: then the list was not understood. */

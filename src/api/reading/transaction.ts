@@ -1,14 +1,14 @@
 // Reads transactions, whole or abbreviated, one or a page of them.
 import { misread, type ListedTransaction, type RequestSide, type Transaction, type TransactionPage } from '../types.js';
 import {
-  count, decimal, fields, instant, isFields, mend, misreading, name, required, rowsOf, text, textOrNumber, unwrapped,
-  type Doubt, type Fields, type Reader,
+  count, currency, decimal, fields, flag, instant, isFields, mend, misreading, name, required, rowsOf, text,
+  textOrNumber, unwrapped, within, word, type Doubt, type Fields, type Reader,
 } from './readers.js';
 
 type Table = readonly (readonly [string, Reader<unknown>])[];
 
 const sideTable: Table = [
-  ['ccy', text],
+  ['ccy', currency],
   ['method', text],
   ['amtRequested', decimal],
   ['amtSettled', decimal],
@@ -22,6 +22,9 @@ const sideTable: Table = [
   ['updatedAt', instant],
 ];
 
+/** Who bears the fees. */
+export const deductions = ['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'] as const;
+
 const transactionTable: Table = [
   ['accountId', text],
   ['accountDisplayName', text],
@@ -30,15 +33,17 @@ const transactionTable: Table = [
   ['sourceOfFunds', fields],
   ['fxRate', decimal],
   ['createdAt', instant],
+  ...deductions.map((field) => [field, flag] as const),
 ];
 
 const isText = (value: unknown): boolean => typeof value === 'string' || value === null || value === undefined;
 const isNumber = (value: unknown): boolean => value === null || value === undefined || decimal.read(value) === value;
 const isInstant = (value: unknown): boolean => value === null || value === undefined || instant.read(value) === value;
+const isCurrency = (value: unknown): boolean => value === null || value === undefined || currency.read(value) === value;
 const isObject = (value: unknown): boolean => value === null || value === undefined || isFields(value);
 
 const isSpecifiedSide = (side: Fields): boolean =>
-  isText(side['ccy']) && isText(side['method']) &&
+  isCurrency(side['ccy']) && isText(side['method']) &&
   isNumber(side['amtRequested']) && isNumber(side['amtSettled']) &&
   isNumber(side['servicepayFees']) && isNumber(side['networkFees']) &&
   isObject(side['reqDetails']) && isObject(side['kyc']) && isText(side['reqStatus']) &&
@@ -48,23 +53,24 @@ const isSpecifiedSide = (side: Fields): boolean =>
 const isSpecified = (row: Fields): row is Fields & Transaction =>
   isTransaction(row) && isSpecifiedSide(row.sourceReq) && isSpecifiedSide(row.destReq) &&
   isText(row['accountId']) && isText(row['accountDisplayName']) && isText(row['extRefId']) && isText(row['note']) &&
-  isObject(row['sourceOfFunds']) && isNumber(row['fxRate']) && isInstant(row['createdAt']);
+  isObject(row['sourceOfFunds']) && isNumber(row['fxRate']) && isInstant(row['createdAt']) &&
+  deductions.every((field) => row[field] === undefined || typeof row[field] === 'boolean');
 
 const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 /** With its sides; what else it has is looked at beside. */
 const isTransaction = (row: Fields): row is Fields & Transaction =>
-  isName(row['txnId']) && isName(row['txnState']) && isFields(row['sourceReq']) && isFields(row['destReq']);
+  isName(row['txnId']) && isName(row['txnState']) && word.read(row['txnState']) === row['txnState'] && isFields(row['sourceReq']) && isFields(row['destReq']);
 
 /** A transaction: its id and its state have to be there, all else is told by what rests on it. */
 export function readTransaction(answer: unknown, doubt: Doubt): Transaction {
   const row = unwrapped(answer, 'txnId');
-  return withSides(row, required(row, 'txnId', name), required(row, 'txnState', name), doubt);
+  return withSides(row, required(row, 'txnId', name), required(row, 'txnState', word), doubt);
 }
 
 /** The answer to a confirmation or a cancellation, which need not show the transaction. */
 export function readTransactionIfThere(answer: unknown, doubt: Doubt): Transaction | undefined {
-  const inner = isFields(answer) && !('txnId' in answer) && 'data' in answer ? answer['data'] : answer;
+  const inner = within(answer, 'txnId');
   if (isFields(answer) && !(isFields(inner) && 'txnId' in inner)) return undefined;
   return readTransaction(answer, doubt);
 }
@@ -83,7 +89,7 @@ const paginationTable: Table = [['page', count], ['limit', count], ['total', cou
 function readRow(row: unknown, index: number, doubt: Doubt): ListedTransaction {
   if (isFields(row) && isSpecified(row)) return row;
   const it = isFields(row) ? row : {};
-  const [txnId, txnState] = [name.read(it['txnId']), name.read(it['txnState'])];
+  const [txnId, txnState] = [name.read(it['txnId']), word.read(it['txnState'])];
   const where = (words: string): void => doubt(`transaction ${txnId ?? index + 1} of the list: ${words}`);
   if (!isFields(row)) where(misreading('it', row, 'an object'));
   else if (txnId === undefined) where(misreading('txnId', row['txnId'], 'a text'));

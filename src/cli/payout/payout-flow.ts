@@ -6,7 +6,7 @@ import { keepSeenInstitutions } from '../../store/files/seen-words.js';
 import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
 import type { Fact } from '../../terminal/cards/card.js';
 import { shellWord } from '../../terminal/next-step.js';
-import { findInstitution, institutionsIn } from '../../wallet/payout/institutions.js';
+import { findInstitution } from '../../wallet/payout/institutions.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js';
 import type { PayoutMethod } from '../../wallet/payout/methods.js';
@@ -23,7 +23,7 @@ export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 export async function institutionsOf(
   countryCode: string, { client, home }: Needs<'client' | 'home'>,
 ): Promise<readonly Institution[]> {
-  const found = await institutionsIn(countryCode, await client());
+  const found = await (await client()).institutions(countryCode);
   const names = found.map(({ institutionCode, institutionName }): [string, string] => [institutionCode, institutionName ?? '']);
   await keepSeenInstitutions(home, countryCode, Object.fromEntries(names));
   return found;

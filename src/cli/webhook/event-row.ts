@@ -2,9 +2,9 @@
 import type { Transaction } from '../../api/types.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { EventRow } from '../../terminal/views/event-view.js';
-import { readPayload, type WebhookPayload } from '../../webhooks/events.js';
+import { readPayload, type WebhookEvent } from '../../webhooks/events.js';
 
-export function eventRow(event: StoredEvent, payload: WebhookPayload | undefined = readPayload(event.body)): EventRow {
+export function eventRow(event: StoredEvent, payload: WebhookEvent | undefined = readPayload(event.body)): EventRow {
   const known = {
     eventId: event.id,
     receivedAt: event.receivedAt,

@@ -14,7 +14,7 @@ export interface EventRow {
   readonly extRefId?: string | null | undefined;
   readonly txnState?: string | null;
   readonly msg?: string | null | undefined;
-  readonly updatedAt?: number | null;
+  readonly updatedAt?: number | null | undefined;
   readonly eventId: number;
   /** Epoch ms. */
   readonly receivedAt: number;

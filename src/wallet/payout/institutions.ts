@@ -1,5 +1,4 @@
-// The banks and mobile wallets of a country, from the service's look-up. Specification: endpoint 15.
-import { ServiceError } from '../../api/errors.js';
+// The banks and mobile wallets of a country, and those that a method or a code means. Specification: endpoint 15.
 import type { Institution } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { PayoutMethod } from './methods.js';
@@ -9,20 +8,6 @@ export interface PayoutInstitution {
   readonly code: string;
   /** Unknown only where the service lists none for the country. */
   readonly name: string | undefined;
-}
-
-export interface InstitutionService {
-  institutions(countryCode: string): Promise<Institution[]>;
-}
-
-/** All of a country; none where the service does not support the look-up for it. */
-export async function institutionsIn(countryCode: string, service: InstitutionService): Promise<Institution[]> {
-  try {
-    return await service.institutions(countryCode);
-  } catch (error) {
-    if (error instanceof ServiceError && error.status === 404 && error.isOwnRefusal) return [];
-    throw error;
-  }
 }
 
 /** Those that a method pays to. */

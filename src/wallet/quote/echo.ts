@@ -1,6 +1,7 @@
 // Whether the service's answer is about what was asked for. Pure: an order and the answer in, a refusal or nothing out.
 // What is looked at: currencies, methods, amounts, the destination and everything that it was resolved to, the parties.
 import Big from 'big.js';
+import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, fromWire } from '../../formats/amount.js';
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
@@ -33,7 +34,7 @@ export function echoes(order: Order, txn: Transaction): boolean {
 }
 
 /** What was not understood of an answer stops nothing, but for the fields that the money rests on. */
-const decides = /^(?:\w+\.)?(?:ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq) is /;
+const decides = /^(?:\w+\.)?(?:ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq|deduct\w+) is /;
 
 export function notObeyed(difference: string, txnId?: string): Failure {
   return new Failure('refused', `Nothing moved: the service quoted something else than was asked: ${difference}.`, {
@@ -142,7 +143,7 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
 
 /** Who bears the fees, where the answer says it. */
 function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
-  for (const field of ['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'] as const) {
+  for (const field of deductions) {
     const answered = txn[field];
     const asked = body[field] ?? false;
     if (typeof answered === 'boolean' && answered !== asked) return `${field} is ${answered}, not ${asked}`;

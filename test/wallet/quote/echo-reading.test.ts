@@ -14,6 +14,7 @@ const quote = {
   txnState: 'quoted',
   extRefId: 'R',
   note: 'rent',
+  deductNetworkFeesFromDest: false,
   fxRate: 1,
   createdAt: start,
   sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001, servicepayFees: 5e-8, networkFees: 2e-8, expiresAt: start },
@@ -40,6 +41,7 @@ const table: readonly (readonly [path: string, text: unknown, fates: readonly Fa
   ['destReq.reqDetails', { address }, strict],
   ['destReq.reqDetails.address', address, strict],
   ['fxRate', '1.0', ifTold],
+  ['deductNetworkFeesFromDest', 'false', ifTold],
   ['note', 7, aside],
   ['createdAt', start / 1000, aside],
 ];
@@ -65,6 +67,13 @@ describe('a quote', () => {
     else expect(check).not.toThrow();
     if (fate === 'warns') expect(doubts).toHaveLength(1);
     if (fate === 'goes on') expect(doubts).toEqual([]);
+  });
+
+  test('that lets the recipient bear the fees is refused, also where it says so in a text', async () => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/transaction', answer(200, { ...quote, deductNetworkFeesFromDest: 'true' }));
+    const txn = await client.createTransaction(order.body);
+    expect(() => checkEcho(order, txn)).toThrow(/deductNetworkFeesFromDest is true, not false/);
   });
 
   test('wrapped as a whole is the same quote', async () => {

@@ -146,6 +146,13 @@ describe('the values of texts', () => {
     await expect(client.transaction('t1')).rejects.toThrow(/txnId is 90071992547409940, a text was expected/);
   });
 
+  test('a number beyond all numbers is shown as that', async () => {
+    const { client, service, doubts } = doubting();
+    service.on('GET', '/api/v2/transaction/t1', answer(200, '{"txnId":"t1","txnState":"quoted","fxRate":1e999}'));
+    await client.transaction('t1');
+    expect(doubts).toEqual(['fxRate is Infinity, a number was expected']);
+  });
+
   test.for(['soon', '2025-02-30x', -1, 9e15, true])('%j is no instant', async (createdAt) => {
     expect((await read({ createdAt })).createdAt).toBeNull();
   });

@@ -136,7 +136,7 @@ export function misreading(field: string, value: unknown, expected: string): str
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  const words = JSON.stringify(value) ?? String(value);
+  const words = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return words.length <= 40 ? words : `${words.slice(0, 39)}…`;
 }
 

@@ -10,7 +10,13 @@ export interface Input {
   open(): InputStream;
 }
 
-export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+export type OutputStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  /** Node's own: reads the size of the window, as it does when a signal says that it changed. */
+  _refreshSize?(): void;
+};
 
 /** What a view needs to know of the place that it draws on; views are pure functions of this and their data. */
 export interface Canvas {
@@ -41,6 +47,8 @@ export interface Terminal extends Canvas {
   readonly whyNoPrompt: string | undefined;
   /** Whether a line on stderr may be redrawn in place. */
   readonly canAnimate: boolean;
+  /** Reads the size of the window. The signal that tells of a new one may come later than the key that was typed after it. */
+  measure(): void;
   /** True once the reader of stdout has gone (`| head`) or it cannot be written: nobody reads what is written from then on. */
   readonly stdoutClosed: boolean;
 }
@@ -111,6 +119,8 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
     isDumb: env['TERM'] === 'dumb' || flags.noColor === true,
     whyNoPrompt,
     canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']) && flags.noColor !== true,
+    // oxlint-disable-next-line no-underscore-dangle
+    measure: () => ttys.filter(({ destroyed }) => !destroyed).forEach((stream) => stream._refreshSize?.()),
     get stdoutClosed() {
       return closed();
     },

@@ -10,8 +10,8 @@ const dashes = ['-', '\\', '|', '/'];
 export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots] : [...dashes]);
 
 interface PromptLook {
-  /** A list from which Esc leads back. */
-  readonly canGoBack?: boolean;
+  /** What Esc does at a list, as in `back`. */
+  readonly escape?: string | undefined;
   /** A dim word after the question, as long as it is asked. */
   readonly hint?: string | undefined;
   /** A dim remark after the (y/N). */
@@ -20,7 +20,7 @@ interface PromptLook {
   readonly over?: readonly string[] | undefined;
 }
 
-export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { canGoBack, hint, note, over = [] }: PromptLook) {
+export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { escape, hint, note, over = [] }: PromptLook) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
   const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
   return {
@@ -44,7 +44,7 @@ export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Termi
       disabled: (text: string) => style.dim(text),
       searchTerm: (text: string) => style.cyan(text),
       description: (text: string) => style.dim(text),
-      keysHelpTip: () => style.dim(sign([...keys, ...(canGoBack === true ? ['esc back'] : [])].join(' · '))),
+      keysHelpTip: () => style.dim(sign([...keys, ...(escape === undefined ? [] : [`esc ${escape}`])].join(' · '))),
     },
   };
 }

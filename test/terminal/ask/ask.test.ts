@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { PassThrough, Readable } from 'node:stream';
 import { back, createAsk } from '../../../src/terminal/ask/ask.js';
-import { openTerminal } from '../../../src/terminal/terminal.js';
+import { openTerminal, type Canvas } from '../../../src/terminal/terminal.js';
 import { bundled, startInPty, type PtyOptions, type PtyRun } from '../../support/pty.js';
 import { memoryStream, openScreen } from '../support.js';
 
@@ -260,13 +260,24 @@ describe('on a dumb terminal', () => {
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
     const stdin = { isTTY: true, open: () => Object.assign(Readable.from([typed]), { isTTY: true }) };
     const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
-    return { ask: createAsk(terminal, { yes: false }), said: stderr.written };
+    return { ask: createAsk(terminal, { yes: false }), terminal, said: stderr.written };
   };
 
   test('a question is a line that shows its (y/N), and writes no escape', async () => {
     const { ask, said } = dumb('maybe\ny\n');
     expect(await ask.confirm('Pay 0.5 BTC?')).toBe(true);
     expect(said()).toBe('? Pay 0.5 BTC? (y/N) x Answer y or n.\n? Pay 0.5 BTC? (y/N) ');
+  });
+
+  test('a question is laid out for the window as it is, also before a signal has told of its new size', async () => {
+    const resize = { _refreshSize: () => Object.assign(stderr, { columns: 60 }) };
+    const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24, ...resize });
+    const stdin = { isTTY: true, open: () => Object.assign(Readable.from(['0123\n']), { isTTY: true }) };
+    const terminal = openTerminal({ stdin, stdout: memoryStream(), stderr, env: { TERM: 'dumb' }, flags: {} });
+    const widths: number[] = [];
+    const over = ({ columns }: Canvas): readonly string[] => [`Over ${widths.push(columns)}`];
+    await createAsk(terminal, { yes: false }).text({ message: 'Account number', flag: '--acct-num', over });
+    expect(widths).toEqual([60]);
   });
 
   test.each(['\n', 'n\n', 'no\n'])('%j is no', async (typed) => {
@@ -299,6 +310,20 @@ describe('on a dumb terminal', () => {
     await new Promise(setImmediate);
     typed.write('s3c\u0003');
     await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
+  });
+
+  test('what is typed ahead answers the next question, whoever asks it, and nothing answers twice', async () => {
+    const { ask, terminal } = dumb('2\n0123\n1\n');
+    const question = { message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }, { value: 'c', name: 'On-chain' }] };
+    expect(await ask.steps.select({ ...question, backName: 'Leave' })).toBe('c');
+    expect(await createAsk(terminal, { yes: false }).text({ message: 'Account number', flag: '--acct-num' })).toBe('0123');
+    expect(await ask.select(question)).toBe('l');
+  });
+
+  test('a choice stands in a list of its own, with the way back named', async () => {
+    const { ask, said } = dumb('<\n');
+    await ask.steps.select({ message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }], backName: 'Leave' });
+    expect(said()).toBe('  1  Lightning\n? How (a number, < leave) ');
   });
 
   test('a choice is made by its number or by words of its name, and < goes back', async () => {

@@ -1,0 +1,106 @@
+// Questions as prompts, drawn and redrawn in place: for a terminal that takes escapes.
+import { confirm, input, password, search, select } from '@inquirer/prompts';
+import { sanitize } from '../sanitize.js';
+import type { Terminal } from '../terminal.js';
+import { oneLine, truncate } from '../text.js';
+import { runPrompt } from './prompt.js';
+import type { Choice, ChoiceQuestion, JudgedText, Manner, SelectQuestion } from './questions.js';
+import { promptTheme } from './theme.js';
+import { timedConfirm, type Deadline } from './timed-confirm.js';
+import { back, type Back } from './wizard.js';
+
+export function askByPrompts(terminal: Terminal): Manner {
+  return {
+    async confirm(message, note) {
+      const config = { message: sanitize(message), default: false, theme: promptTheme(terminal, { note }) };
+      const answer = await runPrompt(terminal, (context) => confirm(config, context), { canGoBack: true });
+      return answer === true;
+    },
+
+    async confirmWithin(message, deadline: Deadline) {
+      const config = { message: sanitize(message), deadline, theme: promptTheme(terminal, {}) };
+      const answer = await runPrompt(terminal, (context) => timedConfirm(config, context), { canGoBack: false });
+      return answer === back ? false : answer;
+    },
+
+    text({ message, example, default: suggested = '', validate, over: above }: JudgedText, canGoBack) {
+      const over = above?.(terminal.stderrCanvas);
+      const hints = [...(example === undefined ? [] : [example]), ...(canGoBack ? ['esc back'] : [])];
+      const hint = hints.length === 0 ? undefined : hints.join(terminal.unicode ? ' · ' : ', ');
+      const config = { message: sanitize(message), default: suggested, validate, theme: promptTheme(terminal, { hint, over }) };
+      const pose = { canGoBack, takesPaste: true, isWiped: over !== undefined };
+      return runPrompt(terminal, (context) => input(config, context), pose);
+    },
+
+    secret({ message, validate }: JudgedText, canGoBack) {
+      const theme = promptTheme(terminal, { hint: canGoBack ? 'esc back' : undefined });
+      const config = { message: sanitize(message), mask: true, toggleMask: false, validate, theme };
+      return runPrompt(terminal, (context) => password(config, context), { canGoBack, takesPaste: true });
+    },
+
+    select<T>(question: SelectQuestion<T>, canGoBack: boolean) {
+      const over = question.over?.(terminal.stderrCanvas);
+      const config = {
+        message: sanitize(question.message),
+        choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal, question.backName)] : [])],
+        ...(question.default === undefined ? {} : { default: question.default }),
+        pageSize: question.pageSize ?? pageSize(terminal, over),
+        theme: promptTheme(terminal, { escape: canGoBack ? (question.backName ?? 'Back').toLowerCase() : undefined, over }),
+      };
+      const pose = { canGoBack, isWiped: over !== undefined };
+      return runPrompt(terminal, (context) => select<T | Back>(config, context), pose);
+    },
+
+    search<T>(question: ChoiceQuestion<T>, canGoBack: boolean) {
+      const over = question.over?.(terminal.stderrCanvas);
+      const choices = listed(terminal, question.choices);
+      const config = {
+        message: sanitize(question.message),
+        // While something is typed the way back is Esc: the last choice could be taken for a find.
+        source: (typed = '') => (typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed)),
+        ...(question.default === undefined ? {} : { default: question.default }),
+        pageSize: pageSize(terminal, over),
+        theme: promptTheme(terminal, { escape: canGoBack ? 'back' : undefined, hint: 'type to search', over }),
+      };
+      const pose = { canGoBack, isWiped: over !== undefined, narrows: true };
+      return runPrompt(terminal, (context) => search<T | Back>(config, context), pose);
+    },
+  };
+}
+
+/** Room is left for what the question is about: what stands over it, or what was shown before it. */
+const pageSize = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>
+  Math.min(Math.max(rows - (over === undefined ? 10 : over.length + 7), 4), 12);
+
+const backChoice = ({ unicode }: Terminal, name = 'Back'): ListedChoice<Back> => ({
+  value: back,
+  name: `${unicode ? '←' : '<'} ${name}`,
+  description: '',
+});
+
+interface ListedChoice<T> {
+  readonly value: T;
+  readonly name: string;
+  readonly description: string;
+}
+
+function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
+  return choices.map(({ value, name, description }) => ({
+    value,
+    // Columns of a choice stay apart: blanks within a line are kept.
+    name: truncate(sanitize(name.trim().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
+    description: oneLine(description ?? '', stderrCanvas.columns - 1),
+  }));
+}
+
+function matching<T>(choices: readonly ListedChoice<T>[], typed: string): ListedChoice<T>[] {
+  const words = plainLetters(typed).split(/\s+/);
+  return choices.filter(({ name, description }) => {
+    const text = plainLetters(`${name} ${description}`);
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Lower case, without accents: "ngan hang" finds "Ngân Hàng". */
+const plainLetters = (text: string): string =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').replace(/đ/gi, 'd').toLowerCase();

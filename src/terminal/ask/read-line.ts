@@ -1,0 +1,58 @@
+// One line from the keyboard. What was typed ahead stays in the stream, for whoever asks next, in this command or another.
+import { StringDecoder } from 'node:string_decoder';
+import { Failure } from '../../formats/failure.js';
+import type { InputStream } from '../terminal.js';
+
+const ctrlC = '\u0003';
+const ctrlD = '\u0004';
+
+/** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input. */
+export function readLine(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const decoder = new StringDecoder('utf8');
+    let typed = '';
+    const end = (settle: () => void): void => {
+      stdin.off('data', onData).off('end', onEnd).off('close', onEnd).pause();
+      signal?.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const onAbort = (): void => end(() => reject(new Failure('interrupted', 'Interrupted at a question.')));
+    const onEnd = (): void => end(() => reject(new Failure('declined', 'The input ended before the question was answered.')));
+    const onData = (piece: Buffer | string): void => {
+      typed += typeof piece === 'string' ? piece : decoder.write(piece);
+      // A terminal in raw mode leaves Ctrl-C and Ctrl-D to us.
+      const found = /\r?\n|[\r\u0003\u0004]/.exec(typed);
+      if (found === null) return;
+      if (found[0] === ctrlC) return onAbort();
+      if (found[0] === ctrlD) return onEnd();
+      end(() => resolve(typed.slice(0, found.index)));
+      const ahead = typed.slice(found.index + found[0].length);
+      if (ahead !== '') stdin.unshift(ahead);
+    };
+    if (signal?.aborted === true) return onAbort();
+    if (stdin.readableEnded) return onEnd();
+    signal?.addEventListener('abort', onAbort);
+    stdin.on('data', onData).on('end', onEnd).on('close', onEnd).resume();
+  });
+}
+
+/** A line that is read without its echo, and then without the keys that mend it. */
+export async function readUnseen(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
+  if (stdin.setRawMode === undefined) throw new Failure('declined', 'It cannot be asked for: what is typed would show.');
+  stdin.setRawMode(true);
+  try {
+    return mended(await readLine(stdin, signal));
+  } finally {
+    stdin.setRawMode(false);
+  }
+}
+
+/** Each backspace takes the character before it, Ctrl-U the whole line. */
+function mended(typed: string): string {
+  let line = '';
+  for (const character of typed) {
+    if (character === '\u0015') line = '';
+    else line = /[\b\u007F]/.test(character) ? [...line].slice(0, -1).join('') : line + character;
+  }
+  return line;
+}

@@ -1,0 +1,168 @@
+// The questions about who gets a payout: where, by which institution, at which account, and what the service wants to know of a party.
+import type { Institution } from '../../api/types.js';
+import { countryCodes, countryName } from '../../formats/country.js';
+import { parsePhone } from '../../formats/phone.js';
+import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
+import { taking, type Step } from '../../terminal/ask/wizard.js';
+import { institutionsFor } from '../../wallet/payout/institutions.js';
+import { parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
+import { methodsIn, payoutCountries, type PayoutMethod } from '../../wallet/payout/methods.js';
+import type { Part } from './payout-form.js';
+import { recipientOf, withCountry, withMethod, type Draft } from './payout-draft.js';
+
+export type DraftStep = Step<Draft>;
+
+export interface Asking {
+  readonly ask: Ask['steps'];
+  /** The service's look-up; asked once per country. */
+  readonly institutions: (countryCode: string) => Promise<readonly Institution[]>;
+}
+
+/** What asks on behalf of a part of the form. */
+export type AskingOf<D> = (part?: Part) => D;
+
+/** Asks for one answer unless it is known, or not wanted. */
+export function step<K extends keyof Draft>(
+  name: K,
+  question: (soFar: Draft, before: Draft | undefined) => Promise<Draft[K] | Back>,
+  wanted: (soFar: Draft) => boolean = () => true,
+): DraftStep {
+  return (soFar, before) =>
+    soFar[name] === undefined && wanted(soFar)
+      ? taking<Draft[K], Draft>(question(soFar, before), (given) => ({ ...soFar, [name]: given }))
+      : undefined;
+}
+
+export const isNew = ({ chosen }: Draft): boolean => chosen === undefined || chosen === '';
+
+export function destinationSteps(start: Draft, asking: AskingOf<Asking>): DraftStep[] {
+  const where = asking('Where to');
+  const account = asking('Account');
+  return [
+    (soFar, before) =>
+      soFar.country === undefined
+        ? taking(where.ask.search({ ...countryQuestion(soFar), default: before?.country }), (country) => withCountry(soFar, country))
+        : undefined,
+    (soFar, before) =>
+      soFar.method === undefined
+        ? taking(where.ask.select({ ...methodQuestion(soFar), default: before?.method }), (method) => withMethod(soFar, method))
+        : undefined,
+    (soFar, before) => (soFar.institution === undefined ? askInstitution(soFar, before, where) : undefined),
+    step('acctNum', ({ method }, before) => {
+      const isMobile = method?.institutionType === 'mobile';
+      const parse = (text: string): string => (method === undefined ? text : parseAccountNumber(text, method));
+      const message = isMobile ? 'Mobile number' : 'Account number';
+      const example = isMobile ? `with +${method.country.callingCode}` : method?.format.words;
+      return account.ask.parsed({ message, example, flag: '--acct-num NUMBER', default: before?.acctNum, parse });
+    }),
+    step('acctName', (_soFar, before) =>
+      account.ask.parsed({ message: 'Name on the account', flag: '--acct-name NAME', default: before?.acctName, parse: parseLine })),
+    ...partySteps('recipient', recipientOf(start) === undefined, asking('Recipient').ask),
+  ];
+}
+
+function countryQuestion({ amount, methodOf }: Draft) {
+  const possible = payoutCountries
+    .filter((country) => (amount === undefined || amount.ccy === country.ccy) && (methodOf === undefined || methodOf(country) !== undefined))
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+  const choices = possible.map((country) => ({
+    value: country,
+    name: `${country.name} (${country.ccy})`,
+    description: methodsIn(country).map(describeMethod).join('; '),
+  }));
+  return { message: 'Country to pay out to', flag: '--country COUNTRY', choices };
+}
+
+const describeMethod = ({ code, arrives }: PayoutMethod): string => (arrives === undefined ? code : `${code}, ${arrives}`);
+
+const methodQuestion = ({ country }: Draft) => ({
+  message: 'How',
+  flag: '--method CODE',
+  choices: methodsIn(country).map((method) => ({
+    value: method,
+    name: method.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank account',
+    description: describeMethod(method),
+  })),
+});
+
+async function askInstitution(soFar: Draft, before: Draft | undefined, { ask, institutions }: Asking): Promise<Draft | Back> {
+  const { method } = soFar;
+  const known = method === undefined ? [] : institutionsFor(method, await institutions(method.country.code));
+  const message = method?.institutionType === 'mobile' ? 'Mobile wallet of' : 'Bank';
+  const flag = '--institution CODE';
+  const earlier = before?.institution;
+  if (known.length === 0) {
+    const institution = await ask.text({ message: `${message}: its code (the service lists none here)`, flag, default: earlier });
+    if (institution === back) return back;
+    const parse = optionally(parseLine);
+    const name = await ask.parsed({ message: 'Its name, if known', flag: '--institution-name NAME', default: before?.institutionName, parse });
+    return name === back ? askInstitution(soFar, { ...soFar, institution }, { ask, institutions }) : { ...soFar, institution, institutionName: name };
+  }
+  const choices = known
+    .map(({ institutionCode, institutionName }) => ({ value: institutionCode, name: `${institutionName} (${institutionCode})` }))
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+  const nameOf = (code: string) => known.find(({ institutionCode }) => institutionCode === code)?.institutionName ?? undefined;
+  const question = { message, flag, choices, default: earlier };
+  return taking(ask.search(question), (institution) => ({ ...soFar, institution, institutionName: nameOf(institution) }));
+}
+
+/** A field that may be left empty. */
+const optionally = (parse: (text: string) => string) => (text: string): string | undefined =>
+  text === '' ? undefined : parse(text);
+
+/** What the service wants to know about a party. What may be left out is asked for only along with the rest. */
+export function partySteps(party: 'recipient' | 'sender', isAsked: boolean, ask: Ask['steps']): DraftStep[] {
+  const [who, whose] = party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
+  const wanted = (soFar: Draft): boolean => isAsked && (party === 'sender' || isNew(soFar));
+  return [
+    step(`${party}Type`, (_soFar, before) =>
+      ask.select({
+        message: `${who}:`,
+        default: before?.[`${party}Type`],
+        flag: `--${party}-type individual|business`,
+        choices: [
+          { value: 'individual', name: 'a person' },
+          { value: 'business', name: 'a business' },
+        ],
+      })),
+    step(`${party}Name`, (soFar, before) => {
+      const isBusiness = soFar[`${party}Type`] === 'business';
+      const suggested = before?.[`${party}Name`] ?? (party === 'recipient' ? soFar.acctName : undefined);
+      const message = `${whose} ${isBusiness ? 'registered name' : 'full legal name'}`;
+      return ask.parsed({ message, flag: `--${party}-name NAME`, default: suggested, parse: parseLine });
+    }),
+    step(`${party}Country`, ({ country }, before) =>
+      ask.search({
+        message: `${whose} country`,
+        flag: `--${party}-country CC`,
+        choices: countryChoices,
+        default: before?.[`${party}Country`] ?? (party === 'recipient' ? country?.code : undefined),
+      })),
+    step(
+      `${party}Phone`,
+      (_soFar, before) =>
+        ask.parsed({
+          default: before?.[`${party}Phone`],
+          message: `${whose} phone with country code, if known`,
+          flag: `--${party}-phone NUMBER`,
+          parse: optionally(parsePhone),
+        }),
+      wanted,
+    ),
+    step(
+      `${party}Address`,
+      (_soFar, before) =>
+        ask.parsed({
+          default: before?.[`${party}Address`],
+          message: `${whose} street address, if known`,
+          flag: `--${party}-address TEXT`,
+          parse: optionally(parseLine),
+        }),
+      wanted,
+    ),
+  ];
+}
+
+const countryChoices: readonly Choice<string>[] = countryCodes
+  .map((code) => ({ value: code, name: `${countryName(code)} (${code})` }))
+  .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));

@@ -63,8 +63,11 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     void readEarlier(context).then((read) => (earlier = read));
   }
 
-  const follow = (): void => {
-    startedAt ??= context.now();
+  /** Shows how far it is from now on, also where nothing changes: what is gone on with may have to be waited for. */
+  const follow = (txn = latest): void => {
+    latest = txn;
+    if (startedAt !== undefined) return;
+    startedAt = context.now();
     const canvas = context.terminal.stderrCanvas;
     live.start(() => (latest === undefined ? 'Waiting' : `${stepsLine(latest, canvas, reached)}${miningHint(latest, context)}`));
   };
@@ -77,7 +80,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);
-    else if (event.type === 'read') latest = event.txn;
+    else if (event.type === 'read') follow(event.txn);
   };
 
   const showQuote = (approval: Approval): void => {
@@ -104,8 +107,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   };
 
   const observe = (txn: Transaction): void => {
-    latest = txn;
-    if (startedAt === undefined) follow();
+    follow(txn);
     reached.push(txn.txnState);
     out.change(txn, columns);
     live.update();

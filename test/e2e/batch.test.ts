@@ -225,12 +225,20 @@ describe('svcpay batch', () => {
   });
 
   test('moves nothing after a no, nor without a terminal and without --yes', async ({ around }) => {
-    const file = batchFile(around.home, lightningRows(2));
+    const file = batchFile(around.home, [...lightningRows(2), 'row-3,nobody@example.com,1000sat,,']);
     const tty = svcpayTty(['batch', file], around);
-    await tty.waitFor(/Pay 0\.0000200\d BTC/);
+    await tty.waitFor(/Line 4\s+Nothing moved: [^]*no such\s+Lightning Address[^]*Pay 0\.0000200\d BTC in 2 rows from/);
     tty.type('\r');
     expect(await tty.ended).toBe(9);
     expect(await svcpay(['batch', file], around)).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('asks nothing where every row is refused, and says why', async ({ around }) => {
+    const tty = svcpayTty(['batch', batchFile(around.home, ['row-1,nobody@example.com,1000sat,,'])], around);
+    expect(await tty.ended).toBe(3);
+    expect(tty.text()).toMatch(/no such\s+Lightning Address/);
+    expect(tty.text()).not.toContain('(y/N)');
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 });

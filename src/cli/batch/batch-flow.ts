@@ -4,7 +4,7 @@ import type { Wallet } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
-import { batchCard, batchRowList, batchView, costText, dryRunLines, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
+import { batchCard, batchRowList, batchView, costText, dryRunLines, rowsText, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { checkBatch, shortOf, type BatchCheck } from '../../wallet/batch/check.js';
 import { quoteCost, type Quoted } from '../../wallet/batch/cost.js';
@@ -177,7 +177,7 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Needs<'terminal
   terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
   const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
-  const what = bad === 0 ? 'the batch as a whole cannot be paid' : `${bad} of ${rows} rows cannot be paid, as said above`;
+  const what = bad === 0 ? 'the batch as a whole cannot be paid' : `${bad} of ${rowsText(rows)} cannot be paid, as said above`;
   const advice = kind === 'limit' ? { next: { do: 'see-limits' as const } } : { hint: 'Mend the file and run the same command again.' };
   return new Failure(kind, `Nothing was sent: ${what}.`, advice);
 }
@@ -211,16 +211,19 @@ function summaryOf(
 }
 
 async function agree(
-  { rows, settled, totals }: BatchCheck,
+  { rows, settled, totals, sample }: BatchCheck,
   cost: Quoted | undefined,
   { ask, settings, out }: Needs<'ask' | 'settings' | 'out'>,
 ): Promise<void> {
   if (rows === settled) return out.say('Every row is paid or on its way already.');
+  // The service refused every row: there is nothing to say yes to, and each says for itself why.
+  if (cost?.costs.length === 0) return;
   const place = settings.embedded ? 'the sandbox' : settings.profileName;
   const what = cost === undefined
     ? totals.map(({ ccy, amount }) => formatAmount(money(ccy, amount))).join(' and ')
     : costText(cost.costs);
-  const yes = await ask.confirm(`Pay ${what} in ${rows - settled} rows from ${place}?`);
+  const refused = sample.isWhole ? (cost?.refused.length ?? 0) : 0;
+  const yes = await ask.confirm(`Pay ${what} in ${rowsText(rows - settled - refused)} from ${place}?`);
   if (!yes) throw new Failure('declined', 'Nothing was sent: you said no.');
 }
 

@@ -74,7 +74,7 @@ function costFacts({ costs, rows, refused }: QuotedCost): Fact[] {
   ];
 }
 
-const rowsText = (count: number): string => `${count} row${count === 1 ? '' : 's'}`;
+export const rowsText = (count: number): string => `${count} row${count === 1 ? '' : 's'}`;
 
 function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
   const have = available === null ? `no ${from} wallet` : `you have ${formatAmount(money(from, available))}`;

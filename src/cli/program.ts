@@ -73,7 +73,9 @@ function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
     // Its value may be a secret.
     .replace(/^unknown option '([^=']*)=.*'/, "unknown option '$1'")
     .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `too many words: "${name}" takes ${most === '0' ? 'none' : most}, not ${given}.`)
-    .replace(/^missing required argument '(.*)'$/, '$1 is missing.');
+    .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
+    .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
+    .replace(/^unknown option '(.*?)'(?: \(Did you mean (.*)\?\))?$/, (_, given, meant) => `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');
   return new Failure('usage', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint });
 }
@@ -195,7 +197,7 @@ function dress(target: Commander, options: ProgramOptions): void {
     // Help has no colours; commander would open stdout to see whether it may.
     getOutHasColors: () => false,
   });
-  target.configureHelp({ minWidthToWrap: 20, optionTerm: (option) => bothWays(option, target) });
+  target.configureHelp({ minWidthToWrap: 10, optionTerm: (option) => bothWays(option, target) });
 }
 
 const widthOf = ({ page }: ProgramOptions): number => Math.min(page.columns ?? 80, 100);

@@ -51,8 +51,8 @@ const mark = '✗ ';
 
 function withFate({ kind, message }: Failure): string {
   const fate = fates[kind];
-  if (fate === undefined || /^(Not|Nothing|Paid|Sent)\b[^.]*:/.test(message)) return message;
-  return `${fate}: ${message.replace(/^(The|This|That|There|A|An|No|It|You|Your|Missing)\b/, (word) => word.toLowerCase())}`;
+  if (fate === undefined || /^(Not|Nothing|Paid|Sent)\b[^.]*:|: nothing moved\.$/.test(message)) return message;
+  return `${fate}: ${message.replace(/^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/, (word) => word.toLowerCase())}`;
 }
 
 /** The last line of stderr under `--json`. */

@@ -574,6 +574,8 @@ describe('a failure', () => {
       shown: ['Not known yet: the service did not answer.', `  svcpay tx resume ${txnId}`],
     },
     { failure: new Failure('refused', 'Nothing moved: it was refused.'), shown: ['Nothing moved: it was refused.'] },
+    { failure: new Failure('interrupted', 'Interrupted: nothing moved.'), shown: ['Interrupted: nothing moved.'] },
+    { failure: new Failure('interrupted', 'Interrupted at a question.'), shown: ['Nothing moved: interrupted at a question.'] },
     { failure: new Failure('unexpected', 'Something broke.'), shown: ['Something broke.'] },
     {
       failure: new Failure('refused', 'BTC: \u001B[2J\nfaked line'),

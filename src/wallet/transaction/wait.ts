@@ -75,7 +75,7 @@ export async function waitUntilFinal(txn: Transaction, options: WaitOptions, dep
   let unread = 0;
   let latest = txn;
   while (!isFinal(latest.txnState) && options.enough?.(latest) !== true) {
-    if (deps.signal.aborted) throw stillGoing(latest, 'it was interrupted', options);
+    if (deps.signal.aborted) throw stillGoing(latest, 'the wait was interrupted', options);
     if (waited >= limit) throw stillGoing(latest, 'the wait is over', options);
     const pace = paceOf(latest).find(({ upTo }) => waited < upTo)?.everyMs ?? 1_000;
     const pause = Math.min(pace, limit - waited);
@@ -135,7 +135,7 @@ function stillGoing(
   cause?: Failure,
 ): Failure {
   const reason = cause === undefined ? why : `${why}: ${cause.message.replace(/\.$/, '')}`;
-  return new Failure('pending', `Not known yet: the transaction is ${txnState} and goes on (${reason}).`, {
+  return new Failure('pending', `Not known yet: ${reason}, and the transaction goes on (${txnState}).`, {
     next: { do: goOn, id: txnId },
     txnId,
     cause,

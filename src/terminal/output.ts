@@ -5,13 +5,13 @@ import { cellText, fieldColumns } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './rows/json.js';
 import { checkNames } from './rows/fields.js';
-import { besideTable, listRows, listTable, namesOf, rowWriter, type Manner, type RowView } from './rows/list.js';
+import { besideTable, listRows, listTable, namesOf, rowWriter, type Manner } from './rows/list.js';
 import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import type { Canvas, OutputStream, Terminal } from './terminal.js';
 import { wrap } from './text.js';
-import type { Column, Format, ListView, RecordView, Rows, StreamView } from './rows/view.js';
+import type { Column, Format, ListView, RecordView, Rows, RowView, StreamView } from './rows/view.js';
 
 export type { Format, ListView, RecordView, StreamView } from './rows/view.js';
 
@@ -80,7 +80,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const toStdout = (lines: readonly string[]): void => print(terminal.stdout, lines);
   const toStderr = (lines: readonly string[]): void => print(terminal.stderr, lines);
   const say = (line: string): void => {
-    if (!quiet) toStderr([sanitize(line)]);
+    if (!quiet) toStderr(terminal.stderrIsTty ? remark(sanitize(line), terminal.stderrCanvas) : [sanitize(line)]);
   };
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
@@ -158,6 +158,13 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       toStderr(terminal.stderrIsTty ? wrap(text, columns) : [text]);
     },
   };
+}
+
+/** Wrapped to the window; one with a command in it is left to the terminal to break. */
+function remark(line: string, { columns }: Canvas): string[] {
+  if (line.includes('svcpay ')) return [line];
+  const indent = ' '.repeat(line.length - line.trimStart().length);
+  return wrap(line.trimStart(), columns - indent.length).map((part) => indent + part);
 }
 
 function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | undefined {

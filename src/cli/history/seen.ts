@@ -39,8 +39,7 @@ function notThere(error: unknown): boolean {
   throw error;
 }
 
-/** Without asking the service: by reference or id in the journal, or by its beginning among those seen. */
-/** What this machine alone knows of a name; undefined for nothing. */
+/** What this machine alone knows of a name: by reference or id in the journal, or by its beginning among those seen. */
 export async function knownId(name: string, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> {
   // What was begun here belongs to the account of the key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;

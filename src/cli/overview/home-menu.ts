@@ -29,8 +29,7 @@ const entries: readonly { readonly name: string; readonly words: Words; readonly
 
 /** Resolves with the chosen command line; `back` when the person leaves. */
 export function askWhatNext({ ask, isPending, isReached }: MenuDeps): Promise<Words | Back> {
-  const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...entries]
-    .filter((entry) => !('onlyPending' in entry) || isPending)
-    .map(({ name, words }) => ({ value: words, name }));
+  const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
+  const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(({ name, words }) => ({ value: words, name }));
   return ask.select({ message: 'What next?', flag: 'COMMAND', choices, backName: 'Leave' });
 }

@@ -7,7 +7,7 @@ import { createSink } from '../sink.js';
 import { createTable } from './table.js';
 import type { Canvas, Terminal } from '../terminal.js';
 import { wrap } from '../text.js';
-import type { Column, Format, ListView, Rows } from './view.js';
+import type { Format, ListView, Rows, RowView } from './view.js';
 
 /** How results are to be printed, decided once per command. */
 export interface Manner {
@@ -64,12 +64,6 @@ export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, 
   await sink.push(isEmpty ? writer.none : writer.close);
   await sink.end();
   return !isEmpty;
-}
-
-export interface RowView<T> {
-  readonly columns: readonly Column<T>[];
-  readonly fields?: readonly string[] | undefined;
-  readonly quiet: (row: T) => string;
 }
 
 export async function rowWriter<T extends object>(

@@ -33,15 +33,16 @@ export interface Column<T> {
 
 export type Rows<T> = Iterable<T> | AsyncIterable<T>;
 
-/** Fields that a row can have although the first one has not. */
-interface Fielded {
+/** What scripts see of a row, and what a table is made of. */
+export interface RowView<T> {
+  readonly columns: readonly Column<T>[];
+  /** Fields that a row can have although the first one has not. */
   readonly fields?: readonly string[] | undefined;
+  /** The one value that `-q` prints. */
+  readonly quiet: (row: T) => string;
 }
 
-export interface ListView<T> extends Fielded {
-  readonly columns: readonly Column<T>[];
-  /** The one value of a row that `-q` prints. */
-  readonly quiet: (row: T) => string;
+export interface ListView<T> extends RowView<T> {
   /** Said on stderr when there is no row. */
   readonly empty: string;
   /** A dim line above the table, on a screen only. */
@@ -51,16 +52,12 @@ export interface ListView<T> extends Fielded {
 }
 
 /** Rows without an end: each is complete in itself, a line of JSON also under `--json`. */
-export interface StreamView<T> extends Fielded {
+export interface StreamView<T> extends RowView<T> {
   /** What a person reads of one row. */
   readonly lines: (row: T, canvas: Canvas) => readonly string[];
-  readonly columns: readonly Column<T>[];
-  readonly quiet: (row: T) => string;
 }
 
-export interface RecordView<T> extends Fielded {
+export interface RecordView<T> extends RowView<T> {
   /** The lines on a screen; none where the live line has said it all. */
   readonly screen: (canvas: Canvas) => readonly string[];
-  readonly columns: readonly Column<T>[];
-  readonly quiet: (record: T) => string;
 }

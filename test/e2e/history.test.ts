@@ -192,6 +192,17 @@ describe('svcpay tx watch', () => {
   });
 });
 
+describe('svcpay tx resume', () => {
+  test('shows how far a payment is that was on its way already', async ({ around }) => {
+    await svcpay(['send', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.001btc', '--yes', '--no-wait', '--ref', 'fourth'], around);
+    const tty = svcpayTty(['tx', 'resume'], around);
+    await tty.waitFor('quoted ── confirmed ── sent ── settled');
+    tty.type('\u0003');
+    expect(await tty.ended).toBe(8);
+    expect(tty.text()).toMatch(/Not known yet: the wait was interrupted, and the\s+transaction goes on/);
+  });
+});
+
 describe('svcpay tx export', () => {
   test('writes everything there is, whatever its age, in the form that was asked for', async ({ around, quote }) => {
     const csv = await svcpay(['tx', 'export', '--format', 'csv'], around);

@@ -49,6 +49,15 @@ describe('svcpay receive onchain', () => {
     expect(tty.text()).toContain('✓ Received 0.00500000 BTC');
   });
 
+  test('says to whoever stops waiting for what the chain has that it was seen', async ({ around }) => {
+    const args = ['receive', 'onchain', '0.01btc', '--ref', 'seen'];
+    const asked = await svcpay([...args, '-q'], around);
+    await around.sandbox.pay(asked.stdout.trim());
+    const run = await svcpay([...args, '--wait', '--wait-timeout', '1s'], around);
+    expect(run).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(run.stderr).toContain('Stopped waiting. The payment was seen, and waits to be confirmed.');
+  });
+
   test('ends with 6 where the request under its reference has expired unpaid', async ({ around }) => {
     const asked = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--ref', 'late'], around);
     expect(asked.exitCode).toBe(0);

@@ -205,7 +205,7 @@ async function follow(
     live.succeed(recordLine(text, final.txnId, context.terminal.stderrCanvas));
     return final;
   } catch (error) {
-    throw stopped(error, txn, request, service, context);
+    throw stopped(error, latest, request, service, context);
   } finally {
     live.stop();
   }
@@ -217,24 +217,27 @@ const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money
 
 type ServiceClock = Pick<Awaited<ReturnType<Context['ownClient']>>, 'serviceNow'>;
 
-/** That nobody waits any more ends nothing: it can be paid as long as it is valid. */
+/** That nobody waits any more ends nothing: it can be paid as long as it is valid, and what was paid is confirmed. */
 function stopped(
   error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Needs<'now'>,
 ): unknown {
   if (!(error instanceof Failure) || error.kind !== 'pending') return error;
   const left = expiresAt === undefined ? undefined : expiresAt - service.serviceNow();
   const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;
-  return new Failure('pending', `Stopped waiting. The ${noun} can be paid${until}.`, {
+  const rest = isSeen(txn) ? 'The payment was seen, and waits to be confirmed.' : `The ${noun} can be paid${until}.`;
+  return new Failure('pending', `Stopped waiting. ${rest}`, {
     next: { do: 'watch', id: txn.txnId },
     txnId: txn.txnId,
     cause: error,
   });
 }
 
+/** The chain has it. */
+const isSeen = ({ txnState, sourceReq }: Transaction): boolean => txnState === 'srccreated' && sourceReq.method === 'on-chain';
+
 function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {
-  const isSeen = txn.txnState === 'srccreated' && txn.sourceReq.method === 'on-chain';
   const counted = confirmationsText(txn);
-  if (isSeen) return counted === undefined ? 'Seen, waiting to be confirmed' : `Seen, ${counted} confirmations`;
+  if (isSeen(txn)) return counted === undefined ? 'Seen, waiting to be confirmed' : `Seen, ${counted} confirmations`;
   if (isFinal(txn.txnState)) return stateWord(txn);
   const text = 'Waiting for the payment';
   return expiresAt === undefined ? text : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;

@@ -18,13 +18,10 @@ export interface ReceiptOptions {
   readonly now: number;
   /** Since when it is known so, where it could not be read now: `as of 2026-11-21 14:02:11`. */
   readonly seen?: string | undefined;
-  /** Every state seen, oldest first, with its epoch ms; without it the receipt knows the first and the last. */
-  readonly history?: readonly { readonly state: string; readonly at: number }[] | undefined;
   /** What is shown below on its own, and need not be said twice: an invoice, an address. */
   readonly shownBelow?: readonly string[] | undefined;
   /** Of the Lightning invoice, hexadecimal. */
   readonly paymentHash?: string | undefined;
-  readonly timeZone?: string | undefined;
 }
 
 /** Labels of all parts of a receipt share one column. */
@@ -35,7 +32,7 @@ export function receipt(transaction: Transaction, options: ReceiptOptions, canva
   const state = stateStyle(transaction.txnState, style)(stateWord(transaction));
   const parts = [
     [`  ${style.bold(transactionKind(transaction))}   ${state}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`],
-    timeline(transaction, options, canvas),
+    timeline(transaction, options.now, canvas),
     moneyLines(amounts(transaction), canvas, labelWidth),
     factLines([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)], canvas, labelWidth),
   ];
@@ -49,26 +46,25 @@ export function receiptView(transaction: Transaction, options: ReceiptOptions): 
 }
 
 /** A line per step, with its time where that is known; steps to come are dim. */
-function timeline(transaction: Transaction, { history, now, timeZone }: ReceiptOptions, canvas: Canvas): string[] {
-  const { style, columns } = canvas;
-  const known = history ?? endsOf(transaction);
+function timeline(transaction: Transaction, now: number, { style, columns }: Canvas): string[] {
+  const known = endsOf(transaction);
   const start = known[0]?.at;
   const hasDate = columns >= 56;
-  const steps = stepsOf(transaction, known.map(({ state }) => state));
+  const steps = stepsOf(transaction);
   const longest = Math.max(9, ...steps.map(({ word }) => widthOf(word)));
   return steps.map((step) => {
     const at = known.find(({ state }) => state === step.state)?.at;
-    const time = at === undefined ? '' : clockTime(at, timeZone);
-    const date = hasDate && at !== undefined && at === start ? dateTime(at, timeZone).slice(0, 10) : '';
+    const time = at === undefined ? '' : clockTime(at);
+    const date = hasDate && at !== undefined && at === start ? dateTime(at).slice(0, 10) : '';
     const clock = hasDate ? `${date.padEnd(10)} ${time.padEnd(8)}` : time.padEnd(8);
     const word = paintStep({ ...step, word: padRight(step.word, longest) }, style);
-    return `  ${style.dim(clock)}   ${word}   ${style.dim(sinceText(at, start, now, timeZone))}`.trimEnd();
+    return `  ${style.dim(clock)}   ${word}   ${style.dim(sinceText(at, start, now))}`.trimEnd();
   });
 }
 
-function sinceText(at: number | undefined, start: number | undefined, now: number, timeZone?: string): string {
+function sinceText(at: number | undefined, start: number | undefined, now: number): string {
   if (at === undefined || start === undefined) return '';
-  return at === start ? relativeTime(at, now, timeZone) : `after ${formatDuration(at - start)}`;
+  return at === start ? relativeTime(at, now) : `after ${formatDuration(at - start)}`;
 }
 
 /** The service tells when a transaction was created and when it last changed. */
@@ -148,7 +144,7 @@ const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
   ['quoted', 'srcintent', 'expired'].includes(txnState) ||
   (txnState === 'srccreated' && sourceReq.method === 'lightning');
 
-function about(transaction: Transaction, { now, paymentHash, timeZone }: ReceiptOptions): Fact[] {
+function about(transaction: Transaction, { now, paymentHash }: ReceiptOptions): Fact[] {
   const text = (label: string, value: string | null | undefined, whole = false): Fact[] =>
     value ? [{ label, value, whole }] : [];
   const confirmed = confirmationsText(transaction);
@@ -156,7 +152,7 @@ function about(transaction: Transaction, { now, paymentHash, timeZone }: Receipt
   return [
     ...text('Hash', paymentHash, true),
     ...text('Confirmed', confirmed === undefined ? undefined : `${confirmed} confirmations`),
-    ...(expires ? [{ label: 'Expires', value: relativeTime(expires, now, timeZone) }] : []),
+    ...(expires ? [{ label: 'Expires', value: relativeTime(expires, now) }] : []),
     ...text('Reference', transaction.extRefId, true),
     ...text('Note', transaction.note),
     ...text('Transaction', transaction.txnId, true),

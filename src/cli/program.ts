@@ -70,12 +70,11 @@ function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
   const name = path.map((branch) => branch.name).join(' ');
   const said = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   const sentence = said
-    // Its value may be a secret.
-    .replace(/^unknown option '([^=']*)=.*'/, "unknown option '$1'")
     .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `too many words: "${name}" takes ${most === '0' ? 'none' : most}, not ${given}.`)
     .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
     .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
-    .replace(/^unknown option '(.*?)'(?: \(Did you mean (.*)\?\))?$/, (_, given, meant) => `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
+    // What follows its = may be a secret.
+    .replace(/^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/, (_, given, meant) => `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');
   return new Failure('usage', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint });
 }

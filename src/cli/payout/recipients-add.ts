@@ -1,6 +1,7 @@
 // Puts somebody into the address book for payouts: from flags, asking for what is missing.
 import { changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
+import { shellWord } from '../../terminal/next-step.js';
 import { recipientList, recipientFields } from '../../terminal/views/payout-lists.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -27,7 +28,7 @@ export const recipientsAdd = defineCommand({
     const kept = { ...recipientRecord(await completeDestination(draft, lookUp)), ...(earlier?.codes && { codes: earlier.codes }) };
     await changeRecipients(config, (before) => ({ ...before, [name]: kept }));
     const { columns, quiet } = recipientList;
-    const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay payout --recipient ${JSON.stringify(name)}`];
+    const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay payout --recipient ${shellWord(name)}`];
     await out.record({ name, ...kept }, { columns, quiet, screen });
   },
 });

@@ -45,7 +45,10 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
     showOver(over);
     let offered = choices;
     for (;;) {
-      offered.forEach(({ name }) => say(`${choices.findIndex((each) => each.name === name) + 1}  ${name}`, '  '));
+      for (const choice of offered) {
+        const number = String(choices.indexOf(choice) + 1);
+        say(`${number}  ${choice.name}`, ' '.repeat(2 + String(choices.length).length - number.length));
+      }
       const answer = await line(`${message} (${['a number', ...wayBack(canGoBack, backName)].join(', ')})`);
       if (canGoBack && answer === '<') return back;
       const found = choices[Number(answer) - 1];

@@ -258,7 +258,8 @@ describe('in a pipe', () => {
 describe('on a dumb terminal', () => {
   const dumb = (typed: string) => {
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
-    const stdin = { isTTY: true, open: () => Object.assign(Readable.from([typed]), { isTTY: true }) };
+    const typing = Object.assign(Readable.from([typed]), { isTTY: true });
+    const stdin = { isTTY: true, open: () => typing };
     const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
     return { ask: createAsk(terminal, { yes: false }), terminal, said: stderr.written };
   };
@@ -322,8 +323,9 @@ describe('on a dumb terminal', () => {
 
   test('a choice stands in a list of its own, with the way back named', async () => {
     const { ask, said } = dumb('<\n');
-    await ask.steps.select({ message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }], backName: 'Leave' });
-    expect(said()).toBe('  1  Lightning\n? How (a number, < leave) ');
+    const choices = Array.from({ length: 10 }, (_, i) => ({ value: i, name: `Way ${i}` }));
+    await ask.steps.select({ message: 'How', flag: 'METHOD', choices, backName: 'Leave' });
+    expect(said()).toMatch(/^ {3}1 {2}Way 0\n[^]*\n {3}9 {2}Way 8\n {2}10 {2}Way 9\n\? How \(a number, < leave\) $/);
   });
 
   test('a choice is made by its number or by words of its name, and < goes back', async () => {

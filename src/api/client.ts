@@ -80,10 +80,10 @@ export class ServiceClient {
     return confirmed ?? this.#readBack(txnId);
   }
 
-  /** Cancels a quote (endpoint 8). Rejects with `CancelNotOffered` where the service has no such operation. */
+  /** Cancels a quote (endpoint 8), whose answer is not specified. Rejects with `CancelNotOffered` where the service has no such operation. */
   async cancelTransaction(txnId: string): Promise<types.Transaction> {
     const call = { method: 'PUT', path: cancelPath(segment(txnId)), effect: 'setting', txnId, mayBeEmpty: true } as const;
-    const cancelled = await this.#service.call(call, readIfPossible).catch((error: unknown) => {
+    const cancelled = await this.#service.call(call, ifPossible(readTransactionIfThere)).catch((error: unknown) => {
       throw isNotOffered(error) ? new CancelNotOffered('refused', error.message, { ...error, cause: error }) : error;
     });
     return cancelled ?? this.transaction(txnId);
@@ -121,10 +121,13 @@ export class ServiceClient {
     return { fetch, idOf: (txn) => txn.txnId || JSON.stringify(txn), from: { page, size: limit } };
   }
 
-  /** Endpoint 11; replaces the account's webhook. The callback must be https. */
+  /** Endpoint 11; replaces the account's webhook. The callback must be https. An answer that does not show it is read on in the list. */
   async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
-    const body = wireJson(webhook);
-    return this.#service.call({ method: 'POST', path: '/api/v2/webhook', body, effect: 'setting' }, read.readWebhook);
+    const call = { method: 'POST', path: '/api/v2/webhook', body: wireJson(webhook), effect: 'setting', mayBeEmpty: true } as const;
+    const created = await this.#service.call(call, ifPossible(read.readWebhook));
+    const found = created ?? (await this.webhooks()).find(({ callback }) => callback === webhook.callback);
+    if (found === undefined) throw new Failure('unexpected', 'The service took the webhook, but its list does not show it.');
+    return found;
   }
 
   /** Endpoint 12: none or one. */
@@ -212,10 +215,10 @@ const ifMissing = <T>(nothing: T) => (error: unknown): T => {
   throw error;
 };
 
-/** The answer to a cancellation is not specified: the transaction, if that is what came. */
-const readIfPossible: AnswerReader<types.Transaction | undefined> = (answer, doubt) => {
+/** What an answer shows, if anything of it can be read. */
+const ifPossible = <T>(reader: AnswerReader<T>): AnswerReader<T | undefined> => (answer, doubt) => {
   try {
-    return readTransactionIfThere(answer, doubt);
+    return reader(answer, doubt);
   } catch {
     return undefined;
   }

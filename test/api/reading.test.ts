@@ -287,6 +287,23 @@ describe('wrappers', () => {
   });
 });
 
+describe('a webhook that was created', () => {
+  const hook = { callback: 'https://shop.example/hooks', secret: 'word' };
+  test.for([{ message: 'OK' }, '', { data: { id: 'wh-1' } }])('and is answered with %j is found in the list', async (body) => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/webhook', answer(200, body));
+    service.on('GET', '/api/v2/webhook', answer(200, { data: [{ id: 'wh-1', callback: hook.callback }] }));
+    expect(await client.createWebhook(hook)).toMatchObject({ id: 'wh-1' });
+  });
+
+  test('and is shown nowhere is said', async () => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/webhook', answer(200, { message: 'OK' }));
+    service.on('GET', '/api/v2/webhook', answer(200, { data: null }));
+    await expect(client.createWebhook(hook)).rejects.toThrow('its list does not show it');
+  });
+});
+
 describe('a confirmation', () => {
   const confirmPath = '/api/v2/transaction/t1/confirm';
   const confirmed = transaction({ txnState: 'srccreated' });

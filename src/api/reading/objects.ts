@@ -106,7 +106,7 @@ const institutionRows = (list: unknown, type: string | undefined, doubt: Doubt):
 /** The rates by pair, bare or wrapped; a pair without a rate is left out. */
 export function readRates(answer: unknown, doubt: Doubt): types.Rates {
   const inner = within(answer);
-  if (!isFields(inner)) throw new Misread(misreading('the rates', inner, 'an object'));
+  if (!isFields(inner)) throw new Misread(misreading('the list of rates', inner, 'an object'));
   const pairs = Object.entries(inner).filter(([pair]) => /^[A-Z]{6,10}$/.test(pair));
   const rates: Record<string, WireNumber> = {};
   for (const [pair, value] of pairs) {

@@ -48,9 +48,11 @@ export const currency: Reader<string> = {
   read: (value) => name.read(value)?.toUpperCase(),
 };
 
+const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([[true, true], [false, false], ['true', true], ['false', false]]);
+
 export const flag: Reader<boolean> = {
   expected: 'true or false',
-  read: (value) => (typeof value === 'boolean' ? value : /^true$/i.test(String(value)) ? true : /^false$/i.test(String(value)) ? false : undefined),
+  read: (value) => flags.get(typeof value === 'string' ? value.toLowerCase() : value),
 };
 
 export const decimal: Reader<WireNumber> = {

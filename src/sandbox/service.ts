@@ -155,7 +155,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     const sight = takeSightFaults(store, incoming);
     let genuine: Outgoing | undefined;
     const respond = (asked: Incoming): Outgoing => edge.shape(asked, genuine = answer(ctx, asked, sight));
-    const carried = (): Outgoing => edge.refuse(incoming) ?? respond(incoming);
+    const carried = (): Outgoing => edge.refuse() ?? respond(incoming);
     const outgoing = dated(fault === undefined ? carried() : disturb(fault, {
       carryOut: carried,
       carryOutLater: (after) => schedule(ctx, lateAction, keep(incoming), ctx.now + after),

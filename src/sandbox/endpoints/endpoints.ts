@@ -16,16 +16,12 @@ import { accountRecord, cancelSuffix } from '../unspecified.js';
 import { webhookEndpoints } from './webhook-endpoints.js';
 import { showListItem, showTransaction } from './show-transaction.js';
 
-export interface EndpointOptions {
-  readonly allowSignatureReuse: boolean;
-}
-
 /** What every path of the specification begins with. */
 export const base = '/api/v2';
 const institutions = `${base}/reference/fiat-institution/by-country`;
 
-export function endpoints(options: EndpointOptions): Route[] {
-  const token = (call: Call): unknown => createToken(call, options.allowSignatureReuse);
+export function endpoints({ allowSignatureReuse }: { readonly allowSignatureReuse: boolean }): Route[] {
+  const token = (call: Call): unknown => createToken(call, allowSignatureReuse);
   return [
     { method: 'POST', path: `${base}/authentication/token-signature`, access: 'open', answer: token },
     { method: 'GET', path: `${base}/account/:accountId/wallet/`, access: 'token', answer: getWallets },

@@ -7,7 +7,7 @@ import { liveShapes, shapeNames, type LiveShape, type LiveShapeName } from './ta
 
 export interface ShapedEdge {
   /** A request that is turned away before the service sees it. */
-  refuse(incoming: Incoming): Outgoing | undefined;
+  refuse(): Outgoing | undefined;
   /** The answer of the service in these shapes. */
   shape(incoming: Incoming, outgoing: Outgoing): Outgoing;
 }

@@ -1,6 +1,7 @@
 // Brings about an event: lets the sandbox deliver one, or sends one that is made and signed here.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { transactionStates } from '../../formats/states.js';
 import { nameOf, openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
@@ -11,16 +12,12 @@ import { headerOf } from './receiving.js';
 import { choice, text, transaction, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
-const states = [
-  'quoted', 'srcintent', 'srccreated', 'destsent', 'completed', 'expired', 'failed', 'usercanceled', 'rejected', 'error',
-] as const;
-
 const triggeredSchema = v.looseObject({ txnId: v.string(), txnState: v.string() });
 type Triggered = v.InferOutput<typeof triggeredSchema>;
 
 export const triggerWebhook = defineCommand({
   fields: ['txnId', 'extRefId', 'txnState', 'msg', 'updatedAt'],
-  arguments: { state: choice(states, 'STATE').describe('the txnState that the event reports') },
+  arguments: { state: choice(transactionStates, 'STATE').describe('the txnState that the event reports') },
   options: {
     to: word('URL', parseTarget).optional().describe('send an event made here to this address, such as that of webhook listen'),
     txn: transaction().optional().describe('the transaction that it speaks of'),

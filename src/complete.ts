@@ -1,5 +1,5 @@
 // Answers a shell that asks what can stand at the cursor: apart from the program, because it must load next to nothing.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
 import { complete, type Candidate, type Known } from './cli/help/complete.js';
@@ -75,11 +75,14 @@ const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[
 };
 
 function entries(path: string, key: string): [string, unknown][] {
-  if (!existsSync(path)) return [];
+  if (!isFile(path)) return [];
   const whole: unknown = JSON.parse(readFileSync(path, 'utf8'));
   const part = isRecord(whole) ? whole[key] : undefined;
   return isRecord(part) ? Object.entries(part) : [];
 }
+
+/** To read anything else may never end. */
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 const namesIn = (path: string, key: string, about: string): Candidate[] => entries(path, key).map(([text]) => ({ text, about }));
 
@@ -103,7 +106,7 @@ function begun(home: Home, load: Load): Begun[] {
 
 /** The first rows of what is asked of a database file; none where there is no such file. */
 function rowsOf(path: string, query: string, load: Load): Readonly<Record<string, unknown>>[] {
-  if (!existsSync(path)) return [];
+  if (!isFile(path)) return [];
   const Opened = load('libsql');
   const db = new Opened(path, { readonly: true });
   const rows: unknown[] = db.prepare(query).all(mostOffered);

@@ -1,6 +1,6 @@
 // One JSON document on disk: owner-readable, written atomically by conf, changed by one process at a time, and validated
 // each time it is read. What a newer program wrote and this one does not know stays in it.
-import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -56,6 +56,8 @@ export function openDocument<S extends DocumentSchema>(
 
 function rawOf(path: string): Record<string, unknown> {
   if (!isThere(path)) return {};
+  // To read a pipe or a device may never end.
+  if (!statSync(path).isFile()) throw damaged(path, 'it is no file');
   const raw: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (!isRecord(raw)) throw damaged(path, 'it is not an object');
   return raw;

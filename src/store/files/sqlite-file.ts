@@ -71,6 +71,8 @@ const applicationAt = 68;
 /** Reads the version without opening the database, which could change it. */
 function checkHeader(file: SqliteFile): void {
   const header = Buffer.alloc(headerLength);
+  // To open a pipe may never end.
+  if (!statSync(file.path).isFile()) throw new Damage('it is no file');
   const handle = openSync(file.path, 'r');
   const { size } = fstatSync(handle);
   if (size > 0) readSync(handle, header, 0, headerLength, 0);

@@ -60,6 +60,12 @@ describe('settings', () => {
     expect(() => openConfig(home).read()).toThrow(/config\.json cannot be used: ENOENT/);
   });
 
+  test('are refused where a pipe has their name, which may never end', () => {
+    const { home } = homeWith();
+    expect(spawnSync('mkfifo', [join(home, 'config.json')]).status).toBe(0);
+    expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is no file');
+  });
+
   test('are not read for a profile that is not set up, by flag or environment', () => {
     const config = openConfig(homeWith(written).home).read();
     const named = { sandbox: false, profile: 'three' };

@@ -74,7 +74,11 @@ export const mutations = {
     seed: 469,
   },
   'the invoice is not looked for beside a given reference': {
-    edits: [[`${payment}/quoting.ts`, 'if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;', 'return;']],
+    edits: [[`${payment}/attempts.ts`, 'if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;', 'return;']],
+    machines: true,
+  },
+  'a row that is dated ahead hides what is created until then': {
+    edits: [[`${payment}/history.ts`, 'Math.min(newest, now)', 'newest']],
     machines: true,
   },
   'a reference that was used and is not seen yet is told as refused': {
@@ -148,7 +152,7 @@ export const mutations = {
     seed: 162,
   },
   'a quote that was over when the answer came was over when it was confirmed': {
-    edits: [[`${payment}/settling.ts`, 'const sentAtService = service.serviceNow() - (now() - sentAt);', 'const sentAtService = service.serviceNow();']],
+    edits: [[`${payment}/settling.ts`, 'const sentAtService = service.serviceNow() - elapsed - (dateMs + elapsed);', 'const sentAtService = service.serviceNow();']],
     test: 'test/wallet/payment/payment.test.ts',
   },
   'a clock that is moved forward opens a new day': {
@@ -156,7 +160,7 @@ export const mutations = {
     test: 'test/wallet/payment/payment.test.ts',
   },
   'the list is read until its pages say that they are all': {
-    edits: [['src/api/pages.ts', 'const isLast = received === total && repeated === 0 && rows.length < Math.min(from.size, usualPageSize);', 'const isLast = received >= (total ?? 0);']],
+    edits: [['src/api/pages.ts', 'earlier = new Set(ids);', 'if (received >= (total ?? 0)) return;\n    earlier = new Set(ids);']],
     test: 'test/api/pages.test.ts',
   },
   'the present is read before the lock is there': {

@@ -176,8 +176,11 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
     for (const wish of wishes) {
       if (wish.ref !== undefined) for (const machine of machines) await payOnce(machine, wish);
     }
-    await world.pause(130_000);
-    for (const machine of oneOfEach(machines)) await resumeOpen(machine);
+    // What was quoted anew, and confirmed, in the first round may not be told of before the second.
+    for (let round = 0; round < 2; round += 1) {
+      await world.pause(130_000);
+      for (const machine of oneOfEach(machines)) await resumeOpen(machine);
+    }
   }
 
   const people = 1 + chance.below(3);

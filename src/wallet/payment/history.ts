@@ -64,7 +64,7 @@ export function openHistory({ service, references, scope, onRead }: HistoryDeps)
   };
 
   /**
-   * Reads one page, or the first and the last, where their rows and those that are known already are all that there are.
+   * Reads the first page and the last ones, where their rows and those that are known already are all that there are.
    * Resolves with the moment of the latest creation: how far the list was read is told by the service's own timestamps,
    * since a clock that is wrong would pass over what it takes for the past.
    */
@@ -73,18 +73,18 @@ export function openHistory({ service, references, scope, onRead }: HistoryDeps)
     // More than a page proves by itself: where the list will end is asked for meanwhile, which halves the time of a look.
     const end = known < smallPage ? 1 : Math.max(2, Math.ceil((known + 1) / pageSize));
     const [first, ahead] = await Promise.all([page(since, 1), end === 1 ? undefined : page(since, end)]);
-    if (first.rows === 0) return since;
     const { total, rows } = first;
-    const aheadNewest = ahead === undefined ? since : ahead.newest;
-    if (total === undefined || first.newest === undefined || aheadNewest === undefined) return undefined;
+    if (rows === 0) return since;
+    if (total === undefined) return undefined;
     if (total === rows) return rows < smallPage || (end === 2 && ahead?.rows === 0) ? first.newest : undefined;
-    const lastPage = Math.ceil(total / rows);
-    const missing = total - (await references.countSince(scope, since));
-    if (missing === 0) return Math.max(first.newest, aheadNewest);
-    if (missing < 0 || missing > rows) return undefined;
-    const last = ahead !== undefined && end === lastPage ? ahead : await page(since, lastPage);
-    if (last.newest === undefined || last.total !== (await references.countSince(scope, since))) return undefined;
-    return Math.max(first.newest, last.newest);
+    const pages = ahead === undefined ? [first] : [first, ahead];
+    const count = await references.countSince(scope, since);
+    if (count > total || total - count > rows) return undefined;
+    // Where the oldest come first, what is new comes last, and where their number is an old one, behind what it counts.
+    const lastPage = Math.ceil((total + 1) / rows);
+    for (let at = Math.ceil((count + 1) / rows); at <= lastPage; at += 1) if (at !== end) pages.push(await page(since, at));
+    const isAll = pages.at(-1)?.total === (await references.countSince(scope, since));
+    return isAll ? newestOf(pages.map(({ newest }) => ({ createdAt: newest }))) : undefined;
   };
 
   const page = async (since: number, number: number) => {
@@ -146,7 +146,7 @@ export function openHistory({ service, references, scope, onRead }: HistoryDeps)
 }
 
 /** Undefined where a row does not say when it was created: then what is known of the list cannot be counted. */
-const newestOf = (rows: readonly ListedTransaction[]): number | undefined =>
+const newestOf = (rows: readonly Pick<ListedTransaction, 'createdAt'>[]): number | undefined =>
   rows.reduce<number | undefined>((newest, { createdAt }) => (newest === undefined || createdAt == null ? undefined : Math.max(newest, createdAt)), 0);
 
 /** A row that was not understood has no id. */

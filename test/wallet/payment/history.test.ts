@@ -12,13 +12,13 @@ interface Traits {
   /** The most rows on a page, whatever is asked for. */
   readonly cap: number;
   /** What `pagination` says of the rows there are. */
-  readonly total: 'all' | 'those of the page' | 'nothing';
+  readonly total: 'all' | 'those of the page' | 'nothing' | 'all of a while ago';
 }
 
 /** A service with nothing but a list, and how often it was asked. */
 function service({ order, cap, total }: Traits) {
   const rows: ListedTransaction[] = [];
-  let asked = 0;
+  let [asked, counted] = [0, 0];
   const transactions = async ({ startTime, limit = 20, page = 1 }: TransactionFilter): Promise<TransactionPage> => {
     asked += 1;
     const since = Date.parse(startTime ?? '');
@@ -26,12 +26,14 @@ function service({ order, cap, total }: Traits) {
     const sorted = order === 'oldest first' ? within : within.toReversed();
     const size = Math.min(limit, cap);
     const data = sorted.slice((page - 1) * size, page * size);
-    const pagination = { page, limit, total: total === 'all' ? within.length : data.length };
+    const totals = { all: within.length, 'those of the page': data.length, 'all of a while ago': within.filter((row) => rows.indexOf(row) < counted).length };
+    const pagination = { page, limit, total: total === 'nothing' ? 0 : totals[total] };
     return total === 'nothing' ? { data } : { data, pagination };
   };
   return {
     rows,
     asked: () => asked,
+    count: (): void => void (counted = rows.length),
     create: (extRefId: string, at: number): void => {
       rows.push({ txnId: `t${rows.length}`, txnState: 'quoted', extRefId, createdAt: at, sourceReq: {}, destReq: {} });
     },
@@ -57,7 +59,7 @@ function historyOf({ client }: ReturnType<typeof service>, store = emptyStore(),
 const traits = fc.record({
   order: fc.constantFrom<Traits['order']>('oldest first', 'newest first'),
   cap: fc.constantFrom(12, 20, 100),
-  total: fc.constantFrom<Traits['total']>('all', 'those of the page', 'nothing'),
+  total: fc.constantFrom<Traits['total']>('all', 'those of the page', 'nothing', 'all of a while ago'),
 });
 
 describe('what is known of the list', () => {
@@ -71,6 +73,7 @@ describe('what is known of the list', () => {
         for (const [count, pause] of rounds) {
           for (let n = 0; n < count; n += 1) made.create(`R${made.rows.length}`, (at += 10));
           at += pause;
+          if (pause % 2 === 0) made.count();
           await historyOf(made, store, at + skew).update(0);
         }
         const history = historyOf(made, store, at + skew);

@@ -58,7 +58,7 @@ async function adopt(txn: Transaction, order: Order, given: QuoteConsent, deps: 
 
 /** The order that a quote answers. Answers name both amounts: only the one that its method asks for is taken over. */
 export function orderOf(txn: Transaction): Order {
-  const { note } = txn;
+  const { note, deductNetworkFeesFromDest } = txn;
   const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
   const invoice = invoiceOf(destReq.reqDetails);
   const [source, dest] = amountSides[destReq.method] ?? [false, true];
@@ -75,6 +75,7 @@ export function orderOf(txn: Transaction): Order {
       sourceReq: side(sourceReq, source),
       destReq: side(destReq, dest),
       ...(typeof note === 'string' && { note }),
+      ...(deductNetworkFeesFromDest === true && { deductNetworkFeesFromDest }),
     },
     onceKey: invoice === undefined ? null : `bolt11:${invoice.paymentHash}`,
     destination: invoice?.payee ?? destinationOf(destReq),

@@ -4,7 +4,8 @@ import { Failure } from '../../../src/formats/failure.js';
 import type { Rates, Transaction } from '../../../src/api/types.js';
 import { LostClaim, type IntentChange } from '../../../src/store/journal/journal.js';
 import { money } from '../../../src/formats/amount.js';
-import { swapOrder, type Order } from '../../../src/wallet/payment/orders.js';
+import { onchainOrder, swapOrder, type Order } from '../../../src/wallet/payment/orders.js';
+import { confirmQuote } from '../../../src/wallet/payment/confirm-quote.js';
 import { noteSeen } from '../../../src/wallet/payment/note-seen.js';
 import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
 import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from '../support/machine.js';
@@ -23,6 +24,15 @@ const known = (extRefId: string, txnState: string, change: Partial<Transaction> 
   ...quoteOf({ ...order.body, extRefId }, `known-${extRefId}`, Date.UTC(2025, 0, 15)),
   txnState,
   ...change,
+});
+
+test('a quote from elsewhere that takes the fees out of the amount is confirmed as such', async () => {
+  const made = bench();
+  const { body } = onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC', true);
+  const quoted = { ...quoteOf({ ...body, sourceReq: { ...body.sourceReq, amtRequested: 0.00003 }, extRefId: 'R' }, 't1', made.time), deductNetworkFeesFromDest: true };
+  made.transactions.push(quoted);
+  await confirmQuote(quoted, { terms: {}, consent: 'standing' }, waiting, made.deps);
+  expect(made.intent()).toMatchObject({ step: 'final', approvedTotal: '0.00003', approvedReceives: '0.00002999' });
 });
 
 describe('a payment', () => {

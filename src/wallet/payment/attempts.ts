@@ -1,13 +1,14 @@
 // Which transaction of the service stands for a payment: the attempts under its reference, here or from another machine,
 // and the rivals under the reference of its invoice. Looked for before one is created, and once more before it is confirmed.
 import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
 import type { IntentChange } from '../../store/journal/journal.js';
 import type { Attempt } from './history.js';
 import { echoes } from '../quote/echo.js';
 import { readTransaction } from '../transaction/read-transaction.js';
-import { differentPayment, inDoubt, onceRef, paidElsewhere } from './references.js';
-import { wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
+import { differentPayment, inDoubt, listedButNotFound, onceRef, paidElsewhere } from './references.js';
+import { lagPauses, wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
 
 /**
  * What the service knows under the reference: an attempt that paid or may pay, whichever that is, else the latest one.
@@ -32,10 +33,24 @@ export async function findEarlier(run: Run, look: 'now' | 'if-old'): Promise<Tra
 }
 
 async function readAttempt(run: Run, txnId: string): Promise<Transaction> {
-  const txn = await readTransaction(run.deps.service, txnId);
+  const txn = await readListed(run, txnId);
   if (await wasReportedLater(run, txn)) throw inDoubt(run.claim.intent, txn);
   if (isOpenEnded(txn)) run.over.add(txnId);
   return txn;
+}
+
+/** What the list shows is there, and may have paid: a read that does not find it lags behind. */
+async function readListed({ claim, deps }: Run, txnId: string): Promise<Transaction> {
+  for (let look = 0; ; look += 1) {
+    try {
+      return await readTransaction(deps.service, txnId);
+    } catch (error) {
+      const pause = lagPauses[look];
+      if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
+      if (pause === undefined || deps.signal.aborted) throw listedButNotFound(claim.intent, txnId, error);
+      await deps.sleep(pause, deps.signal).catch(() => undefined);
+    }
+  }
 }
 
 async function adopt(run: Run, txn: Transaction, number: number): Promise<void> {
@@ -63,7 +78,7 @@ async function refuseRival(run: Run): Promise<void> {
   if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;
   for (const { txnId } of await run.history.attempts(onceRef(onceKey))) {
     if (txnId === run.claim.intent.txnId) continue;
-    const txn = await readTransaction(run.deps.service, txnId);
+    const txn = await readListed(run, txnId);
     if (!isOpenEnded(txn)) throw paidElsewhere(txn, onceRef(onceKey));
   }
 }

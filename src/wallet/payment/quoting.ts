@@ -10,7 +10,7 @@ import { attemptRef } from './history.js';
 import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/limits.js';
 import { checkEcho, notObeyed } from '../quote/echo.js';
 import { usedButNotSeen } from './references.js';
-import type { Run } from './run.js';
+import { lagPauses, type Run } from './run.js';
 
 export async function createQuote(run: Run): Promise<void> {
   // A later attempt may be there as well: made by another machine, or left behind for an earlier one.
@@ -105,12 +105,9 @@ const saysUsed = ({ reason, status }: ServiceError): boolean =>
 /** Or they have none for any refusal. */
 const mayBeUsed = (error: ServiceError): boolean => saysUsed(error) || /^(?:bad request|conflict|invalid request|no explanation)$/i.test(error.reason);
 
-/** How long a list may lag behind the refusal of a reference, in ms, look by look. */
-const listPauses = [500, 1_000, 2_000, 4_000];
-
 /** Where the reference is used and the list does not show it yet, it may be this payment's own, or another machine's. */
 async function lookForAWhile(run: Run): Promise<Transaction | undefined> {
-  for (const ms of listPauses) {
+  for (const ms of lagPauses) {
     if (run.deps.signal.aborted) break;
     await run.deps.sleep(ms, run.deps.signal).catch(() => undefined);
     const found = await findEarlier(run, 'now').catch(neverMind);

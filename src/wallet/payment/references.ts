@@ -45,6 +45,12 @@ export function usedButNotSeen(ref: string, cause: unknown): Failure {
   return new Failure('pending', message, { next: { do: 'resume', id: ref }, cause });
 }
 
+/** The service lists a transaction under the reference, and does not find it: another machine may have paid with it. */
+export function listedButNotFound({ ref }: Pick<Intent, 'ref'>, txnId: string, cause: unknown): Failure {
+  const message = `Not known yet: the service lists transaction ${txnId} for the reference ${ref}, and does not find it.`;
+  return new Failure('pending', message, { next: { do: 'resume', id: ref }, txnId, cause });
+}
+
 /** The service says that a quote lapsed whose confirmation was sent: a read may lag, and only a person goes on from there. */
 export function inDoubt({ ref }: Pick<Intent, 'ref'>, { txnId, txnState }: { readonly txnId: string | undefined; readonly txnState: string }): Failure {
   const message = `Not known yet: the service says ${txnState}, and the payment had been confirmed. It may still have paid.`;

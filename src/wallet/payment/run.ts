@@ -193,6 +193,9 @@ const toldInPart = ({ ref, txnId }: Intent): Failure =>
     txnId: txnId ?? undefined,
   });
 
+/** How long what the service tells may lag behind what it has told before, in ms, look by look. */
+export const lagPauses: readonly number[] = [500, 1_000, 2_000, 4_000];
+
 export async function reread(run: Run): Promise<Transaction> {
   const txn = await readTransaction(run.deps.service, run.claim.intent.txnId ?? '');
   run.txn = run.txn === undefined ? txn : withKnown(run.txn, txn);

@@ -8,7 +8,7 @@ import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
 import { withKnown } from '../transaction/read-transaction.js';
 import { inDoubt } from './references.js';
-import { afterLapse, asBefore, nextAttempt, reread, stillInDoubt, wasReportedLater, writeAfterMoney, type Run } from './run.js';
+import { afterLapse, asBefore, lagPauses, nextAttempt, reread, stillInDoubt, wasReportedLater, writeAfterMoney, type Run } from './run.js';
 import { waitUntilFinal } from '../transaction/wait.js';
 
 export async function confirm(run: Run): Promise<undefined> {
@@ -82,15 +82,12 @@ async function waitForEnd(run: Run, txn: Transaction): Promise<Transaction> {
   return waitUntilFinal(txn, { atMostMs, onChange, onRead, goOn: 'resume' }, run.deps);
 }
 
-/** How often, and after how many ms, a state is read again that cannot be true of a payment that was let go. */
-const secondLooks = [500, 1_000, 2_000, 4_000];
-
 /**
  * `expired` and `usercanceled` after a confirmation was sent, or a later state was seen, prove nothing: a read may lag.
  * It is read again for a while; where the service stays with it, the outcome is not known, and only a person goes on.
  */
 async function endDoubt(run: Run): Promise<void> {
-  for (const ms of secondLooks) {
+  for (const ms of lagPauses) {
     if (run.start.options.wait === false || run.deps.signal.aborted) break;
     await run.deps.sleep(ms, run.deps.signal).catch(() => undefined);
     const next = await reread(run).catch(() => undefined);

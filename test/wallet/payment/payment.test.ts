@@ -26,6 +26,28 @@ const known = (extRefId: string, txnState: string, change: Partial<Transaction> 
   ...change,
 });
 
+describe('a transaction that the list shows and a read does not find', () => {
+  const elsewhere = () => {
+    const made = bench();
+    made.transactions.push(known('R', 'completed'));
+    return made;
+  };
+
+  test('is read again, since reads may lag', async () => {
+    const made = elsewhere();
+    made.fail('read', refusal(404, 'not found'), refusal(404, 'not found'));
+    expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
+  });
+
+  test('may have paid, and nothing is created under its reference', async () => {
+    const made = elsewhere();
+    made.fail('read', ...Array.from({ length: 9 }, () => refusal(404, 'not found')));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, txnId: 'known-R' });
+    expect(requests(made)).toEqual([]);
+    expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
+  });
+});
+
 test('a quote from elsewhere that takes the fees out of the amount is confirmed as such', async () => {
   const made = bench();
   const { body } = onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC', true);

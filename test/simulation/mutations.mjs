@@ -135,11 +135,11 @@ export const mutations = {
     mistake: 'fees taken otherwise',
   },
   'a gateway can refuse a confirmation': {
-    edits: [['src/api/answer.ts', 'isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer)', 'isOwnRefusal: status >= 400 && status < 500 && status !== 429']],
+    edits: [['src/api/answer.ts', 'isOwnRefusal: isOwn(answer)', 'isOwnRefusal: status >= 400 && status < 500 && status !== 429']],
     seed: 28,
   },
   'a page in place of the service can refuse a confirmation': {
-    edits: [['src/api/answer.ts', 'isOwnRefusal: ownStatuses.has(status) && hasErrorShape(answer)', 'isOwnRefusal: ownStatuses.has(status)']],
+    edits: [['src/api/answer.ts', 'isOwnRefusal: isOwn(answer)', 'isOwnRefusal: ownStatuses.has(status)']],
     seed: 412,
   },
   'a refusal after a doubt is the end': {

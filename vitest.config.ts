@@ -27,6 +27,7 @@ export default defineConfig({
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 40_000, interval: 10 } },
     globalSetup: ['test/support/command-line.ts', 'test/support/database-door.ts'],
     include: ['test/**/*.test.ts'],
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],

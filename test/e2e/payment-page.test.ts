@@ -80,7 +80,7 @@ describe.skipIf(!found)('the payment page', () => {
     await page.goto(pageUrl(txn));
     expect(await heading(page).textContent()).toBe('Waiting for the payment');
     await sandbox.pay(txn.sourceReq.reqDetails.paymentRequest);
-    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Paid');
+    await expect.poll(() => heading(page).textContent()).toBe('Paid');
     expect(await page.locator('.qr, .pay').filter({ visible: true }).count()).toBe(0);
   });
 
@@ -89,7 +89,7 @@ describe.skipIf(!found)('the payment page', () => {
     const txn = await client.run(lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     await page.getByRole('button', { name: 'Pay now' }).click();
-    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Paid');
+    await expect.poll(() => heading(page).textContent()).toBe('Paid');
     expect((await client.get(txn.txnId)).body.txnState).toBe('completed');
     expect((await client.wallet('BTC')).amount).toBe(1.0005);
   });
@@ -98,7 +98,7 @@ describe.skipIf(!found)('the payment page', () => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     await sandbox.clock.advance('61m');
-    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Expired');
+    await expect.poll(() => heading(page).textContent()).toBe('Expired');
     expect(await page.locator('.qr').isVisible()).toBe(false);
   });
 
@@ -108,7 +108,7 @@ describe.skipIf(!found)('the payment page', () => {
     await page.goto(`${sandbox.url}/pay/${quote.txnId}`);
     expect(await heading(page).textContent()).toBe('Not open yet');
     await client.confirm(quote.txnId);
-    await expect.poll(() => page.locator('.qr').isVisible(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => page.locator('.qr').isVisible()).toBe(true);
   });
 
   test('waits for the blockchain after an on-chain payment', async ({ sandbox, page }) => {
@@ -117,9 +117,9 @@ describe.skipIf(!found)('the payment page', () => {
     expect((await scan(page))?.toLowerCase()).toBe(txn.sourceReq.reqDetails.invoice);
     expect(await page.locator('.code code').textContent()).toBe(txn.sourceReq.reqDetails.address);
     await page.getByRole('button', { name: 'Pay now' }).click();
-    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Payment seen');
+    await expect.poll(() => heading(page).textContent()).toBe('Payment seen');
     await sandbox.clock.advance('2h');
-    await expect.poll(() => heading(page).textContent(), { timeout: 10_000 }).toBe('Paid');
+    await expect.poll(() => heading(page).textContent()).toBe('Paid');
   });
 
   test('stands still with the clock of the sandbox', async ({ sandbox, page }) => {

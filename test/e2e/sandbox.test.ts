@@ -38,7 +38,7 @@ describe('svcpay sandbox run', () => {
     const script = `process.on('SIGTERM', () => setTimeout(() => process.exit(42), 50));
       console.log('ready'); setInterval(() => {}, 1000);`;
     const running = startSvcpay(['sandbox', 'run', '--', node, '-e', script], { home });
-    await expect.poll(running.stdout, { timeout: 10_000 }).toContain('ready');
+    await expect.poll(running.stdout).toContain('ready');
     running.child.kill('SIGTERM');
     expect(await running.ended).toMatchObject({ exitCode: 42 });
   });
@@ -143,7 +143,7 @@ describe('svcpay sandbox', () => {
     onTestFinished(() => receiver.close());
     const own = ['--port', '0', '--file', join(home, 'own.db'), '--webhook-ca', tls.cert];
     const server = startSvcpay(['sandbox', 'start', ...own, '--json'], { home });
-    await expect.poll(server.stdout, { timeout: 10_000 }).toContain('\n');
+    await expect.poll(server.stdout).toContain('\n');
     const around = { home, sandbox: JSON.parse(server.stdout()) };
     await svcpay(['webhook', 'set', receiver.url, '--secret-stdin'], { ...around, input: 'secret' });
     await svcpay(['webhook', 'trigger', 'completed', '--ref', 'order-1'], around);

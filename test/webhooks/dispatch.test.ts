@@ -69,7 +69,7 @@ describe('a dispatcher', () => {
     };
     const deliver: Deliver = ({ id }) => (id === 1 ? Promise.reject(new Error('no process')) : Promise.resolve({ kind: 'delivered' }));
     const dispatcher = start(store, deliver, { store: failing, onGivenUp: (_event, reason) => void givenUp.push(reason) });
-    await vi.waitFor(() => expect(dispatcher.counts.delivered).toBe(1), 5_000);
+    await expect.poll(() => dispatcher.counts.delivered).toBe(1);
     await dispatcher.drain(0);
     expect(givenUp).toEqual(['Error: no process']);
     expect(await store.backlog()).toEqual([]);

@@ -66,7 +66,7 @@ describe('the server', () => {
       const { accounts } = (await client.control('GET', 'status')).body;
       return accounts[0].wallets[0].amount === 1.0005;
     };
-    await expect.poll(settled, { timeout: 5000, interval: 10 }).toBe(true);
+    await expect.poll(settled).toBe(true);
     expect(sandbox.requests('GET', `/api/v2/transaction/${txn.txnId}`)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 // The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Rates, Transaction } from '../../../src/api/types.js';
 import { LostClaim, type IntentChange } from '../../../src/store/journal/journal.js';
@@ -672,7 +672,7 @@ describe('a creation that is refused without a reason, while the list shows noth
       return new Promise<Transaction>(() => undefined);
     } };
     void pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, service: cutOff });
-    await vi.waitFor(() => expect(made.transactions).toHaveLength(1));
+    await expect.poll(() => made.transactions).toHaveLength(1);
     await expect(payAt(lagging(made, 1e9))).rejects.toMatchObject({ kind: 'pending' });
     expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
     expect(await made.pay()).toMatchObject({ txnState: 'completed', txnId: 't1' });

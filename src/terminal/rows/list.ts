@@ -68,11 +68,11 @@ export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, 
 
 export async function rowWriter<T extends object>(
   { terminal, format, fields, rawCells, onlyValue }: Manner,
-  { columns, quiet }: RowView<T>,
+  { columns, quiet, json }: RowView<T>,
 ): Promise<RowWriter<T>> {
   if (onlyValue) return quietRows(quiet);
   if (format === 'json') return jsonRows(columns, fields, terminal.stdoutIsTty);
-  if (format === 'jsonl') return jsonLines(columns, fields);
+  if (format === 'jsonl') return jsonLines(columns, fields, json);
   if (format === 'tsv') return tabRows(columns, fields);
   const { stringify } = await import('csv-stringify/sync');
   return csvRows(columns, fields, stringify, rawCells);

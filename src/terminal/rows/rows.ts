@@ -37,8 +37,14 @@ export function jsonRows<T extends object>(columns: readonly Column<T>[], fields
 
 const indented = (row: object): string => `  ${toJson(row, { indent: 2 }).replaceAll('\n', '\n  ')}`;
 
-export function jsonLines<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
-  return { open: '', row: (row) => `${toJson(picked(row, fields, columns))}\n`, close: '', none: '' };
+/** @param json writes a whole row */
+export function jsonLines<T extends object>(
+  columns: readonly Column<T>[],
+  fields: Fields,
+  json: (row: T) => string = toJson,
+): RowWriter<T> {
+  const written = fields === undefined ? json : (row: T): string => toJson(pickFields(row, fields, columns));
+  return { open: '', row: (row) => `${written(row)}\n`, close: '', none: '' };
 }
 
 /** Tab-separated, without a head: the columns are those of the table, and a row is one line. */

@@ -1,5 +1,6 @@
 // Webhook events as they come: a calm line for people, a row for scripts; and what became of all of them at the end.
 import type { Transaction } from '../../api/types.js';
+import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';
 import type { StreamView } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
@@ -50,6 +51,8 @@ export const eventStream: StreamView<EventRow> = {
   ],
   fields: eventFields,
   quiet: ({ txnId }) => txnId ?? '',
+  // What was received as JSON: only what the service itself says of the transaction has decimals.
+  json: (row) => (row.transaction === undefined ? parsedToJson(row) : toJson(row)),
 };
 
 const margin = '  ';

@@ -6,6 +6,7 @@ import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
 import type { Postgres } from './postgres.js';
 import type { Sql, SqlValue } from './sql.js';
+import { atomically } from './sqlite-database.js';
 
 export interface Moved {
   readonly payments: number;
@@ -31,22 +32,25 @@ export interface Source {
  * @param isAlive whether a process is at work on a payment: then nothing is moved under its hands
  */
 export async function moveInto(database: Postgres, { journal, inbox }: Source, isAlive: (owner: string) => boolean): Promise<Moved> {
-  const payments = await withFile(journal, (db) => movePayments(database, db, isAlive));
+  const payments = await withFile(journal, async (db) => {
+    const count = await movePayments(database, db, isAlive);
+    db.exec(closing);
+    return count;
+  });
   const events = await withFile(inbox, (db) => moveEvents(database, db));
   return { payments: payments ?? 0, events: events ?? 0 };
 }
+
+/** Whoever has the file open still would pay on from it, unseen by all others. */
+const closing = ['INSERT', 'UPDATE'].map((change) => `CREATE TRIGGER IF NOT EXISTS moved_before_${change} BEFORE ${change} ON intents
+  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`).join('\n');
 
 /** Undefined where there is no such file. Nothing else writes to it meanwhile. */
 async function withFile<T>(file: SqliteFile, action: (db: Database.Database) => Promise<T>): Promise<T | undefined> {
   if (!isThere(file.path)) return undefined;
   const db = openSqlite(file);
   try {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      return await action(db);
-    } finally {
-      db.exec('ROLLBACK');
-    }
+    return await atomically(db, () => action(db));
   } finally {
     db.close();
   }

@@ -49,7 +49,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   };
 }
 
-async function atomically<T>(db: Connection, action: () => Promise<T>): Promise<T> {
+export async function atomically<T>(db: Pick<Connection, 'exec' | 'inTransaction'>, action: () => Promise<T>): Promise<T> {
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = await action();

@@ -212,7 +212,7 @@ export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, 
     });
   }
   return new Failure('usage', `${subject} cannot be used: ${reason}.`, {
-    hint: 'Make it and its folder writable, or set SVCPAY_HOME to another folder.',
+    hint: code.startsWith('SQLITE_CONSTRAINT') ? undefined : 'Make it and its folder writable, or set SVCPAY_HOME to another folder.',
     cause,
   });
 }

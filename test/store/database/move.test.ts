@@ -9,7 +9,7 @@ import { prepareTables } from '../../../src/store/database/postgres-schema.js';
 import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgres-events.js';
 import { eventsIn } from '../../../src/store/events/sqlite-events.js';
 import { journalPart, openPostgresJournal } from '../../../src/store/journal/postgres-journal.js';
-import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
+import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { svcpay } from '../../support/in-process.js';
 import { hasPostgres, type Databases } from '../../support/postgres.js';
 import { sharedPostgres } from '../../support/shared-postgres.js';
@@ -73,6 +73,16 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
       await isThere(database);
       if (isWhole) break;
     }
+  });
+
+  test('lets nobody begin a payment in the file who has it open still', async () => {
+    const source = sourceOf(newHome());
+    const journal = openJournal({ path: source.journal.path, isAlive: nobody, now: () => Date.now(), isKnown: true });
+    onTestFinished(() => journal.close());
+    const { id: _id, ...paid } = (await journal.find(scope, 'coffee')) ?? { id: '' };
+    await moveInto(await emptyDatabase(), source, nobody);
+    const draft = { ...paid, id: 'new', ref: 'tea', onceKey: null } as Parameters<typeof journal.begin>[0];
+    await expect(journal.begin(draft)).rejects.toThrow('its payments were moved into a database');
   });
 
   test('stops where another payment has the reference', async () => {

@@ -226,9 +226,11 @@ function astray(intent: Intent, keeper: Keeper, known: Known): string[] {
     const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
     return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is closed, but ${each.txnId} is ${each.state}`);
   }
-  const { listLagMs, lagsSteadily } = known.books.model.traits;
+  const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.traits;
   // Its quote is used and not seen yet, however long it is looked for.
   if (step === 'intent' && lagsSteadily && listLagMs > longestLookMs) return [];
+  // Of a quote that may be read only when its time is over each comes too late.
+  if ((step === 'intent' || step === 'created') && readLagMs >= quoteLifeMs) return [];
   const isDoubt = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused);
   if (step !== 'final') return isDoubt && (step === 'confirming' || step === 'confirmed') ? [] : [`${ref} is still at ${step}`];
   return txn !== undefined && stateAtLast(txn) === txnState ? [] : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];

@@ -151,8 +151,8 @@ export const mutations = {
     edits: [[`${payment}/payment.ts`, 'return every(leaseMs / 3, () => void journal.renew(claim).catch(() => undefined));', 'return () => undefined;']],
     seed: 162,
   },
-  'a quote that was over when the answer came was over when it was confirmed': {
-    edits: [[`${payment}/settling.ts`, 'const sentAtService = service.serviceNow() - elapsed - (dateMs + elapsed);', 'const sentAtService = service.serviceNow();']],
+  'a quote that ran out is confirmed all the same': {
+    edits: [[`${payment}/agreeing.ts`, 'return !(await isTakenBack(run, quote));', 'return true;']],
     test: 'test/wallet/payment/payment.test.ts',
   },
   'a clock that is moved forward opens a new day': {

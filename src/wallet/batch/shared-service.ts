@@ -30,6 +30,7 @@ export function sharedService(service: PaymentService, concurrency: number, now:
   return {
     createTransaction: (body) => oneOf(() => service.createTransaction(body)),
     confirmTransaction: (txnId) => oneOf(() => service.confirmTransaction(txnId)),
+    cancelTransaction: (txnId) => service.cancelTransaction(txnId),
     transaction: (txnId) => service.transaction(txnId),
     eachTransaction: (filter) => service.eachTransaction(filter),
     transactions: (filter) => service.transactions(filter),

@@ -1,5 +1,6 @@
 // created -> confirming: the quote is checked against what was asked for, shown, agreed to, and only then let go.
 import Big from 'big.js';
+import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Rates, Transaction } from '../../api/types.js';
 import { fixed, formatAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -10,6 +11,7 @@ import { checkDestination, checkSpend, lastDay, quotedAmounts } from '../limits/
 import { checkEcho, notObeyed } from '../quote/echo.js';
 import { checkAgreement, isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { alreadyPaid } from './references.js';
+import { withKnown } from '../transaction/read-transaction.js';
 import { checkFeesNamed, checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
 import { afterLapse, close, interrupted, reread, wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
@@ -101,19 +103,22 @@ function isWorseThanAgreed(run: Run, quote: Quote): boolean {
 
 /** The last moment before money can move: a yes that covers this quote, the limits, and both in the journal. */
 async function letGo(run: Run, approval: Approval): Promise<void> {
-  if (!(await isAgreed(run, approval))) return;
+  const { quote, txn } = approval;
+  const isMisdated = run.createdHere && isOver(quote, run);
+  const answer = await agreement(run, approval);
   if (run.deps.signal.aborted) throw interrupted();
-  if (!(await isEarliest(run, approval.txn))) return;
-  // A clock that jumped is seen only with an answer of the service, such as that one.
-  if (isOver(approval.quote, run) && !(await holds(run, approval.quote))) return;
-  await spend(run, approval.quote);
+  if (answer !== 'lapsed' && !(await isEarliest(run, txn))) return;
+  // Thinking takes time; a clock that jumped is seen only with an answer of the service, such as the one before.
+  if ((answer !== 'covered' || isOver(quote, run)) && !(await stands(run, quote, isMisdated))) return;
+  if (answer === 'lapsed') return;
+  await spend(run, quote);
   run.confirmedHere = true;
 }
 
 const isOver = ({ expiresAt }: Quote, { deps }: Run): boolean => expiresAt !== undefined && expiresAt <= deps.service.serviceNow();
 
-/** False when the quote lapsed before there was a yes to it: the next one is shown first if it is worse. */
-async function isAgreed(run: Run, approval: Approval): Promise<boolean> {
+/** A yes that was given before and covers this quote, one of now, or none before the quote lapsed. Throws Failure `declined`. */
+async function agreement(run: Run, approval: Approval): Promise<'covered' | 'yes' | 'lapsed'> {
   const { quote } = approval;
   const { consent } = run.claim.intent;
   if (consent === 'standing') refuseUnusual(approval.unusual, quote);
@@ -125,10 +130,33 @@ async function isAgreed(run: Run, approval: Approval): Promise<boolean> {
     await close(run);
     throw declined(quote);
   }
-  if (answer === true) run.agreed = quote;
-  // Thinking takes time.
-  if (covered && !isOver(quote, run)) return true;
-  return (await holds(run, quote)) && answer === true;
+  if (answer === 'lapsed') return answer;
+  run.agreed = quote;
+  return covered ? 'covered' : 'yes';
+}
+
+/**
+ * Whether the quote can be confirmed. One that ran out meanwhile, and that the service still calls a quote, is taken back:
+ * confirmed too late it would leave a doubt, and the next one leaves none. One that was over when it was made says rather
+ * that the clock is wrong.
+ */
+async function stands(run: Run, quote: Quote, isMisdated: boolean): Promise<boolean> {
+  if (!(await holds(run, quote))) return false;
+  if (isMisdated || !isOver(quote, run) || run.start.mode === 'this-quote') return true;
+  return !(await isTakenBack(run, quote));
+}
+
+/** False where the service does not cancel: then it may be confirmed still. */
+async function isTakenBack(run: Run, quote: Quote): Promise<boolean> {
+  try {
+    const txn = await run.deps.service.cancelTransaction(run.claim.intent.txnId ?? '');
+    run.txn = run.txn === undefined ? txn : withKnown(run.txn, txn);
+    return !isQuoted(txn.txnState);
+  } catch (error) {
+    if (error instanceof CancelNotOffered) return false;
+    if (!(error instanceof ServiceError) || error.kind !== 'refused') throw error;
+    return !(await holds(run, quote));
+  }
 }
 
 /** Read again it is still a quote. Throws Failure `refused` where it is for something else now, or worse than it was. */

@@ -22,8 +22,6 @@ export interface Confirmed {
   readonly txn: Transaction;
   /** How often this call sent a confirmation. */
   readonly sent: number;
-  /** Whether the answer to the one confirmation that there was says so, and not only a state that was read. */
-  readonly isAnswer: boolean;
 }
 
 const attempts = 5;
@@ -51,9 +49,7 @@ export async function confirmOnce(txnId: string, resumed: boolean, deps: Confirm
     if (signal.aborted) break;
     if (attempt > 0 || resumed) {
       const before = await readTransaction(service, txnId).catch((reason: unknown) => void (unread = reason));
-      if (before !== undefined && !isQuoted(before.txnState)) {
-        return { txn: before, sent, isAnswer: !resumed && sent === 1 && saysLapsed(error) };
-      }
+      if (before !== undefined && !isQuoted(before.txnState)) return { txn: before, sent };
       // Only together with the state, or with the same refusal to tell it, is a refusal of the confirmation certain.
       isRefused = !inDoubt && isRefusal(error) && (before !== undefined || isRefusal(unread));
       if (isRefused) break;
@@ -62,7 +58,7 @@ export async function confirmOnce(txnId: string, resumed: boolean, deps: Confirm
     }
     const answer = await tryConfirm(service, txnId);
     sent += 1;
-    if ('txn' in answer) return { txn: answer.txn, sent, isAnswer: !inDoubt };
+    if ('txn' in answer) return { txn: answer.txn, sent };
     error = answer.error;
     inDoubt ||= mayHaveArrived(error);
   }
@@ -83,13 +79,6 @@ async function tryConfirm(service: ConfirmService, txnId: string): Promise<{ txn
 /** The confirmation was sent, and its answer tells nothing: it may take effect later. */
 const inDoubtNow = (txnId: string, message: string, cause?: unknown): NoAnswer =>
   new NoAnswer('pending', message, { mayHaveArrived: true, txnId, cause });
-
-/** The service's own word, in its refusal of a confirmation that came too late, that the quote had ended unconfirmed. */
-function saysLapsed(error: unknown): boolean {
-  if (!(error instanceof ServiceError) || !error.isOwnRefusal || error.code !== alreadyFinal) return false;
-  const text = `${error.reason} ${JSON.stringify(error.params ?? '')}`;
-  return /\b(expired|usercanceled|canceled)\b/i.test(text) && !/\b(completed|srccreated|destsent)\b/i.test(text);
-}
 
 /** The service's own no, in its own shape; a gateway that speaks in its place refuses nothing. */
 const isRefusal = (error: unknown): boolean =>

@@ -12,6 +12,8 @@ import type { Quote } from '../quote/quote.js';
 /** The part of the client that payments use. */
 export interface PaymentService extends ConfirmService, ListService {
   createTransaction(body: CreateTransaction): Promise<Transaction>;
+  /** Asked only for a quote that ran out before it was confirmed. */
+  cancelTransaction(txnId: string): Promise<Transaction>;
   wallets(): Promise<Wallet[]>;
   /** Asked only where money is converted. */
   rates(): Promise<Rates>;

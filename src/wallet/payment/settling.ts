@@ -8,13 +8,12 @@ import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
 import { withKnown } from '../transaction/read-transaction.js';
 import { inDoubt } from './references.js';
-import { afterLapse, asBefore, lagPauses, nextAttempt, reread, stillInDoubt, wasReportedLater, writeAfterMoney, type Run } from './run.js';
+import { asBefore, lagPauses, nextAttempt, reread, stillInDoubt, wasReportedLater, writeAfterMoney, type Run } from './run.js';
 import { waitUntilFinal } from '../transaction/wait.js';
 
 export async function confirm(run: Run): Promise<undefined> {
   const { intent } = run.claim;
   run.deps.on({ type: 'let-go', intent });
-  const sentAt = run.deps.now();
   let confirmed: Confirmed;
   try {
     confirmed = await confirmOnce(intent.txnId ?? '', !run.confirmedHere, run.deps);
@@ -29,24 +28,8 @@ export async function confirm(run: Run): Promise<undefined> {
   run.txn = run.txn === undefined ? confirmed.txn : withKnown(run.txn, confirmed.txn);
   run.witnessed = confirmed.sent > 0;
   run.deps.on({ type: 'state', txn: run.txn });
-  if (isLate(run, confirmed, sentAt)) await afterLapse(run, run.txn);
-  else await follow(run, run.txn);
+  await follow(run, run.txn);
 }
-
-/**
- * A quote whose time was over when its confirmation went out, and the service says so in the answer to the one that there
- * was (specification, endpoint 7: confirming an expired quote moves it to `expired`, and code 2005). Any other way to hear
- * of `expired` after a confirmation is doubt: one that went out in time may have been taken, whatever is said of it later.
- */
-function isLate(run: Run, { txn, isAnswer }: Confirmed, sentAt: number): boolean {
-  const { now, service } = run.deps;
-  const elapsed = now() - sentAt;
-  const sentAtService = service.serviceNow() - elapsed - (dateMs + elapsed);
-  return isAnswer && hasLapsed(txn.txnState) && !run.journalLost && (run.agreed?.expiresAt ?? Infinity) <= sentAtService;
-}
-
-/** A Date header tells the service's clock to a second, and is as old as its answer was under way: it may be ahead by both. */
-const dateMs = 1_000;
 
 /** Writes down what the service says of a payment that was let go. That it lapsed is no end: see `endDoubt`. */
 async function follow(run: Run, { txnState }: Transaction): Promise<void> {

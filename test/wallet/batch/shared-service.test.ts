@@ -11,6 +11,7 @@ function counting(answers: readonly (number | Error)[]) {
   const service: PaymentService = {
     createTransaction: never,
     confirmTransaction: never,
+    cancelTransaction: never,
     transaction: never,
     rates: never,
     transactions: never,

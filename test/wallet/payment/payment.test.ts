@@ -1,5 +1,6 @@
 // The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
 import { describe, expect, test } from 'vitest';
+import { CancelNotOffered } from '../../../src/api/errors.js';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Rates, Transaction } from '../../../src/api/types.js';
 import { LostClaim, type IntentChange } from '../../../src/store/journal/journal.js';
@@ -10,10 +11,10 @@ import { noteSeen } from '../../../src/wallet/payment/note-seen.js';
 import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
 import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from '../support/machine.js';
 
-/** A confirmation that went out when the quote was over by the service's clock, which its answer tells. */
-const late = (made: ReturnType<typeof bench>): string => {
-  made.ahead += 61_000;
-  return 'expired';
+/** A yes for which a person needs longer than the quote is valid. */
+const slowly = (made: Bench): true => {
+  made.time += 61_000;
+  return true;
 };
 
 const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));
@@ -176,7 +177,7 @@ describe('a quote', () => {
       const { sourceReq } = quoteOf(body, '', made.time);
       return number === 1 ? {} : { sourceReq: { ...sourceReq, servicepayFees: fee } };
     };
-    made.confirms = ({ txnId }) => (txnId === 't1' ? late(made) : 'srccreated');
+    made.says = () => made.transactions.length > 1 || slowly(made);
     expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
     expect(made.asked).toHaveLength(asked);
   });
@@ -222,24 +223,57 @@ describe('a quote', () => {
     expect(made.intent()).toMatchObject({ step: 'confirming', consent: 'standing', closed: false });
   });
 
-  test('that may have been confirmed in time, as far as a clock of whole seconds tells, is in doubt when it is called expired', async () => {
+  test('that ran out while the person thought, and is called a quote still, is taken back and never confirmed', async () => {
     const made = bench();
-    made.confirms = () => {
-      made.ahead += 60_900;
-      return 'expired';
+    made.says = () => slowly(made);
+    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
+  });
+
+  test('that ran out is confirmed where the service cannot cancel, and is in doubt when it is called expired then', async () => {
+    const made = bench();
+    made.says = () => slowly(made);
+    made.confirms = () => 'expired';
+    made.fail('cancel', new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' }));
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'PUT t1']);
+  });
+
+  test('that ended just before it was to be taken back is quoted anew', async () => {
+    const made = bench();
+    made.says = () => slowly(made);
+    made.deps.service.cancelTransaction = async () => {
+      made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+      throw refusal(400, 'already in final state', '2005');
     };
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
+    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(requests(made)).toEqual(['POST R', 'POST R~2', 'PUT t2']);
+  });
+
+  test('that is over when it is made is confirmed: the clock is wrong', async () => {
+    const made = bench();
+    made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 } });
+    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
+  test('that is to be confirmed by itself is never taken back', async () => {
+    const made = bench();
+    await made.pay({ mode: 'look' });
+    made.says = () => slowly(made);
+    expect(await payThisQuote(made.intent(), { consent: 'none' }, waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
   test('that lapses again and again is given up', async () => {
     const made = bench();
-    made.confirms = () => late(made);
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', message: expect.stringContaining('Nothing moved') });
+    made.quotes = (body, number) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: number * 1e-8 } });
+    made.says = () => slowly(made);
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'temporary', message: expect.stringContaining('Nothing moved') });
     expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R', 'POST R~2', 'POST R~3', 'POST R~4', 'POST R~5']);
     // What it says to do is taken: the same command once more.
-    made.confirms = () => 'srccreated';
-    expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R~6' });
+    made.says = () => true;
+    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~6' });
   });
 });
 

@@ -12,7 +12,7 @@ import { emptyStore, memoryJournal, type JournalStore } from '../../simulation/m
 export const order: Order = lnurlOrder('shop@pay.example', money('BTC', '0.00001'));
 export const otherOrder: Order = lnurlOrder('shop@pay.example', money('BTC', '0.00002'));
 
-type Step = 'list' | 'wallets' | 'create' | 'confirm' | 'read';
+type Step = 'list' | 'wallets' | 'create' | 'confirm' | 'cancel' | 'read';
 
 export interface Bench {
   readonly deps: PaymentDeps;
@@ -103,6 +103,10 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
       const txn = find(txnId);
       if (txn.txnState !== 'quoted') throw refusal(400, 'already in final state', '2005');
       return set(txnId, made.confirms(txn));
+    },
+    async cancelTransaction(txnId) {
+      enter('cancel', `PUT ${txnId}/cancel`);
+      return set(txnId, 'usercanceled');
     },
     async transaction(txnId) {
       enter('read', `GET ${txnId}`);

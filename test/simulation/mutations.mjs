@@ -33,14 +33,14 @@ export const mutations = {
     seed: 333,
   },
   'the earliest transaction of a reference is not looked for before the confirmation': {
-    edits: [[`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
+    edits: [[`${payment}/agreeing.ts`, `if (answer !== 'lapsed' && !(await isEarliest(run, txn))) return;`, '']],
     machines: true,
     seed: 255,
   },
   'the reference is not looked for': {
     edits: [[`${payment}/quoting.ts`, `mayBeThere ? await findEarlier(run, 'if-old') : undefined`, 'undefined'],
       [`${payment}/quoting.ts`, `const earlier = await findEarlier(run, 'now');`, 'const earlier = undefined;'],
-      [`${payment}/agreeing.ts`, 'if (!(await isEarliest(run, approval.txn))) return;', '']],
+      [`${payment}/agreeing.ts`, `if (answer !== 'lapsed' && !(await isEarliest(run, txn))) return;`, '']],
     machines: true,
     seed: 1,
   },

@@ -100,7 +100,8 @@ export function drawTraits(chance: Chance, aside: Chance, { severalJournals, wit
   const used = drawn.refusesUsedReferences || off('used references are taken');
   return {
     ...drawn,
-    datesAhead: aside.hits(0.1) && !off('dated ahead'),
+    // Then the list is read whole before each confirmation, for longer than the shortest quote is valid.
+    datesAhead: aside.hits(0.1) && drawn.quoteLifeMs > 2_000 && !off('dated ahead'),
     readLagMs: off('reads lag') ? 0 : drawn.readLagMs,
     saysExpiredTooEarly: drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
     // A list that shows a quote only when its time is over lets nobody pay who looks before he pays.

@@ -151,6 +151,8 @@ async function isTakenBack(run: Run, quote: Quote): Promise<boolean> {
   try {
     const txn = await run.deps.service.cancelTransaction(run.claim.intent.txnId ?? '');
     run.txn = run.txn === undefined ? txn : withKnown(run.txn, txn);
+    // A read of it may lag, and say that it is a quote still.
+    if (hasLapsed(txn.txnState)) run.over.add(txn.txnId);
     return !isQuoted(txn.txnState);
   } catch (error) {
     if (error instanceof CancelNotOffered) return false;

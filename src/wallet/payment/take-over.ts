@@ -64,7 +64,8 @@ function leaveTo(intent: Intent, why: string, cause?: unknown): never {
   const message = `another process is at work on ${intent.ref}, and ${why}.`;
   const next = { do: 'resume', id: intent.txnId ?? intent.ref } as const;
   const details = { next, txnId: intent.txnId ?? undefined, cause };
-  throw mayHaveMoved(intent)
+  // An attempt before this one may be in doubt still.
+  throw mayHaveMoved(intent) || intent.attempt > 1
     ? new Failure('pending', `Not known yet: ${message}`, details)
     : new Failure('temporary', `Nothing moved here: ${message}`, details);
 }

@@ -239,6 +239,19 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'PUT t1']);
   });
 
+  test('that was taken back is over for this run, although a read calls it a quote still', async () => {
+    const made = bench();
+    const { service } = made.deps;
+    made.says = () => slowly(made);
+    const lagging = async (txnId: string) => {
+      const txn = await service.transaction(txnId);
+      return txnId === 't1' ? { ...txn, txnState: 'quoted' } : txn;
+    };
+    const paying = pay({ order, ref: 'R', terms: {}, consent: 'none' }, waiting, { ...made.deps, service: { ...service, transaction: lagging } });
+    expect(await paying).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
+  });
+
   test('that ended just before it was to be taken back is quoted anew', async () => {
     const made = bench();
     made.says = () => slowly(made);
@@ -617,6 +630,16 @@ describe('a confirmation', () => {
     };
     await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal: failing }))
       .rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+  });
+
+  test('that another process tries once more after a doubt is not said to have moved nothing', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay().catch(() => undefined);
+    const again = { attempt: 2, step: 'intent', txnId: null, txnState: null, approvedAt: null } as const;
+    for (const row of made.store.rows.values()) row.intent = { ...row.intent, ...again };
+    await made.deps.journal.claim(made.intent().id, 'another process');
+    await expect(made.pay({ wait: 1_000 })).rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('another process') });
   });
 
   test('that another process has made meanwhile is what a look at it tells of, when its own request fails', async () => {

@@ -638,8 +638,9 @@ describe('a confirmation', () => {
     await made.pay().catch(() => undefined);
     const again = { attempt: 2, step: 'intent', txnId: null, txnState: null, approvedAt: null } as const;
     for (const row of made.store.rows.values()) row.intent = { ...row.intent, ...again };
-    await made.deps.journal.claim(made.intent().id, 'another process');
-    await expect(made.pay({ wait: 1_000 })).rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('another process') });
+    const journal = { ...made.deps.journal, claim: async () => undefined };
+    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, { ...waiting, wait: 1_000 }, { ...made.deps, journal }))
+      .rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('another process') });
   });
 
   test('that another process has made meanwhile is what a look at it tells of, when its own request fails', async () => {

@@ -196,7 +196,8 @@ describe('svcpay tx resume', () => {
   test('shows how far a payment is that was on its way already', async ({ around }) => {
     await svcpay(['send', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.001btc', '--yes', '--no-wait', '--ref', 'fourth'], around);
     const tty = svcpayTty(['tx', 'resume'], around);
-    await tty.waitFor('quoted ── confirmed ── sent ── settled');
+    // Of a state that is new the steps after it are not known.
+    await tty.waitFor(/quoted ── (?:confirmed|0 of 1)/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);
     expect(tty.text()).toMatch(/Not known yet: the wait was interrupted, and the\s+transaction goes on/);

@@ -88,10 +88,17 @@ describe('svcpay tx list', () => {
     expect(await refs(['--all'], around)).toEqual(['third', 'second', 'first']);
   });
 
+  test('asks for a state by any word that a service may use', async ({ around }) => {
+    expect(await svcpay(['tx', 'list', '--state', 'BeingReviewed', '--json'], around)).toMatchObject({ exitCode: 3, stdout: '' });
+    const asked = await svcpay(['sandbox', 'log', '--json'], around);
+    expect(asked.stdout).toContain('txnStatuses=BeingReviewed');
+  });
+
   test.for([
     ['two kinds of period', ['--time', '7d', '--since', '2h'], /either --time or --since/],
     ['a period that ends before it begins', ['--since', '1h', '--until', '2h'], /--since is later than --until/],
-    ['an unknown state', ['--state', 'done'], /"done" is not one of quoted/],
+    ['a mistyped state', ['--state', 'complted'], /"complted" is not a state\. Did you mean completed\?/],
+    ['what is no word for a state', ['--state', 'a b'], /"a b" is not a state\. Write one of quoted/],
     ['a page of everything', ['--all', '--page', '2'], /--all lists everything/],
     ['a time that is none', ['--since', 'yesterday'], /"yesterday" is not a time.*2h or 7d/],
   ] as const)('refuses %s', async ([, args, says], { around }) => {

@@ -5,6 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/instant.js';
 import { knownStates } from '../../formats/states.js';
 import type { ValuesOf } from '../define.js';
+import { nearest } from '../help/suggest.js';
 import { choice, word } from '../values.js';
 
 const times = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
@@ -29,11 +30,26 @@ const methods = () =>
     knownMethods,
   ).repeated();
 
+/** Services have states of their own: any word is asked for, but one that is nearly a known one was mistyped. */
+const states = () =>
+  word(
+    'STATE',
+    (given) => {
+      const state = given.toLowerCase();
+      if (knownStates.includes(state)) return state;
+      const meant = nearest(state, knownStates);
+      if (meant !== undefined) throw new Failure('usage', `"${given}" is not a state. Did you mean ${meant}?`);
+      if (/^[a-z][a-z_-]*$/.test(state)) return given;
+      throw new Failure('usage', `"${given}" is not a state. Write one of ${knownStates.join(', ')}, or another word of the service.`);
+    },
+    knownStates,
+  ).repeated();
+
 export const historyOptions = {
   time: choice(times, 'PERIOD').optional().describe(`the last ${times.join(', ')}`),
   since: instant().describe('from then on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
   until: instant().describe('up to then, inclusive'),
-  state: choice(knownStates, 'STATE').repeated().describe('only this state; may be repeated'),
+  state: states().describe('only this state; may be repeated'),
   srcMethod: methods().describe('only from this source, such as servicepay or lightning'),
   destMethod: methods().describe('only to this destination, such as lightning or onchain'),
   excludeSrcMethod: methods().describe('nothing from this source'),

@@ -22,7 +22,7 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     // Most of the time a test waits for the program that it runs.
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,

@@ -247,7 +247,7 @@ describe('a quote', () => {
       const txn = await service.transaction(txnId);
       return txnId === 't1' ? { ...txn, txnState: 'quoted' } : txn;
     };
-    const paying = pay({ order, ref: 'R', terms: {}, consent: 'none' }, waiting, { ...made.deps, service: { ...service, transaction: lagging } });
+    const paying = pay({ order, ref: 'R', terms: {}, consent: 'none' }, { ...waiting, wait: 60_000 }, { ...made.deps, service: { ...service, transaction: lagging } });
     expect(await paying).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
   });

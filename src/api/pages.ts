@@ -27,9 +27,9 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
 
 /**
  * Yields each row once, in pages: what is created meanwhile pushes others onto the next page, where they are passed over. The rows
- * are counted, and the next page is asked for until one is empty, or two in a row bring nothing new, whatever the service says of
- * limit and total. While a page is used, the next ones are on their way; one that was read before something was created that an earlier page shows already
- * is read again, or it would miss what was pushed on.
+ * are counted, and the next page is asked for until one is empty, or two in a row bring nothing new, whatever the service says
+ * of limit and total. While a page is used, the next ones are on their way; one that was read before something was created that
+ * an earlier page shows already is read again, or it would miss what was pushed on.
  * Throws Failure `temporary` when the service gives the same page again and more rows are to come.
  */
 export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {

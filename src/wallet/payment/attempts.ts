@@ -99,7 +99,7 @@ const hourMs = 3_600_000;
 export async function isEarliest(run: Run, txn: Transaction): Promise<boolean> {
   if (run.start.reference === 'own') return true;
   const { intent } = run.claim;
-  for (const ms of [0, ...visiblePauses]) {
+  for (const ms of visiblePauses) {
     if (ms > 0) await run.deps.sleep(ms, run.deps.signal).catch(() => undefined);
     await run.history.update(since(run));
     await refuseRival(run);
@@ -111,8 +111,8 @@ export async function isEarliest(run: Run, txn: Transaction): Promise<boolean> {
   return true;
 }
 
-/** A list that does not show the transaction yet may hide an earlier one as well: it is given this long, in ms. */
-const visiblePauses = [250, 500, 1_000, 2_000, 4_000];
+/** A list that does not show the transaction yet may hide an earlier one as well: it is looked at again after so many ms. */
+const visiblePauses = [0, 250, ...lagPauses];
 
 interface Live {
   readonly txn: Transaction;

@@ -198,16 +198,13 @@ function tooGreatALoss(txn: ModelTransaction, { books, intentOf }: Known): strin
   return ruledOut ? [`${txn.txnId} moved at a loss above the highest that was agreed to`] : [];
 }
 
-/** All of a schedule happens within a day. What a person had tried again out of doubt counts once, although both moved. */
+/** All of a schedule happens within a day. */
 function overLimits(moved: readonly ModelTransaction[], known: Known): string[] {
   const { limits, keepers, keeperOf } = known.books;
-  const isTriedAgain = (txn: ModelTransaction, other: ModelTransaction): boolean =>
-    baseRef(txn.extRefId) === baseRef(other.extRefId) && isLicensed(txn, other, known);
   return Object.entries(limits.perDay).flatMap(([ccy, most]) =>
     keepers.flatMap((keeper) => {
       const own = moved.filter(({ source, confirmedBy }) => source.ccy === ccy && [...confirmedBy].some((name) => keeperOf.get(name) === keeper));
-      const counted = own.filter((txn, index) => !own.slice(index + 1).some((other) => isTriedAgain(txn, other)));
-      const sum = counted.reduce((total, txn) => total.plus(totalOf(txn)), new Big(0));
+      const sum = own.reduce((total, txn) => total.plus(totalOf(txn)), new Big(0));
       return sum.gt(new Big(most).plus('1e-9')) ? [`${keeper.name} let go ${sum.toFixed(8)} ${ccy} in a day, more than ${most}`] : [];
     }),
   );

@@ -39,12 +39,16 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     owner !== null && leaseUntil > now && leaseUntil <= now + leaseMs && isAlive(owner);
   const rivals = ({ onceKey }: IntentDraft, id: string | undefined): Intent[] =>
     onceKey === null ? [] : all().map(({ intent }) => intent).filter((each) => each.onceKey === onceKey && each.id !== id);
-  const spentSince = (account: string, { earliest, lengthMs }: Window, but: string | undefined): Spend[] =>
-    all()
+  const spentSince = (account: string, { earliest, lengthMs }: Window, but: string | undefined): Spend[] => [
+    ...all()
       .map(({ intent }) => intent)
       .filter((each) => each.account === account && each.id !== but && each.spendCcy !== null && wasLetGo(each))
       .filter((each) => each.approvedAt !== null && each.approvedAt >= earliest - lengthMs)
-      .flatMap((each) => [{ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }, ...arrived(each)]);
+      .flatMap((each) => [{ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }, ...arrived(each)]),
+    ...all()
+      .flatMap(({ intent }) => (intent.account === account ? intent.doubts : []))
+      .flatMap(({ at, spends }) => (at >= earliest - lengthMs ? spends : [])),
+  ];
   const held = (claim: Claim): Row => {
     const row = rows.get(claim.intent.id);
     if (row?.fence !== claim.fence) throw new LostClaim('another process took the payment over');

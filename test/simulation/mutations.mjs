@@ -186,6 +186,10 @@ export const mutations = {
     edits: [[`${payment}/cancel-quote.ts`, 'if (intent?.txnId === txn.txnId && wasConfirmed(intent)) throw inDoubt(intent, txn);', '']],
     test: 'test/wallet/payment/cancel-quote.test.ts',
   },
+  'what an attempt in doubt let go is forgotten with the next attempt': {
+    edits: [['src/store/journal/steps.ts', 'isLeft && at !== null && spends.length > 0 ?', 'false ?']],
+    test: 'test/wallet/payment/payment.test.ts',
+  },
   'a journal takes any move': {
     edits: [['src/store/journal/steps.ts', 'if (after.step !== before.step && !moves.some(isMove)) {', 'if (false) {']],
     test: 'test/store/journal/journal.test.ts',

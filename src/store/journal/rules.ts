@@ -1,5 +1,6 @@
 // What an intent in the journal says about money: pure, and the same for every journal.
-import type { Intent } from './journal.js';
+import * as v from 'valibot';
+import type { Intent, Spend } from './journal.js';
 
 /** Final states in which the service says that nothing moved. */
 const cameBack: ReadonlySet<string> = new Set(['failed', 'rejected', 'expired', 'usercanceled', 'canceled']);
@@ -29,3 +30,24 @@ export const isAccounted = (intent: Intent): boolean => wasLetGo(intent) && inte
 /** Over before anything was created under its reference, so that the reference is still free. */
 export const neverCreated = ({ closed, step, attempt }: Intent): boolean =>
   closed && step === 'intent' && attempt === 1;
+
+const requestSchema = v.object({
+  receives: v.optional(v.object({ ccy: v.string(), value: v.string() })),
+  body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
+});
+
+/** What a payment brings, and how much of it where its order says so. */
+export function arrivalOf({ request }: Pick<Intent, 'request'>): { readonly ccy: string | null; readonly total: string | null } {
+  const { receives, body } = v.parse(requestSchema, JSON.parse(request));
+  return { ccy: receives?.ccy ?? body?.destReq.ccy ?? null, total: receives?.value ?? null };
+}
+
+/** What counts of the present attempt, see `Journal.spent`. Where the order fixes only what leaves, the quote says the rest. */
+export function spendsOf(intent: Intent): Spend[] {
+  const { kind, spendCcy, approvedTotal, approvedReceives } = intent;
+  if (spendCcy === null || approvedTotal === null) return [];
+  const { ccy, total } = arrivalOf(intent);
+  const arrived = total ?? approvedReceives;
+  const isElsewhere = kind !== 'swap' && ccy !== null && ccy !== spendCcy && arrived !== null;
+  return [{ ccy: spendCcy, total: approvedTotal }, ...(isElsewhere ? [{ ccy, total: arrived }] : [])];
+}

@@ -82,10 +82,15 @@ const rest = `
     read_to INTEGER NOT NULL
   ) STRICT;`;
 
-export const journalSteps: readonly string[] = [version1, `${newTable}${moveRows}${rest}`];
+/** Version 3 keeps what an attempt let go that may have paid, where a person asked for another. */
+const version3 = `
+  ALTER TABLE intents ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
+  CREATE INDEX intents_doubts ON intents (account) WHERE doubts <> '[]';`;
+
+export const journalSteps: readonly string[] = [version1, `${newTable}${moveRows}${rest}`, version3];
 
 /** The same for a database that never held rows of version 1. */
-export const emptyJournalSteps: readonly string[] = [version1, `${newTable}${rest}`];
+export const emptyJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3];
 
 const termsSchema = v.object({
   maxFee: v.optional(
@@ -93,6 +98,16 @@ const termsSchema = v.object({
   ),
   maxRateLoss: v.optional(v.string()),
 });
+
+export const spendSchema = v.object({ ccy: v.string(), total: v.string() });
+
+const doubts = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.array(v.object({ attempt: v.number(), at: v.number(), spends: v.array(spendSchema) })),
+);
+
+export const doubtsSchema = v.object({ doubts });
 
 export const rowSchema = v.pipe(
   v.object({
@@ -121,6 +136,7 @@ export const rowSchema = v.pipe(
     lease_until: v.number(),
     fence: v.number(),
     last_change: v.nullable(v.string()),
+    doubts,
   }),
   v.transform((row) => ({
     intent: {
@@ -142,6 +158,7 @@ export const rowSchema = v.pipe(
       approvedReceives: row.approved_receives,
       spendCcy: row.spend_ccy,
       approvedAt: row.approved_at,
+      doubts: row.doubts,
       closed: row.closed === 1,
       openedAt: row.opened_at,
       updatedAt: row.updated_at,
@@ -155,9 +172,9 @@ export const rowSchema = v.pipe(
 
 export type Row = v.InferOutput<typeof rowSchema>;
 
-export const spendSchema = v.object({ ccy: v.string(), total: v.string() });
+export type ColumnChange = IntentChange & Partial<Pick<Intent, 'doubts'>>;
 
-export const columns: Readonly<Record<keyof IntentChange, string>> = {
+export const columns: Readonly<Record<keyof ColumnChange, string>> = {
   attempt: 'attempt',
   step: 'step',
   txnId: 'txn_id',
@@ -167,6 +184,7 @@ export const columns: Readonly<Record<keyof IntentChange, string>> = {
   approvedReceives: 'approved_receives',
   spendCcy: 'spend_ccy',
   approvedAt: 'approved_at',
+  doubts: 'doubts',
   closed: 'closed',
   terms: 'terms',
 };

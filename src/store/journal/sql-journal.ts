@@ -17,9 +17,9 @@ import {
   type Window,
 } from './journal.js';
 import { referenceIndex } from './references.js';
-import { isAccounted, mayHavePaid, neverCreated, wasLetGo } from './rules.js';
-import { columns, letGo, rowSchema, spendSchema, type Row } from './schema.js';
-import { changed, checkIntent, opened } from './steps.js';
+import { arrivalOf, isAccounted, mayHavePaid, neverCreated, wasLetGo } from './rules.js';
+import { columns, doubtsSchema, letGo, rowSchema, spendSchema, type ColumnChange, type Row } from './schema.js';
+import { changed, checkIntent, doubtsAfter, opened } from './steps.js';
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
 export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) => boolean): Journal {
@@ -171,7 +171,10 @@ async function allowed(
 
 class NotSummedYet extends Error {}
 
-/** What left the wallet, and what arrived outside of it in another currency, of all payments but one. */
+/**
+ * What left the wallet, and what arrived outside of it in another currency, of all payments but one; and of attempts that
+ * may have paid before another was made, that one's too.
+ */
 async function spentIn(sql: Sql, { kind }: SqlDatabase, account: string, window: Window, but: string): Promise<Spend[]> {
   const since = (kind === 'postgres' ? await sql.now() : window.earliest) - window.lengthMs;
   const which = `account = ? AND approved_at >= ? AND id <> ? AND spend_ccy IS NOT NULL AND ${letGo}`;
@@ -183,7 +186,10 @@ async function spentIn(sql: Sql, { kind }: SqlDatabase, account: string, window:
   // SQLite has no exact decimals to add.
   const sums = `SELECT ccy, CAST(sum(CAST(total AS NUMERIC)) AS TEXT) AS total FROM (${each}) AS spends GROUP BY ccy`;
   const values = [account, since, but];
-  return v.parse(v.array(spendSchema), await sql.all(kind === 'postgres' ? sums : each, ...values, ...values));
+  const spent = v.parse(v.array(spendSchema), await sql.all(kind === 'postgres' ? sums : each, ...values, ...values));
+  const doubtful = await sql.all(`SELECT doubts FROM intents WHERE account = ? AND doubts <> '[]'`, account);
+  const doubts = v.parse(v.array(doubtsSchema), doubtful).flatMap((row) => row.doubts);
+  return [...spent, ...doubts.filter(({ at }) => at >= since).flatMap(({ spends }) => spends)];
 }
 
 /** @param token tells this change from any other, for when the answer to its commit is lost. */
@@ -202,9 +208,9 @@ async function enter(sql: Sql, { kind, forUpdate }: SqlDatabase, draft: IntentDr
   const intent = same ?? (await insert(sql, draft, at, false));
   const approvedAt = (kind === 'postgres' ? at : window.latest) - ago;
   const change: IntentChange = { ...letGo, approvedAt, closed: false };
-  checkIntent({ ...intent, ...change });
+  const entered = checkIntent({ ...intent, ...change });
   const { fence } = writtenRow(await sql.all('UPDATE intents SET owner = NULL, fence = fence + 1 WHERE id = ? RETURNING *', intent.id));
-  await setValues(sql, { intent, fence }, change, randomUUID());
+  await setValues(sql, { intent, fence }, { ...change, doubts: doubtsAfter(intent, entered) }, randomUUID());
   return true;
 }
 
@@ -214,16 +220,17 @@ async function enter(sql: Sql, { kind, forUpdate }: SqlDatabase, draft: IntentDr
  */
 async function setColumns(sql: Sql, { intent, fence }: Claim, change: IntentChange, token: string): Promise<Claim | undefined> {
   const after = changed(intent, change);
-  const updatedAt = await setValues(sql, { intent, fence }, change, token);
+  const written = after.doubts === intent.doubts ? change : { ...change, doubts: after.doubts };
+  const updatedAt = await setValues(sql, { intent, fence }, written, token);
   return updatedAt === undefined ? undefined : { intent: { ...after, updatedAt }, fence };
 }
 
 const updatedSchema = v.array(v.object({ updated_at: v.number() }));
 
 /** Nothing follows in its transaction. Resolves with when it was written. */
-async function setValues(sql: Sql, { intent, fence }: Claim, change: IntentChange, token: string): Promise<number | undefined> {
+async function setValues(sql: Sql, { intent, fence }: Claim, change: ColumnChange, token: string): Promise<number | undefined> {
   const entries = Object.entries(change).filter(([, value]) => value !== undefined);
-  const names = entries.map(([name]) => columns[name as keyof IntentChange]);
+  const names = entries.map(([name]) => columns[name as keyof ColumnChange]);
   const sets = [...names, 'updated_at', 'lease_until', 'last_change'].map((name) => `${name} = ?`).join(', ');
   const values = [...entries.map(([, value]) => toColumn(value)), new Present(), new Present(leaseMs), token, intent.id, fence, intent.step];
   const text = `UPDATE intents SET ${sets} WHERE id = ? AND fence = ? AND step = ? RETURNING updated_at`;
@@ -250,13 +257,8 @@ async function replace(sql: Sql, id: string, draft: IntentDraft): Promise<Intent
   return writtenRow(await sql.final(text, ...Object.values(fields), id)).intent;
 }
 
-const requestSchema = v.object({
-  receives: v.optional(v.object({ ccy: v.string(), value: v.string() })),
-  body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
-});
-
 function draftFields(draft: IntentDraft): Record<string, string | null> {
-  const { receives, body } = v.parse(requestSchema, JSON.parse(draft.request));
+  const arrival = arrivalOf(draft);
   return {
     kind: draft.kind,
     request: draft.request,
@@ -264,8 +266,8 @@ function draftFields(draft: IntentDraft): Record<string, string | null> {
     once_key: draft.onceKey,
     terms: JSON.stringify(draft.terms),
     consent: draft.consent,
-    receives_ccy: receives?.ccy ?? body?.destReq.ccy ?? null,
-    receives_total: receives?.value ?? null,
+    receives_ccy: arrival.ccy,
+    receives_total: arrival.total,
   };
 }
 

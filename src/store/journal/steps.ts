@@ -2,7 +2,8 @@
 // table does not allow: what is impossible is found where it is written and where it is read.
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import type { Intent, IntentChange, IntentDraft, Step } from './journal.js';
+import type { Doubt, Intent, IntentChange, IntentDraft, Step } from './journal.js';
+import { spendsOf, wasLetGo } from './rules.js';
 
 export interface Move {
   readonly from: Step;
@@ -60,6 +61,7 @@ export const opened = (draft: IntentDraft, at: number): Intent => ({
   approvedReceives: null,
   spendCcy: null,
   approvedAt: null,
+  doubts: [],
   closed: false,
   openedAt: at,
   updatedAt: at,
@@ -68,11 +70,24 @@ export const opened = (draft: IntentDraft, at: number): Intent => ({
 /** The intent after a change. Throws Failure `unexpected` for a move that the table does not have. */
 export function changed(before: Intent, change: IntentChange): Intent {
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-  const after: Intent = { ...before, ...given };
+  const moved: Intent = { ...before, ...given };
+  const after: Intent = { ...moved, doubts: doubtsAfter(before, moved) };
   const isMove = ({ from, to, only }: Move): boolean =>
     from === before.step && to === after.step && (only === undefined || only(after, before));
   if (after.step !== before.step && !moves.some(isMove)) {
     throw new Failure('unexpected', `The journal takes no move from ${before.step} to ${after.step} (payment ${before.ref}).`);
   }
   return checkIntent(after);
+}
+
+/** What may have paid counts beside the attempt that follows it, and by itself again where the payment goes back to it. */
+export function doubtsAfter(before: Intent, after: Intent): readonly Doubt[] {
+  const { attempt, approvedAt: at } = before;
+  if (after.approvedAt !== null) {
+    const isPresent = (doubt: Doubt): boolean => doubt.attempt === after.attempt;
+    return before.doubts.some(isPresent) ? before.doubts.filter((doubt) => !isPresent(doubt)) : before.doubts;
+  }
+  const isLeft = after.step === 'intent' && after.attempt > attempt && wasLetGo(before);
+  const spends = spendsOf(before);
+  return isLeft && at !== null && spends.length > 0 ? [...before.doubts, { attempt, at, spends }] : before.doubts;
 }

@@ -162,8 +162,8 @@ export async function close(run: Run): Promise<void> {
 }
 
 /** Another try came to nothing: what may have paid is what the journal holds, and a person has to ask again. */
-export const asBefore = ({ attempt, txnId, txnState, approvedAt }: Intent): IntentChange => ({
-  step: 'confirmed', attempt, txnId, txnState, approvedAt, closed: false, consent: 'none',
+export const asBefore = ({ attempt, txnId, txnState, approvedTotal, approvedReceives, spendCcy, approvedAt }: Intent): IntentChange => ({
+  step: 'confirmed', attempt, txnId, txnState, approvedTotal, approvedReceives, spendCcy, approvedAt, closed: false, consent: 'none',
 });
 
 /** That nothing moved is true of the try alone. */

@@ -30,33 +30,43 @@ function rowsOf(path: string): unknown[] {
   return rows;
 }
 
-const before = rowsOf(fixture('journal-1.db'));
 const account = 'ne01-e84b64ed';
+const scope = `http://127.0.0.1:37299 ${account}`;
+const goingOn = [
+  { ref: 'in-doubt', step: 'confirmed', txnState: 'srccreated' },
+  { ref: 'going', step: 'confirmed', txnState: 'srccreated' },
+];
+/** What each holds. */
+const earlier = {
+  'journal-1.db': { version: 1, open: goingOn, spends: 4 },
+  'journal-2.db': { version: 2, open: [{ ref: 'of-version-2', step: 'confirmed', txnState: 'srccreated' }, ...goingOn], spends: 6 },
+} as const;
+const names = ['journal-1.db', 'journal-2.db'] as const;
 
-async function isWhole(path: string): Promise<void> {
+const isWhole = (name: (typeof names)[number]) => async (path: string): Promise<void> => {
   const journal = open(path);
-  const going = await journal.open(`http://127.0.0.1:37299 ${account}`);
-  expect(going.map(({ ref, step, txnState }) => ({ ref, step, txnState }))).toEqual([
-    { ref: 'in-doubt', step: 'confirmed', txnState: 'srccreated' },
-    { ref: 'going', step: 'confirmed', txnState: 'srccreated' },
-  ]);
+  const going = await journal.open(scope);
+  expect(going.map(({ ref, step, txnState }) => ({ ref, step, txnState }))).toEqual(earlier[name].open);
+  expect(going.flatMap(({ doubts }) => doubts)).toEqual([]);
   const spent = await journal.spent(account, { lengthMs: 1, earliest: 1, latest: 1 });
-  expect(spent).toHaveLength(4);
+  expect(spent).toHaveLength(earlier[name].spends);
   await journal.close();
-  expect(rowsOf(path)).toEqual(before);
-}
+  expect(rowsOf(path)).toEqual(rowsOf(fixture(name)));
+};
 
-describe('a journal of version 1', () => {
+describe.each(names)('an earlier %s', (name) => {
+  const { version } = earlier[name];
+
   test('is upgraded with all that is in it, and kept as it was', async () => {
-    const path = fileOf('journal-1.db');
-    await isWhole(path);
-    expect(rowsOf(copyOf(path, 1))).toEqual(before);
-    expect([path, copyOf(path, 1)].map((each) => statSync(each).mode & 0o777)).toEqual([0o644, 0o600]);
+    const path = fileOf(name);
+    await isWhole(name)(path);
+    expect(rowsOf(copyOf(path, version))).toEqual(rowsOf(fixture(name)));
+    expect([path, copyOf(path, version)].map((each) => statSync(each).mode & 0o777)).toEqual([0o644, 0o600]);
   });
 
   test('finds what was paid under one host name from another', async () => {
-    const journal = open(fileOf('journal-1.db'));
-    const paid = await journal.find(`http://127.0.0.1:37299 ${account}`, 'coffee');
+    const journal = open(fileOf(name));
+    const paid = await journal.find(scope, 'coffee');
     const { id: _id, ...rest } = paid ?? { id: '' };
     expect(paid).toMatchObject({ account, step: 'final', txnState: 'completed' });
     const draft = { ...rest, id: 'new', scope: `http://elsewhere ${account}`, ref: 'other' };
@@ -66,7 +76,7 @@ describe('a journal of version 1', () => {
 
   test('is upgraded to the end by the next process, wherever the one before was killed', async () => {
     const file = 'src/store/journal/sqlite-journal.js#journalIn';
-    expect(await upgradedWhereverKilled(file, () => fileOf('journal-1.db'), isWhole)).toBeGreaterThan(15);
+    expect(await upgradedWhereverKilled(file, () => fileOf(name), isWhole(name))).toBeGreaterThan(15);
   });
 });
 

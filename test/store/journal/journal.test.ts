@@ -308,6 +308,29 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 1, VND: 500_000 });
   });
 
+  const lapsed: IntentChange = { step: 'final', txnState: 'expired' };
+  const again: IntentChange = { step: 'intent', attempt: 2, txnId: null, txnState: null, approvedAt: null };
+  const second: IntentChange = { step: 'created', txnId: 't2', txnState: 'quoted' };
+  const other: IntentChange = { ...agreed, approvedTotal: '0.7' };
+  const failed: IntentChange = { step: 'final', txnState: 'failed' };
+  test.each<[string, IntentChange[], Record<string, number>]>([
+    ['beside the attempt after it', [quoted, agreed, again, second, other], { BTC: 1.2, VND: 500_000 * 2 }],
+    ['while the attempt after it is not let go', [quoted, agreed, lapsed, again, second], { BTC: 0.5, VND: 500_000 }],
+    ['though the attempt after it failed', [quoted, agreed, again, second, other, failed], { BTC: 0.5, VND: 500_000 }],
+    ['once when the payment goes back to it', [quoted, agreed, again, second,
+      { step: 'confirmed', attempt: 1, txnId: 't', txnState: 'expired', approvedTotal: '0.5', approvedAt: now }], { BTC: 0.5, VND: 500_000 }],
+    ['with every attempt after it', [quoted, agreed, again, second, other, { ...again, attempt: 3 }], { BTC: 1.2, VND: 500_000 * 2 }],
+    ['unless it failed', [quoted, agreed, failed, again, second, other], { BTC: 0.7, VND: 500_000 }],
+  ])('counts an attempt that may have paid %s', async (_when, changes, counted) => {
+    const journal = open();
+    const given = draft({ kind: 'payout', request: '{"receives":{"ccy":"VND","value":"500000"}}' });
+    const { id } = await written(journal, given, ...changes);
+    expect(sums(await journal.spent('ne01', window))).toEqual(counted);
+    present = now + 2;
+    expect(sums(await journal.spent('ne01', { ...window, earliest: present, latest: present }))).toEqual({});
+    expect((await journal.read(id))?.doubts.every(({ at }) => at === now)).toBe(true);
+  });
+
   test('names a rival that was let go, at the last moment', async () => {
     const journal = open();
     const { intent } = await journal.begin(draft({ ref: 'first', onceKey: 'hash' }));

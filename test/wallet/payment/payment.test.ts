@@ -678,6 +678,19 @@ describe('a confirmation', () => {
     expect(await made.pay({ yes: false, retry: true })).toMatchObject({ txnState: 'completed' });
   });
 
+  test('in doubt counts against the limit of the day beside the attempt that a person asks for', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay().catch(() => undefined);
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    const limited = (most: string) => ({ ...made.deps, limits: { perPayment: {}, perDay: { BTC: most }, destinations: [] } });
+    const retry = (most: string) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, { ...waiting, retry: true }, limited(most));
+    await expect(retry('0.000015')).rejects.toMatchObject({ kind: 'pending', message: expect.stringMatching(/limit per day/) });
+    expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
+    expect(await retry('0.1')).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(made.intent().doubts).toMatchObject([{ attempt: 1, spends: [{ ccy: 'BTC' }] }]);
+  });
+
   test('interrupted on its way is not known, and goes on', async () => {
     const made = bench();
     made.confirms = () => {

@@ -12,7 +12,7 @@ function paid(order: Order, approvedTotal: string, change: Partial<Intent> = {})
   return {
     id: 'i', scope: 's', account: 'a', ref: 'r', kind: order.kind, request: encodeOrder(order), fingerprint: '', onceKey: null,
     terms: {}, consent: 'quote', attempt: 1, step: 'final', txnId: 't', txnState: 'completed', approvedTotal,
-    approvedReceives: null, spendCcy: order.body.sourceReq.ccy, approvedAt: 1, closed: false, openedAt: 1, updatedAt: 1, ...change,
+    approvedReceives: null, spendCcy: order.body.sourceReq.ccy, approvedAt: 1, doubts: [], closed: false, openedAt: 1, updatedAt: 1, ...change,
   };
 }
 

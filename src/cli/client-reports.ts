@@ -1,6 +1,8 @@
 // What the client has to say beside its answers: how long the service makes it wait, and what was not understood.
 import type { ClientOptions } from '../api/options.js';
+import type { Transport } from '../api/transport.js';
 import { describeDuration } from '../formats/duration.js';
+import type { Live, LiveOptions } from '../terminal/live.js';
 import type { Output } from '../terminal/output.js';
 
 /** Nobody asks about a shorter pause. */
@@ -47,3 +49,19 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
     },
   };
 }
+
+/** By then a person wonders whether anything happens. */
+const slowMs = 1_000;
+
+/** While an answer is slow to come and nothing else is shown, a line says what is waited for. */
+export const tellsWhatIsAwaited = (transport: Transport, { every }: Pick<LiveOptions, 'every'>, live: Pick<Live, 'fill'>): Transport =>
+  async (request) => {
+    let end: (() => void) | undefined;
+    const stopTicking = every(slowMs, () => void (end ??= live.fill(`Waiting for ${new URL(request.url).host}`)));
+    try {
+      return await transport(request);
+    } finally {
+      stopTicking();
+      end?.();
+    }
+  };

@@ -14,7 +14,7 @@ import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
 import { openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
-import { clientReports } from './client-reports.js';
+import { clientReports, tellsWhatIsAwaited } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
 import { ownerOf } from '../store/journal/owner.js';
@@ -116,6 +116,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return resolveSettings(globals, env, config().read(), line.createsProfile);
   });
   const out = createOutput(terminal, { ...globals, format: globals.output });
+  const live = createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every });
   const reports = clientReports(out, proc.now);
   closers.push(reports.close);
   const secrets = lazily(() => openSecrets(home(), systemKeyring));
@@ -130,7 +131,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const network = lazily((): Transport => {
     const transport = networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
     closers.push(() => transport.close());
-    return transport;
+    return terminal.canAnimate && !globals.debug ? tellsWhatIsAwaited(transport, proc, live) : transport;
   });
 
   const transportTo = async (baseUrl: string | undefined): Promise<Transport> =>
@@ -189,7 +190,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     terminal,
     out,
     ask: createAsk(terminal, { yes: globals.yes, signal: proc.signal }),
-    live: createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every }),
+    live,
     get home() {
       return home();
     },

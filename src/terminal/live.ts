@@ -19,6 +19,8 @@ export interface Live {
    * Shows what `render` says, one line or several, again every second; it is handed the milliseconds since the start.
    */
   start(render: (elapsedMs: number) => string): void;
+  /** Shows a line where nothing else is shown, and gives what takes it away; undefined where something is. */
+  fill(text: string): (() => void) | undefined;
   /** Draws anew at once, after something changed. */
   update(): void;
   /** Ends with a tick and this text. */
@@ -59,6 +61,14 @@ export function createLive(terminal: Terminal, { quiet, now, every }: LiveOption
       stop();
       const startedAt = now();
       if (!quiet) display = open(() => render(now() - startedAt));
+    },
+    fill(text) {
+      if (quiet || display !== undefined) return undefined;
+      const own = open(() => text);
+      display = own;
+      return () => {
+        if (display === own) stop();
+      };
     },
     update: () => display?.update(),
     succeed: (text) => end(stderrCanvas.style.green('✓'), text),

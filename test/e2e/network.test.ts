@@ -6,7 +6,8 @@ import { connect, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { makeCertificate } from '../support/certificate.js';
-import { svcpay, test } from '../support/svcpay.js';
+import { startInPty } from '../support/pty.js';
+import { environment, svcpay, test } from '../support/svcpay.js';
 
 const host = 'pay.example.test';
 const wallets = [{ ccy: 'BTC', amount: 1.5, availableBalance: 1.25 }];
@@ -72,4 +73,22 @@ describe('through HTTPS_PROXY', () => {
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
     expect(asked).toHaveLength(before);
   });
+});
+
+test('a service that is slow to answer is named on a terminal until it does', async ({ home }) => {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => void (release = resolve));
+  const slow = createServer((request, answer) => {
+    const isToken = request.url?.includes('token-signature') === true;
+    const body = JSON.stringify(isToken ? { accessToken: 't', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-x' } : wallets);
+    void (isToken ? Promise.resolve() : released).then(() => answer.setHeader('content-type', 'application/json').end(body));
+  });
+  const url = `http://127.0.0.1:${await listening(slow)}`;
+  const env = environment({ home, sandbox: { url, apiKey: 'k', apiSecret: 's' } });
+  const tty = startInPty(process.execPath, ['bin/svcpay.js', 'wallets'], { env });
+  await tty.shows(`Waiting for ${new URL(url).host}`);
+  release();
+  expect(await tty.exit).toBe(0);
+  expect(tty.screen().join('\n')).not.toContain('Waiting');
+  expect(tty.screen().join('\n')).toContain('1.25');
 });

@@ -29,8 +29,8 @@ export function createBodies(now: () => number, random: () => number): () => str
 export interface TokenKeeper {
   /** The token to use now: kept, or new when that one is about to expire. */
   current(): Promise<Token>;
-  /** The token to use after the service refused one with 401. */
-  replace(refused: Token): Promise<Token>;
+  /** What this process or another one has got in place of a token that the service refused, if anything. */
+  successor(refused: Token): Promise<Token | undefined>;
   /** A new token, whatever is kept. */
   renew(): Promise<Token>;
   /** The account that the key belongs to: it outlives its tokens, and is known where no new one can be had now. */
@@ -48,10 +48,11 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
       .finally(() => (renewal = undefined));
     return renewal;
   };
+  const isFresh = ({ expiresAt }: Token): boolean => now() < expiresAt - renewalMarginMs;
   const current = async (): Promise<Token> => {
     const kept = held ?? (await store.load());
     held ??= kept;
-    return held !== undefined && now() < held.expiresAt - renewalMarginMs ? held : renew();
+    return held !== undefined && isFresh(held) ? held : renew();
   };
   return {
     renew,
@@ -66,8 +67,13 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
         return kept.accountId;
       }
     },
-    async replace(refused) {
-      return held !== undefined && held.accessToken !== refused.accessToken ? held : renew();
+    async successor(refused) {
+      const isOther = (token: Token | undefined): token is Token => token !== undefined && token.accessToken !== refused.accessToken;
+      if (isOther(held)) return held;
+      const kept = await store.load().catch(() => undefined);
+      if (!isOther(kept) || !isFresh(kept)) return undefined;
+      held = kept;
+      return kept;
     },
   };
 }

@@ -106,14 +106,26 @@ export function createService(options: ClientOptions): Service {
     return token;
   }
 
-  /** A request with the token; after a 401 once more with a new one, since a refused request has changed nothing. */
+  /**
+   * A request with the token; after a 401 again with another one, since a refused request has changed nothing. One signs in
+   * for that once, or more often where others do: to some services a new token is the end of the one before.
+   */
   async function signedIn(call: Call, again: (answer: Answer) => boolean): Promise<Answer> {
     const attempt = ({ accessToken }: Token): Promise<Answer> =>
       attempts(call, async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }), again);
     throwIfInterrupted(options.signal);
-    const token = await tokens.current();
-    const answer = await attempt(token);
-    return isTokenRefused(answer, call) ? attempt(await tokens.replace(token)) : answer;
+    let token = await tokens.current();
+    let hasOthers = false;
+    for (let refusals = 1; ; refusals += 1) {
+      const answer = await attempt(token);
+      if (refusals > mostSuccessors || !isTokenRefused(answer, call)) return answer;
+      // A new token is refused: another process may be signing in at this moment.
+      if (refusals > 1) await options.sleep(Math.round(options.random() * othersTakeMs), options.signal).catch(() => undefined);
+      const successor = await tokens.successor(token);
+      if (successor === undefined && refusals > 1 && !hasOthers) return answer;
+      hasOthers ||= successor !== undefined;
+      token = successor ?? (await tokens.renew());
+    }
   }
 
   return {
@@ -130,6 +142,11 @@ export function createService(options: ClientOptions): Service {
     },
   };
 }
+
+/** So often a token may be followed by another one during one request. */
+const mostSuccessors = 6;
+/** Within this time another process has signed in and kept its token. */
+const othersTakeMs = 400;
 
 function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number): HttpRequest {
   const { method, path, query = [], body } = call;

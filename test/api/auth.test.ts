@@ -1,7 +1,8 @@
 // Signing in: the signature, the token's life, and what a 401 leads to.
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { HttpRequest } from '../../src/api/transport.js';
+import type { HttpRequest, Transport } from '../../src/api/transport.js';
+import type { Token } from '../../src/api/types.js';
 import { answer } from '../support/fake-transport.js';
 import { credentials, kept, lost, start, tokenAnswer, tokenPath, transaction, world } from './support/client.js';
 
@@ -222,6 +223,29 @@ describe('a 401', () => {
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     await Promise.all([client.wallets(), client.wallets(), client.wallets()]);
     expect(service.requests('POST')).toHaveLength(1);
+  });
+
+  test('is no end where a new token is the end of the one before, and others with the same store sign in meanwhile', async () => {
+    let valid = '';
+    let signIns = 0;
+    let refusals = 0;
+    const transport: Transport = async ({ method, headers }) => {
+      await new Promise(setImmediate);
+      if (method === 'POST') {
+        valid = `fresh-${(signIns += 1)}`;
+        return tokenAnswer(valid);
+      }
+      if (headers['authorization'] === `Bearer ${valid}`) return wallets;
+      refusals += 1;
+      return expired;
+    };
+    let token: Token | undefined;
+    const tokens = { load: async () => token, save: async (saved: Token) => void (token = saved), clear: async () => {} };
+    const sleep = (): Promise<void> => new Promise(setImmediate);
+    const clients = Array.from({ length: 5 }, () => world({ transport, tokens, sleep }).client);
+    await Promise.all(clients.map((client) => client.wallets('ne01-7f3a')));
+    expect(refusals).toBeGreaterThan(0);
+    expect(signIns).toBeLessThanOrEqual(10);
   });
 
   test('during a confirmation whose new sign-in fails leaves no doubt: nothing was confirmed', async () => {

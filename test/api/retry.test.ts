@@ -89,7 +89,8 @@ describe('a read', () => {
     service.on('GET', path, ...Array<HttpResponse>(status === 401 ? 2 : 1).fill(answer(status, { error: 'no' })));
     if (status === 401) service.on('POST', '/api/v2/authentication/token-signature', renewed);
     await expect(client.transaction('t1')).rejects.toMatchObject({ status });
-    expect(pauses).toEqual([]);
+    // After a new token was refused: another process may have signed in meanwhile.
+    expect(pauses).toHaveLength(status === 401 ? 1 : 0);
   });
   const renewed = answer(200, { accessToken: 'fresh', expiredAt: start + 3_600_000, accountId: 'ne01-7f3a' });
 

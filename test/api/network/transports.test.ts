@@ -160,6 +160,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       ['half a head', 'HTTP/1.1 200 OK\r\nContent-Le', 'the connection broke off'],
       ['less than it promised', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"txnId":', 'the connection broke off'],
       ['a chunk without its end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"txnId":', 'broke off'],
+      ['a switch to another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n', 'the connection broke off'],
       ['something else than HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP'],
     ];
     test.for(broken)('%s', async ([, text, why]) => {
@@ -295,7 +296,8 @@ describe.for([['undici', ofUndici], ['a command', ofCommand]] as const)('a proxy
     const { address, asked } = await proxy();
     for (const value of [address, `http://${address}`]) {
       const failure = transport({ env: { [name]: value } })(get('https://pay.example.test/x'));
-      await expect(failure).rejects.toMatchObject({ name: 'NetworkError', requestSent: false });
+      const message = 'the proxy that the environment names refuses the connection (407)';
+      await expect(failure).rejects.toMatchObject({ name: 'NetworkError', requestSent: false, message });
     }
     expect(asked).toEqual(Array(2).fill('CONNECT pay.example.test:443'));
   });

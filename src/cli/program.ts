@@ -34,7 +34,7 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
     await program.parseAsync([...wordsFor(command, path, options.argv)], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw usageFailure(error, path);
+    if (error.exitCode !== 0) throw usageFailure(error, path, program);
   }
 }
 
@@ -66,10 +66,12 @@ const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
   page.isTTY &&
   stdin.isTTY;
 
-function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
+function usageFailure(error: CommanderError, path: readonly Branch[], program: Commander): Failure {
   const name = path.map((branch) => branch.name).join(' ');
   const said = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  const sentence = said
+  const [, given] = /^unknown option '(--[\w-]+)=/.exec(said) ?? [];
+  const isSwitch = given !== undefined && optionsAlong(program, path).some(({ long }) => long === given);
+  const sentence = isSwitch ? `${given} takes no value.` : said
     .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `too many words: "${name}" takes ${most === '0' ? 'none' : most}, not ${given}.`)
     .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
     .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
@@ -77,6 +79,12 @@ function usageFailure(error: CommanderError, path: readonly Branch[]): Failure {
     .replace(/^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/, (_, given, meant) => `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');
   return new Failure('usage', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint });
+}
+
+/** The options of the chosen command and of those above it. */
+function optionsAlong(program: Commander, [branch, ...rest]: readonly Branch[]): readonly Option[] {
+  const child = program.commands.find((each) => each.name() === branch?.name);
+  return child === undefined ? program.options : [...program.options, ...optionsAlong(child, rest)];
 }
 
 function buildProgram(options: ProgramOptions, path: readonly Branch[], command: Command | undefined): Commander {

@@ -19,6 +19,8 @@ describe.concurrent('a name that is not there', () => {
     { line: ['config', 'unst'], says: 'Did you mean config unset?' },
     { line: ['wallets', 'BTC', 'USDT'], says: 'Too many words: "wallets" takes 1, not 2.' },
     { line: ['send', 'a@b.com', '-5sat'], says: 'Not sent: there is no option "-5sat".' },
+    { line: ['send', 'a@b.com', '1sat', '--yes=no'], says: 'Not sent: --yes takes no value.' },
+    { line: ['send', 'a@b.com', '1sat', '--quote-only=false'], says: 'Not sent: --quote-only takes no value.' },
     { line: ['wallets', '--timeout'], says: '--timeout needs DURATION after it.' },
     { line: ['config', 'unset'], says: 'KEY is missing.' },
     { line: ['sandbox', 'clock'], says: '"sandbox clock" needs one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help' },

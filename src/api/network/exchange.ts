@@ -53,7 +53,7 @@ export function exchange(
       cutOff(new Error(message));
     };
     const interrupt = (): void => stop('interrupted', 'ABORT_ERR');
-    const timer = setTimeout(() => stop(`nothing came within ${limitMs / 1000} s`, 'TIMEOUT'), limitMs);
+    const timer = setTimeout(() => stop(`nothing came within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'), limitMs);
     if (signal !== undefined) {
       // As many requests as the caller likes may wait on one signal.
       setMaxListeners(0, signal);
@@ -118,6 +118,8 @@ const words: readonly (readonly [RegExp, string])[] = [
 ];
 
 function inWords(error: Error): string {
+  const [, refusal] = /^Proxy response \((\d+)\)/.exec(error.message) ?? [];
+  if (refusal !== undefined) return `the proxy that the environment names refuses the connection (${refusal})`;
   const name = codeOf(error) ?? error.name;
   const found = words.find(([pattern]) => pattern.test(name));
   return found === undefined ? error.message : `${found[1]} (${name})`;

@@ -66,5 +66,7 @@ function carry({ request, agent }: Way, url: URL, { method, headers, body }: Htt
     incoming.on('error', (error) => course.fail(error));
     incoming.once('end', () => course.end());
   });
+  // Whatever ends it otherwise, such as a switch to another protocol, leaves no answer.
+  outgoing.once('close', () => course.fail(new Error('the connection broke off without an answer')));
   outgoing.end(body);
 }

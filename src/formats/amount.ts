@@ -98,7 +98,7 @@ export function currencyOf(text: string): string | undefined {
 
 /** The amount as plain decimal digits: no exponent, full precision, no trailing zeros. */
 export function fixed(value: Big): string {
-  return value.eq(0) ? '0' : value.toFixed();
+  return value.toFixed();
 }
 
 const isDecimalText = (text: string): text is DecimalText =>

@@ -1,7 +1,8 @@
 // Text from outside (the service, an invoice, a webhook) made harmless for a screen and for one line of tsv.
 
-// Variation selectors belong to ordinary emoji and move nothing; all else that is invisible or steers a terminal goes.
-const harmful = /(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+// Variation selectors belong to ordinary emoji and move nothing; all else that is invisible or steers a terminal goes. What is
+// plain is passed over before the classes are looked up.
+const harmful = /(?![ -~])(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -25,7 +26,8 @@ function visible(character: string): string {
 
 /** The same characters as JSON escapes: the document stays the same data, and a terminal may print it. */
 export function sanitizeJson(json: string): string {
-  if (isPlain(json)) return json;
+  // JSON has escaped all other controls of ASCII.
+  if (Buffer.byteLength(json) === json.length && !json.includes('\x7f')) return json;
   return json.replace(harmful, (character) => {
     // A line feed stands between the lines of an indented document; within a string JSON has escaped it already.
     if (character === '\n') return character;

@@ -1,7 +1,7 @@
 // Writes the history for a spreadsheet, a program or a book-keeping tool, page by page and never held whole.
 import { Failure } from '../../formats/failure.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { parsedToJson } from '../../terminal/rows/json.js';
+import { parsedToLines } from '../../terminal/rows/json.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { exportFormats, exportLines } from '../../wallet/history/export.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
@@ -38,7 +38,7 @@ export const txExport = defineCommand({
     const listed = service.eachTransactionPage(filter);
     // JSONL is the list as the service gives it; books and spreadsheets need the fees.
     const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
-    await out.pour(exportLines(history, { format, json: parsedToJson, clean: sanitize, rawCells: globals.rawCells, leftOut }));
+    await out.pour(exportLines(history, { format, jsonLines: parsedToLines, clean: sanitize, rawCells: globals.rawCells, leftOut }));
     if (left.unmoved > 0) out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
     if (left.unclear > 0) out.warn(`Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`);
   },

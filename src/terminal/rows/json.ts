@@ -14,25 +14,42 @@ export function toJson(value: unknown, { indent = 0 }: JsonOptions = {}): string
 }
 
 /**
- * The same of what came as JSON, which holds no decimals of ours: JSON.stringify writes it in a fifth of the time, and
- * what it writes in another notation are numbers with an exponent.
+ * A line for each of what came as JSON, which holds no decimals of ours: JSON.stringify writes it in a fifth of the time, and
+ * what it writes in another notation are numbers with an exponent. Many lines are looked through as one text.
  */
-export function parsedToJson(value: object): string {
+export function parsedToLines(values: readonly object[]): string {
   try {
-    const json = JSON.stringify(value);
-    if (!mayEndInExponent.test(json)) return sanitizeJson(json);
-    // A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a number.
-    const plain = json.replace(exponent, (_, before: string, number: string) => before + withoutExponent(number));
-    return mayEndInExponent.test(plain) ? toJson(value) : sanitizeJson(plain);
+    const lines = withoutExponents(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+    if (lines !== undefined) return sanitizeJson(lines);
   } catch {
     // Nested deeper than it can follow.
-    return toJson(value);
   }
+  return values.map((value) => `${toJson(value)}\n`).join('');
 }
 
-/** As a number does; within a text it may look the same. */
-const mayEndInExponent = /e[-+]\d+[,}\]]/;
-const exponent = /(\w":)(-?\d[\d.]*e[-+]\d+)/g;
+/** One of them, without the end of its line. */
+export const parsedToJson = (value: object): string => parsedToLines([value]).slice(0, -1);
+
+/** Undefined where what looks like a number with an exponent may be part of a text. */
+function withoutExponents(json: string): string | undefined {
+  const exponent = /e[-+]\d+(?=[,}\]])/g;
+  let plain = '';
+  let from = 0;
+  for (let found = exponent.exec(json); found !== null; found = exponent.exec(json)) {
+    let begin = found.index;
+    while (isOfNumber(json.charCodeAt(begin - 1))) begin -= 1;
+    if (!isAfterName.test(json.slice(Math.max(begin - 3, 0), begin))) return undefined;
+    plain += json.slice(from, begin) + withoutExponent(json.slice(begin, exponent.lastIndex));
+    from = exponent.lastIndex;
+  }
+  return plain + json.slice(from);
+}
+
+/** A digit, a point or a sign. */
+const isOfNumber = (code: number): boolean => (code >= 48 && code <= 57) || code === 46 || code === 45;
+
+/** A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a number. */
+const isAfterName = /^\w":$/;
 
 /** An object or an array, of which a part is written. */
 interface Open {

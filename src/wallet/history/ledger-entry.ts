@@ -1,7 +1,8 @@
 // A transaction as double-entry book-keeping sees it: postings that sum to zero, fees apart, what was exchanged at its
 // price.
+import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fixed, money, type Money } from '../../formats/amount.js';
+import { fixed, type Money } from '../../formats/amount.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { utcWriter } from '../../formats/utc.js';
 import { movedAmounts, type MovedAmounts } from './moved-amounts.js';
@@ -60,13 +61,17 @@ export const spentBy = (txn: ListedTransaction): Money | undefined =>
   txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
 
 function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged, arrived, ...fees }: MovedAmounts): Posting[] {
-  const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: money(left.ccy, left.value.neg()) }];
-  if (!fees.serviceFee.value.eq(0)) postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: fees.serviceFee });
-  if (!fees.networkFee.value.eq(0)) postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: fees.networkFee });
+  const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: { ccy: left.ccy, value: left.value.neg() } }];
+  if (!isZero(fees.serviceFee)) postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: fees.serviceFee });
+  if (!isZero(fees.networkFee)) postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: fees.networkFee });
   const dest: Posting = { account: accountOf(destReq, 'Expenses'), amount: arrived };
   postings.push(exchanged.ccy === arrived.ccy ? dest : { ...dest, cost: exchanged });
   return postings;
 }
+
+const isZero = ({ value }: Money): boolean => value.eq(zero);
+
+const zero = new Big(0);
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */
 function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {

@@ -1,7 +1,7 @@
 // What a transaction moved, exact to the last digit: what left the source, what arrived, and the fees.
 import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fromWire, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { fromWire, moneyFromWire, type Money } from '../../formats/amount.js';
 
 export interface MovedAmounts {
   /** What left the source, all fees included. */
@@ -29,11 +29,11 @@ export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAm
   const fees = serviceFee.plus(networkFee);
   const exchanged = exchangedValue(sent, arrived, arrivesLess(destReq) ? fees : nothing);
   return {
-    left: money(ccy, exchanged.plus(fees)),
-    exchanged: money(ccy, exchanged),
+    left: { ccy, value: exchanged.plus(fees) },
+    exchanged: { ccy, value: exchanged },
     arrived,
-    serviceFee: money(ccy, serviceFee),
-    networkFee: money(ccy, networkFee),
+    serviceFee: { ccy, value: serviceFee },
+    networkFee: { ccy, value: networkFee },
   };
 }
 
@@ -44,7 +44,7 @@ const exchangedValue = (sent: Money, arrived: Money, within: Big): Big =>
 
 /** Fees that were taken out of what arrived: less settled than was asked for. */
 const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
-  amtRequested != null && amtSettled != null && fromWire(amtSettled).lt(fromWire(amtRequested));
+  amtRequested != null && amtSettled != null && amtSettled !== amtRequested && fromWire(amtSettled).lt(fromWire(amtRequested));
 
 /** Within one currency either side tells what the other does not. */
 function amountOf(side: Side, other: Side): Money | undefined {

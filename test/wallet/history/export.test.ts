@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { sanitize } from '../../../src/terminal/sanitize.js';
-import { toJson } from '../../../src/terminal/rows/json.js';
+import { parsedToLines } from '../../../src/terminal/rows/json.js';
 import { exportLines, type ExportFormat } from '../../../src/wallet/history/export.js';
 import { entryOf } from '../../../src/wallet/history/ledger-entry.js';
 
@@ -71,7 +71,7 @@ async function exported(format: ExportFormat, transactions: readonly ListedTrans
     yield transactions;
   }
   const pieces: string[] = [];
-  for await (const piece of exportLines(source(), { format, json: toJson, clean: sanitize, rawCells, leftOut: () => undefined })) pieces.push(piece);
+  for await (const piece of exportLines(source(), { format, jsonLines: parsedToLines, clean: sanitize, rawCells, leftOut: () => undefined })) pieces.push(piece);
   return pieces.join('');
 }
 

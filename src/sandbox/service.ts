@@ -1,10 +1,9 @@
 // The service as one object: takes a request, carries out what is due, answers when the answer is safe on disk.
-import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { writeAutoPay } from './storage/settings.js';
-import { authenticate } from './http/auth.js';
+import { authenticator } from './http/auth.js';
 import { readClock } from './world/clock.js';
-import type { Context, Random } from './world/context.js';
+import { pooledRandom, type Context, type Random } from './world/context.js';
 import { controls } from './control/control.js';
 import { createCourier, type Courier } from './deliveries/courier.js';
 import { openStore, type Store } from './storage/database.js';
@@ -89,7 +88,7 @@ export interface Service {
 
 /** Opens the service on its file. `baseUrl` tells its address as clients see it, without a trailing slash. */
 export function openService(options: ServiceOptions, baseUrl: () => string): Service {
-  const { file = ':memory:', openFile, now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
+  const { file = ':memory:', openFile, now: machineTime = Date.now, random = pooledRandom(), onAnswer } = options;
   const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
   const shapes = new Set(readShapeNames(options.liveShapes ?? []));
@@ -104,6 +103,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
     logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
   };
   const actions = new Map([...dueActions(), ...chainActions, ...deliveryActions, [lateAction, lateRequest]]);
+  const authenticate = authenticator();
   const find = router([
     ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
     ...controls({ machineTime, dueActions: actions }),

@@ -28,7 +28,7 @@ export interface WebhookRecord {
 const select = 'SELECT id, account_id AS accountId, callback, secret, created_at AS createdAt FROM webhook';
 
 export function webhookOf(store: Store, accountId: string): Webhook | undefined {
-  return store.one(row, `${select} WHERE account_id = ?`, accountId);
+  return store.seldom.one(row, `${select} WHERE account_id = ?`, accountId);
 }
 
 export const showWebhook = ({ id, callback, createdAt }: Webhook): WebhookRecord => ({ id, callback, createdAt });

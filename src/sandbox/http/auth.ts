@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { findAccount, type Account } from '../world/accounts.js';
 import { type Context, randomHex } from '../world/context.js';
 import { Refusal, unauthorized } from '../wire/refusal.js';
+import type { Store } from '../storage/database.js';
 import { requireSetting } from '../storage/settings.js';
 import { durations, reusedSignature } from '../unspecified.js';
 
@@ -40,13 +41,21 @@ export function issueToken(
   return newToken(ctx, known.accountId);
 }
 
-/** The account that a Bearer token stands for. */
-export function authenticate(ctx: Context, authorization: string | undefined): Account {
-  const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-  if (token === undefined) throw unauthorized();
-  const account = findAccount(ctx.store, readToken(ctx, token)?.sub ?? '');
-  if (account === undefined) throw unauthorized('invalid token or token expired');
-  return account;
+const mostTokens = 1_000;
+
+/** Tells the account that a Bearer token stands for. What a token says is worked out once: a client sends it every time. */
+export function authenticator(): (ctx: Context, authorization: string | undefined) => Account {
+  const good = new Map<string, Claims>();
+  return (ctx, authorization) => {
+    const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+    if (token === undefined) throw unauthorized();
+    const claimed = good.get(token) ?? readToken(ctx.store, token);
+    const account = claimed && claimed.exp * 1000 > ctx.now ? findAccount(ctx.store, claimed.sub) : undefined;
+    if (claimed === undefined || account === undefined) throw unauthorized('invalid token or token expired');
+    if (good.size >= mostTokens) good.clear();
+    good.set(token, claimed);
+    return account;
+  };
 }
 
 function newToken(ctx: Context, accountId: string): AccessToken {
@@ -59,15 +68,14 @@ function newToken(ctx: Context, accountId: string): AccessToken {
   return { accessToken: `${signed}.${signature}`, expiredAt, accountId };
 }
 
-/** The claims of a token that was signed here and has not expired. */
-function readToken({ store, now }: Context, token: string): Claims | undefined {
+/** The claims of a token that was signed here, whether or not it has expired. */
+function readToken(store: Store, token: string): Claims | undefined {
   const end = token.lastIndexOf('.');
   const signed = token.slice(0, end);
   // The signature covers the header, so no other header than the one written here ever passes.
   if (!sameText(token.slice(end + 1), tokenSignature(requireSetting(store, 'tokenKey'), signed))) return undefined;
   const payload = Buffer.from(signed.split('.')[1] ?? '', 'base64url').toString();
-  const read = v.parse(claims, JSON.parse(payload));
-  return read.exp * 1000 > now ? read : undefined;
+  return v.parse(claims, JSON.parse(payload));
 }
 
 function tokenSignature(key: string, signed: string): string {

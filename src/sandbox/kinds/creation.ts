@@ -66,7 +66,7 @@ function deductionsOf({ maker: { feeDeduction } }: Context, body: CreationBody):
 
 function assertFunded(ctx: Context, account: Account, source: RequestedSide, quote: Quote): void {
   if (source.method !== ctx.maker.method) return;
-  const { available } = balanceOf(ctx.store, account.id, source.ccy);
+  const available = balanceOf(ctx.store, account.id, source.ccy, 'available');
   if (available.gte(quote.charge)) return;
   const [needed, left] = [quote.charge, available].map((value) => formatAmount({ ccy: source.ccy, value }));
   throw notEnoughFunds(`${needed} needed, ${left} available`);

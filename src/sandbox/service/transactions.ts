@@ -2,7 +2,8 @@
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { type Context, randomId } from '../world/context.js';
-import type { Store, Value } from '../storage/database.js';
+import type { Store } from '../storage/database.js';
+import type { Value } from '../storage/rows.js';
 import { readJson, writeJson } from '../wire/json.js';
 import { states, type State } from '../wire/states.js';
 import { decimal, fields, fromUnits, toUnits } from '../wire/values.js';

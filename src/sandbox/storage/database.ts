@@ -3,9 +3,10 @@ import Database from 'libsql';
 import * as v from 'valibot';
 import { openDisk, type Disk } from './disk.js';
 import { groupCommit } from './group-commit.js';
+import { rowReader, type Value } from './rows.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
-
-export type Value = string | number | null;
+import { rememberRows } from './seldom.js';
+import { workUnits } from './units.js';
 
 interface Written {
   /** How many rows were changed. */
@@ -14,10 +15,15 @@ interface Written {
   readonly lastId: number;
 }
 
-export interface Store {
+interface Reader {
   /** The first row, checked against `shape`, or undefined. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
+}
+
+export interface Store extends Reader {
+  /** For tables that seldom change: within a transaction what nobody can have changed is not read again. */
+  readonly seldom: Reader;
   run(sql: string, ...values: readonly Value[]): Written;
   /** Runs `job` as a unit: when it throws, nothing of it stays. Only inside a job given to `write`. */
   attempt<T>(job: () => T): T;
@@ -44,6 +50,9 @@ export interface StoreOptions {
   readonly disk?: Disk | undefined;
 }
 
+/** Another one than before means that another process wrote. */
+const versionRow = v.object({ data_version: v.number() });
+
 /** One wait for another process inside SQLite, kept short because it stops this process, and the one before anything else is done. */
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;
@@ -60,30 +69,35 @@ export function openStore(options: StoreOptions): Store {
     return fresh;
   };
 
-  /** Savepoints of one name nest: the innermost one is meant. */
+  const rows = rowReader(db);
+  const memory = rememberRows(rows.all);
+  const units = workUnits((sql) => void statement(sql).run([]), () => db.inTransaction);
+
   function attempt<T>(job: () => T): T {
-    statement('SAVEPOINT job').run([]);
     try {
-      const result = job();
-      statement('RELEASE job').run([]);
-      return result;
+      return units.attempt(job);
     } catch (error) {
-      // What goes wrong with the disk ends the whole transaction by itself.
-      if (db.inTransaction) {
-        statement('ROLLBACK TO job').run([]);
-        statement('RELEASE job').run([]);
-      }
+      memory.forget();
       throw error;
     }
   }
 
   const store: Store = {
     one(shape, sql, ...values) {
-      const row = statement(sql).get(values);
+      const row = rows.first(sql, values);
       return row === undefined ? undefined : v.parse(shape, row);
     },
-    all: (shape, sql, ...values) => statement(sql).all(values).map((row) => v.parse(shape, row)),
+    all: (shape, sql, ...values) => rows.all(sql, values).map((row) => v.parse(shape, row)),
+    seldom: {
+      one(shape, sql, ...values) {
+        const [row] = memory.read(sql, values);
+        return row === undefined ? undefined : v.parse(shape, row);
+      },
+      all: (shape, sql, ...values) => memory.read(sql, values).map((row) => v.parse(shape, row)),
+    },
     run(sql, ...values) {
+      memory.note(sql);
+      units.beforeWrite();
       const { changes, lastInsertRowid } = statement(sql).run(values);
       return { changes, lastId: Number(lastInsertRowid) };
     },
@@ -97,12 +111,18 @@ export function openStore(options: StoreOptions): Store {
     },
   };
   const group = groupCommit({
-    begin: () => void statement('BEGIN IMMEDIATE').run([]),
+    begin() {
+      statement('BEGIN IMMEDIATE').run([]);
+      memory.begin(v.parse(versionRow, rows.first('PRAGMA data_version', [])).data_version);
+    },
     commit() {
       options.verify(store);
       statement('COMMIT').run([]);
+      memory.end();
     },
     rollback() {
+      memory.end();
+      memory.forget();
       // A full disk makes SQLite roll back by itself.
       if (db.inTransaction) statement('ROLLBACK').run([]);
     },

@@ -10,7 +10,7 @@ type SettingName =
 const row = v.object({ value: v.string() });
 
 export function readSetting(store: Store, key: SettingName): string | undefined {
-  return store.one(row, 'SELECT value FROM setting WHERE key = ?', key)?.value;
+  return store.seldom.one(row, 'SELECT value FROM setting WHERE key = ?', key)?.value;
 }
 
 /** A setting that every opened sandbox has. */

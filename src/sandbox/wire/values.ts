@@ -28,20 +28,20 @@ export const duration = v.union([
 
 /** An amount that can be moved: above zero, no more decimals than its currency has, not absurdly large. */
 export function isMovable(ccy: string, amount: Big): boolean {
-  const units = amount.times(new Big(10).pow(decimalsOf(ccy)));
+  const units = amount.times(`1e${decimalsOf(ccy)}`);
   return units.gt(0) && units.lte(maxAmountUnits) && units.eq(units.round(0));
 }
 
 /** The amount in the currency's smallest unit. The amount must have no more decimals than the currency. */
 export function toUnits(ccy: string, amount: Big): number {
-  const units = amount.times(new Big(10).pow(decimalsOf(ccy)));
+  const units = amount.times(`1e${decimalsOf(ccy)}`);
   const whole = Number(units.toFixed());
   if (!Number.isSafeInteger(whole)) throw new RangeError(`${amount.toFixed()} ${ccy} is not a whole number of units.`);
   return whole;
 }
 
 export function fromUnits(ccy: string, units: number): Big {
-  return new Big(units).times(new Big(10).pow(-decimalsOf(ccy)));
+  return new Big(`${units}e-${decimalsOf(ccy)}`);
 }
 
 /** A JSON object, whatever its fields. */

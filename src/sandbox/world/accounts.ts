@@ -18,7 +18,7 @@ export type Account = v.InferOutput<typeof accountRow>;
 const select = 'SELECT id, parent_id AS parentId, display_name AS displayName, created_at AS createdAt FROM account';
 
 export function findAccount(store: Store, id: string): Account | undefined {
-  return store.one(accountRow, `${select} WHERE id = ?`, id);
+  return store.seldom.one(accountRow, `${select} WHERE id = ?`, id);
 }
 
 export function listAccounts(store: Store): Account[] {
@@ -79,9 +79,10 @@ const walletRow = v.object({
 
 /** Makes sure that the account has a wallet in the currency; called before money comes in. */
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
+  const sql = 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?';
+  if (ctx.store.seldom.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;
   ctx.store.run(
-    'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    randomId(ctx.random), accountId, ccy, ctx.now,
+    'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?)', randomId(ctx.random), accountId, ccy, ctx.now,
   );
 }
 

@@ -1,5 +1,5 @@
 // What a piece of work is handed: the database, the moment it counts as, randomness, and the settings of this service.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Maker } from '../wire/maker.js';
 import type { Store } from '../storage/database.js';
 
@@ -16,6 +16,19 @@ export interface Context {
   readonly baseUrl: string;
   /** Behaviours of live services that are on, by the names of their shapes. */
   readonly liveShapes: ReadonlySet<string>;
+}
+
+const fetchedAtOnce = 4_096;
+
+/** The system's, fetched for many at a time. */
+export function pooledRandom(): Random {
+  let pool = Buffer.alloc(0);
+  return (length) => {
+    if (pool.length < length) pool = randomBytes(Math.max(length, fetchedAtOnce));
+    const taken = pool.subarray(0, length);
+    pool = pool.subarray(length);
+    return taken;
+  };
 }
 
 export function randomHex(random: Random, length: number): string {

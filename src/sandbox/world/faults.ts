@@ -215,7 +215,7 @@ function concerns(rule: { method?: string | undefined; path?: string | undefined
 function strike<K extends FaultRule['kind']>(
   store: Store, kinds: readonly K[], matches: (rule: Of<K>) => boolean = () => true, counts = true,
 ): Of<K> | undefined {
-  const waiting = store.all(row, 'SELECT id, rule, seen, applied, spent FROM fault WHERE spent = 0 ORDER BY id');
+  const waiting = store.seldom.all(row, 'SELECT id, rule, seen, applied, spent FROM fault WHERE spent = 0 ORDER BY id');
   const isOf = (rule: FaultRule): rule is Of<K> => kinds.some((kind) => kind === rule.kind);
   for (const { id, rule, seen, applied } of waiting) {
     if (!isOf(rule) || !matches(rule)) continue;

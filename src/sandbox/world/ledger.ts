@@ -25,16 +25,12 @@ export interface Movement {
   readonly legs: readonly Leg[];
 }
 
-export interface Balance {
-  readonly available: Big;
-  readonly reserved: Big;
-}
-
 export class InsufficientFunds extends Error {
   override readonly name = 'InsufficientFunds';
 }
 
 const house = 'house';
+const idRow = v.object({ id: v.number() });
 const bookRow = v.object({ id: v.number(), balance: v.number() });
 
 export function wallet(owner: string, ccy: string, amount: Big): Leg {
@@ -58,19 +54,16 @@ export function post(ctx: Context, movement: Movement): void {
     const { lastId: posting } = store.run(
       'INSERT INTO posting (subject, step, at) VALUES (?, ?, ?)', movement.subject, movement.step, now,
     );
-    const entries = legs.flatMap((leg) => {
-      const delta = toUnits(leg.ccy, leg.amount);
-      return [posting, change(ctx, leg, delta), delta];
-    });
-    if (entries.length === 0) return;
+    if (legs.length === 0) return;
+    const entries = change(ctx, legs).flatMap(({ id, delta }) => [posting, id, delta]);
     const places = legs.map(() => '(?, ?, ?)').join(', ');
     store.run(`INSERT INTO entry (posting_id, book_id, amount) VALUES ${places}`, ...entries);
   });
 }
 
-export function balanceOf(store: Store, owner: string, ccy: string): Balance {
-  const of = (role: Role): Big => fromUnits(ccy, findBook(store, { owner, role, ccy })?.balance ?? 0);
-  return { available: of('available'), reserved: of('reserved') };
+export function balanceOf(store: Store, owner: string, ccy: string, role: 'available' | 'reserved'): Big {
+  const id = bookOf(store, { owner, role, ccy });
+  return fromUnits(ccy, (id === undefined ? undefined : balancesOf(store, [id]).get(id)) ?? 0);
 }
 
 /** Throws when the books do not sum to zero in some currency or a wallet owes money. Run before every commit. */
@@ -87,22 +80,47 @@ export function verifyBooks(store: Store): void {
 
 type BookName = Pick<Leg, 'owner' | 'role' | 'ccy'>;
 
-function findBook(store: Store, { owner, role, ccy }: BookName): v.InferOutput<typeof bookRow> | undefined {
-  return store.one(bookRow, 'SELECT id, balance FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy);
+/** The id of a book, which it keeps. */
+function bookOf(store: Store, { owner, role, ccy }: BookName): number | undefined {
+  return store.seldom.one(idRow, 'SELECT id FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy)?.id;
 }
 
-/** Changes the balance of a book, which is opened when it is new, and gives its id. */
-function change({ store, now }: Context, { owner, role, ccy }: BookName, delta: number): number {
-  const book = findBook(store, { owner, role, ccy });
-  const balance = (book?.balance ?? 0) + delta;
-  if (balance < 0 && owner !== house) throw new InsufficientFunds(ccy);
-  if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${role} book in ${ccy} is full.`);
-  if (book === undefined) {
-    const sql = 'INSERT INTO book (owner, role, ccy, balance, changed_at) VALUES (?, ?, ?, ?, ?)';
-    return store.run(sql, owner, role, ccy, balance, now).lastId;
-  }
-  store.run('UPDATE book SET balance = ?, changed_at = ? WHERE id = ?', balance, now, book.id);
-  return book.id;
+function openBook({ store, now }: Context, { owner, role, ccy }: BookName): number {
+  const sql = 'INSERT INTO book (owner, role, ccy, balance, changed_at) VALUES (?, ?, ?, 0, ?)';
+  return store.run(sql, owner, role, ccy, now).lastId;
+}
+
+function balancesOf(store: Store, ids: readonly number[]): ReadonlyMap<number, number> {
+  const rows = store.all(bookRow, `SELECT id, balance FROM book WHERE id IN (${placesFor(ids)})`, ...ids);
+  return new Map(rows.map(({ id, balance }) => [id, balance]));
+}
+
+const placesFor = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
+
+interface Change {
+  readonly id: number;
+  readonly delta: number;
+  readonly balance: number;
+}
+
+/** Changes the balances of books by one statement; those that are new are opened. */
+function change(ctx: Context, legs: readonly Leg[]): Change[] {
+  const ids = legs.map((leg) => bookOf(ctx.store, leg) ?? openBook(ctx, leg));
+  const balances = balancesOf(ctx.store, ids);
+  const changes = legs.map(({ owner, role, ccy, amount }, index): Change => {
+    const id = ids[index] ?? 0;
+    const delta = toUnits(ccy, amount);
+    const balance = (balances.get(id) ?? 0) + delta;
+    if (balance < 0 && owner !== house) throw new InsufficientFunds(ccy);
+    if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${role} book in ${ccy} is full.`);
+    return { id, delta, balance };
+  });
+  const cases = changes.map(() => 'WHEN ? THEN ?').join(' ');
+  ctx.store.run(
+    `UPDATE book SET balance = CASE id ${cases} END, changed_at = ? WHERE id IN (${placesFor(ids)})`,
+    ...changes.flatMap(({ id, balance }) => [id, balance]), ctx.now, ...ids,
+  );
+  return changes;
 }
 
 /** Joins the legs on the same book and drops those that come to nothing. */

@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/store/files/sqlite-file.js';
@@ -89,6 +90,78 @@ describe('the store', () => {
       put('c')();
     });
     expect(keys()).toEqual(['b', 'c']);
+  });
+});
+
+/** A key that is written, or a part with steps of its own that may fail at its end. */
+type Step = string | { readonly steps: readonly Step[]; readonly fails: boolean };
+
+const { step } = fc.letrec<{ step: Step }>((tie) => ({
+  step: fc.oneof(
+    { maxDepth: 4 },
+    fc.constant('key'),
+    fc.record({ steps: fc.array(tie('step'), { maxLength: 4 }), fails: fc.boolean() }),
+  ),
+}));
+
+test('whatever parts a job has, within each other and after each other, of those that fail nothing stays', async () => {
+  let last = 100_000;
+  /** Carries the steps out, and tells what must be there afterwards. */
+  const carryOut = (steps: readonly Step[]): string[] => steps.flatMap((each) => {
+    if (typeof each === 'string') return [put(`k${last += 1}`)()];
+    let kept: string[] = [];
+    try {
+      store.attempt(() => {
+        kept = carryOut(each.steps);
+        if (each.fails) throw new RangeError('no');
+      });
+      return kept;
+    } catch {
+      return [];
+    }
+  });
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
+    const expected = await store.write(() => {
+      store.run('DELETE FROM setting');
+      return carryOut(steps);
+    });
+    expect(keys()).toEqual(expected);
+  }), { numRuns: 300 });
+});
+
+describe('what seldom changes', () => {
+  const row = v.object({ value: v.string() });
+  const read = (from: Store) => from.seldom.one(row, 'SELECT value FROM setting WHERE key = ?', 'k')?.value;
+  const write = (to: Store, value: string) => to.run('INSERT INTO setting VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', 'k', value);
+
+  test('is read anew after a write, and after a write that was undone', async () => {
+    await store.write(() => write(store, 'first'));
+    const seen = await store.write(() => {
+      const before = read(store);
+      write(store, 'second');
+      return [before, read(store)];
+    });
+    await store.write(() => {
+      write(store, 'third');
+      read(store);
+      throw new RangeError('no');
+    }).catch(() => undefined);
+    expect([...seen, await store.write(() => read(store))]).toEqual(['first', 'second', 'second']);
+  });
+
+  test('is read anew once another process has written, between transactions too', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svcpay-store-'));
+    const open = () => openStore({ file: join(folder, 'sandbox.db'), openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
+    const [one, other] = [open(), open()];
+    const seen: (string | undefined)[] = [];
+    for (const value of ['a', 'b', 'c']) {
+      await other.write(() => write(other, value));
+      seen.push(read(one), await one.write(() => read(one)));
+    }
+    expect(seen).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
+    await one.close();
+    await other.close();
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -24,14 +24,14 @@ let subjects = 0;
 const move = (...legs: Leg[]) => store.write(() => post(ctx, { subject: `t${subjects += 1}`, step: 'settle', legs }));
 const fund = (ccy: string, amount: string) =>
   move(houseLeg('outside', ccy, new Big(amount).neg()), wallet('a', ccy, new Big(amount)));
-const available = (ccy: string) => balanceOf(store, 'a', ccy).available.toFixed();
+const available = (ccy: string) => balanceOf(store, 'a', ccy, 'available').toFixed();
 
 describe('the ledger', () => {
   test('moves money between books', async () => {
     await fund('BTC', '0.3');
     await move(wallet('a', 'BTC', new Big('-0.1')), reserved('a', 'BTC', new Big('0.1')));
-    const balance = balanceOf(store, 'a', 'BTC');
-    expect([balance.available.toFixed(), balance.reserved.toFixed()]).toEqual(['0.2', '0.1']);
+    const balances = [balanceOf(store, 'a', 'BTC', 'available'), balanceOf(store, 'a', 'BTC', 'reserved')];
+    expect(balances.map((balance) => balance.toFixed())).toEqual(['0.2', '0.1']);
   });
 
   test('refuses a movement that does not sum to zero in each currency', async () => {

@@ -1,0 +1,43 @@
+// Rows that are read for every request and seldom change: told again from memory until one of them may have changed.
+import type { Value } from './rows.js';
+
+type Read = (sql: string, values: readonly Value[]) => readonly unknown[];
+
+/** What changes settings, accounts and their wallets, webhooks or faults, or which books there are. */
+const writing = /\b(?:(?:INTO|UPDATE|FROM) (?:setting|account|wallet|webhook|fault)|(?:INTO|FROM) book)\b/;
+const mostKept = 1_000;
+
+/** Good within transactions, while nobody else writes; between them everything is read. */
+export function rememberRows(read: Read) {
+  const writers = new Map<string, boolean>();
+  let kept = new Map<string, readonly unknown[]>();
+  let lastVersion = -1;
+  let isInside = false;
+  const forget = (): void => {
+    if (kept.size > 0) kept = new Map();
+  };
+  return {
+    /** A transaction begins on the file in this version: what another process wrote made it another one. */
+    begin(version: number): void {
+      if (version !== lastVersion) forget();
+      lastVersion = version;
+      isInside = true;
+    },
+    end: (): void => void (isInside = false),
+    forget,
+    /** This is about to be carried out. */
+    note(sql: string): void {
+      const writes = writers.get(sql) ?? writing.test(sql);
+      writers.set(sql, writes);
+      if (writes) forget();
+    },
+    read(sql: string, values: readonly Value[]): readonly unknown[] {
+      if (!isInside) return read(sql, values);
+      const name = JSON.stringify([sql, ...values]);
+      const rows = kept.get(name) ?? read(sql, values);
+      if (kept.size >= mostKept) forget();
+      kept.set(name, rows);
+      return rows;
+    },
+  };
+}

@@ -79,9 +79,9 @@ const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
 /** Statuses that a gateway uses to keep requests apart, and a service to refuse a used reference. */
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
-/** Only the service's own word, or its plea for fewer requests, means that it did not do what was asked for. */
+/** Only the service's own word, its plea for fewer requests included, means that it did not do what was asked for. */
 function isDoubtful({ status, isOwnRefusal }: ServiceError, answer: Answer, { effect }: Expectation): boolean {
-  if (effect === 'payment') return !isOwnRefusal && status !== 429;
+  if (effect === 'payment') return !isOwnRefusal && !(status === 429 && hasErrorShape(answer));
   if (effect !== 'quote' || isSuccess(answer.response)) return false;
   if (status < 400 || status >= 500) return true;
   return gaveUp.has(status) || (conflicts.has(status) && !hasErrorShape(answer));

@@ -147,7 +147,7 @@ describe('the fate of a creation and of a confirmation', () => {
     ['JSON that breaks off', answer(200, '{"txnId":"t1","txnState":"srccr'), unknown],
     ['nothing with 200', answer(200, ''), unknown],
     ['JSON of another shape', answer(200, { txnId: 't1', txnState: [] }), unknown],
-    ['429', answer(429, ''), { name: 'ServiceError', kind: 'temporary', status: 429, exitCode: 75 }],
+    ["the service's own 429", answer(429, { error: 'too many' }), { name: 'ServiceError', kind: 'temporary', status: 429, exitCode: 75 }],
     ['400', answer(400, { error: 'bad request' }), { name: 'ServiceError', kind: 'refused', status: 400 }],
     ['403', answer(403, { error: 'Permission denied' }), { name: 'ServiceError', kind: 'authentication', status: 403 }],
     ['404', answer(404, { error: 'not found' }), { name: 'ServiceError', kind: 'not-found', status: 404 }],
@@ -167,6 +167,12 @@ describe('the fate of a creation and of a confirmation', () => {
     const known = expected['mayHaveArrived'] !== true;
     const kind = known ? {} : { kind: 'pending', exitCode: 8, txnId: 't1', next: { do: 'resume', id: 't1' } };
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...expected, ...kind });
+  });
+
+  test("a gateway's 429 after a confirmation is no answer of the service", async () => {
+    const { client, service } = world();
+    service.on('PUT', '/api/v2/transaction/t1/confirm', answer(429, '<h1>Too Many Requests</h1>'));
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...unknown, status: 429, kind: 'pending', exitCode: 8 });
   });
 
   test('interrupted on its way a confirmation is not known yet, before that it is an interruption', async () => {

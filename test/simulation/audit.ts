@@ -73,7 +73,7 @@ function isLicensed(one: ModelTransaction, other: ModelTransaction, { books, int
 /** Ends that promise that nothing moved. */
 const promises: ReadonlySet<FailureKind> = new Set(['temporary', 'interrupted', 'declined', 'refused', 'limit', 'usage', 'authentication', 'not-found']);
 /** Those of them that are said of the payment, and not of this run alone. */
-const ofThePayment: ReadonlySet<FailureKind> = new Set(['temporary', 'interrupted', 'declined', 'refused', 'limit', 'not-found']);
+const ofThePayment: ReadonlySet<FailureKind> = new Set(['temporary', 'interrupted', 'declined', 'refused', 'limit', 'not-found', 'payment-failed']);
 
 /** Whether what a command reported was not so. */
 function untrue(ended: Ended, known: Known): string[] {

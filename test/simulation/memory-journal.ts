@@ -46,8 +46,9 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
       .filter((each) => each.approvedAt !== null && each.approvedAt >= earliest - lengthMs)
       .flatMap((each) => [{ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }, ...arrived(each)]),
     ...all()
-      .flatMap(({ intent }) => (intent.account === account ? intent.doubts : []))
-      .flatMap(({ at, spends }) => (at >= earliest - lengthMs ? spends : [])),
+      .flatMap(({ intent }) => (intent.account === account ? intent.doubts.map((doubt) => ({ ...intent, ...doubt })) : []))
+      .filter(({ approvedAt, spendCcy }) => approvedAt !== null && approvedAt >= earliest - lengthMs && spendCcy !== null)
+      .flatMap((each) => [{ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }, ...arrived(each)]),
   ];
   const held = (claim: Claim): Row => {
     const row = rows.get(claim.intent.id);
@@ -90,7 +91,7 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     write: async (claim, change) => update(claim, change),
     async spend(claim, change, window, allow) {
       const { id, account } = claim.intent;
-      allow({ spent: spentSince(account, window, id), rival: rivals(claim.intent, id).find(wasLetGo) });
+      allow({ spent: spentSince(account, window, id), rival: rivals(claim.intent, id).find((each) => wasLetGo(each) || each.doubts.length > 0) });
       return update(claim, { ...change, approvedAt: window.latest });
     },
     async release(claim) {

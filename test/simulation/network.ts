@@ -66,7 +66,7 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
       const interrupt = (): void => fail('interrupted', true);
 
       // 429 is the service's word that it has not carried a request out: it holds for every copy of it.
-      const turnedAway = chance.hits(now.busy) ? busy(chance.hits(0.5)) : undefined;
+      const turnedAway = chance.hits(now.busy) ? busy(chance.hits(0.5), chance.hits(0.2) ? 45 : 2) : undefined;
       const deliver = (delay: number, isAnswerLost: boolean): void => {
         world.after(delay, () => {
           const answer = turnedAway ?? model.answer(request, sent);
@@ -97,9 +97,10 @@ export function createNetwork(world: World, model: Model, weatherFor: (what: str
     });
 }
 
-const busy = (isLimited: boolean): HttpResponse =>
+/** @param seconds after which it may be asked again: more of them than is waited for, or not */
+const busy = (isLimited: boolean, seconds: number): HttpResponse =>
   isLimited
-    ? { status: 429, headers: { 'retry-after': '2' }, body: '{"error":"too many requests"}' }
+    ? { status: 429, headers: { 'retry-after': `${seconds}` }, body: '{"error":"too many requests"}' }
     : { status: 503, headers: {}, body: '<html>unavailable</html>' };
 
 function spoilt(answer: HttpResponse, chance: Chance): HttpResponse {
@@ -115,7 +116,7 @@ const page = '<!doctype html><title>Gateway</title>';
 function gatewayAnswer(chance: Chance): HttpResponse {
   const [status, body] = chance.pick<readonly [number, string]>([
     [408, page], [409, '{"error":"conflict"}'], [423, '{"error":"locked"}'], [425, '{"error":"too early"}'], [499, ''],
-    [400, page], [401, page], [403, page], [404, page], [404, ''],
+    [400, page], [401, page], [403, page], [404, page], [404, ''], [429, ''], [429, page],
   ]);
   return { status, headers: { 'content-type': body.startsWith('{') ? 'application/json' : 'text/html' }, body };
 }

@@ -32,14 +32,11 @@ export interface IntentDraft {
   readonly consent: Consent;
 }
 
-/** What an attempt let go that may have paid, and that a person had tried again all the same. */
-export interface Doubt {
-  readonly attempt: number;
-  /** Epoch ms. */
-  readonly at: number;
-  /** What left the wallet and, where it arrived elsewhere in another currency, also that. */
-  readonly spends: readonly Spend[];
-}
+/** An attempt that was let go and may have paid, and that a person had tried again all the same. */
+export type Doubt = Pick<
+  Intent,
+  'attempt' | 'txnId' | 'txnState' | 'approvedTotal' | 'approvedReceives' | 'spendCcy' | 'approvedAt'
+>;
 
 export interface Intent extends IntentDraft {
   /** 1 for `R`, n for `R~n`. */
@@ -55,7 +52,7 @@ export interface Intent extends IntentDraft {
   readonly spendCcy: string | null;
   /** When the money of the present attempt was let go; null while no confirmation can have been sent for it. */
   readonly approvedAt: number | null;
-  /** Of other attempts than the present one. The journal keeps them by itself. */
+  /** Of other attempts than the present one, in their order. The journal keeps them by itself. */
   readonly doubts: readonly Doubt[];
   /** Ended without being final: declined, refused by the service or by a limit. */
   readonly closed: boolean;

@@ -1,6 +1,6 @@
 // What an intent in the journal says about money: pure, and the same for every journal.
 import * as v from 'valibot';
-import type { Intent, Spend } from './journal.js';
+import type { Doubt, Intent, Spend } from './journal.js';
 
 /** Final states in which the service says that nothing moved. */
 const cameBack: ReadonlySet<string> = new Set(['failed', 'rejected', 'expired', 'usercanceled', 'canceled']);
@@ -18,11 +18,14 @@ const isBack = (intent: Intent): boolean =>
   !(wasConfirmed(intent) && doubtful.has(intent.txnState ?? ''));
 
 /** Paid, or still able to: it stands in the way of another payment for the same thing. */
-export const mayHavePaid = (intent: Intent): boolean => !isBack(intent) && !intent.closed;
+export const mayHavePaid = (intent: Intent): boolean => (!isBack(intent) && !intent.closed) || intent.doubts.length > 0;
 
 /** Its money was let go and has not come back. */
 export const wasLetGo = (intent: Intent): boolean =>
   !isBack(intent) && ['confirming', 'confirmed', 'final'].includes(intent.step);
+
+/** The attempt before the present one that may have paid as well. */
+export const lastDoubt = ({ attempt, doubts }: Intent): Doubt | undefined => doubts.findLast((each) => each.attempt < attempt);
 
 /** What it let go, and when, is in the sums. */
 export const isAccounted = (intent: Intent): boolean => wasLetGo(intent) && intent.approvedAt !== null;
@@ -42,7 +45,7 @@ export function arrivalOf({ request }: Pick<Intent, 'request'>): { readonly ccy:
   return { ccy: receives?.ccy ?? body?.destReq.ccy ?? null, total: receives?.value ?? null };
 }
 
-/** What counts of the present attempt, see `Journal.spent`. Where the order fixes only what leaves, the quote says the rest. */
+/** What counts of an attempt, see `Journal.spent`. Where the order fixes only what leaves, the quote says the rest. */
 export function spendsOf(intent: Intent): Spend[] {
   const { kind, spendCcy, approvedTotal, approvedReceives } = intent;
   if (spendCcy === null || approvedTotal === null) return [];

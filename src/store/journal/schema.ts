@@ -82,7 +82,7 @@ const rest = `
     read_to INTEGER NOT NULL
   ) STRICT;`;
 
-/** Version 3 keeps what an attempt let go that may have paid, where a person asked for another. */
+/** Version 3 keeps attempts that may have paid, where a person asked for another. */
 const version3 = `
   ALTER TABLE intents ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
   CREATE INDEX intents_doubts ON intents (account) WHERE doubts <> '[]';`;
@@ -104,10 +104,18 @@ export const spendSchema = v.object({ ccy: v.string(), total: v.string() });
 const doubts = v.pipe(
   v.string(),
   v.parseJson(),
-  v.array(v.object({ attempt: v.number(), at: v.number(), spends: v.array(spendSchema) })),
+  v.array(
+    v.object({
+      attempt: v.number(),
+      txnId: v.nullable(v.string()),
+      txnState: v.nullable(v.string()),
+      approvedTotal: v.nullable(v.string()),
+      approvedReceives: v.nullable(v.string()),
+      spendCcy: v.nullable(v.string()),
+      approvedAt: v.nullable(v.number()),
+    }),
+  ),
 );
-
-export const doubtsSchema = v.object({ doubts });
 
 export const rowSchema = v.pipe(
   v.object({

@@ -17,8 +17,8 @@ import {
   type Window,
 } from './journal.js';
 import { referenceIndex } from './references.js';
-import { arrivalOf, isAccounted, mayHavePaid, neverCreated, wasLetGo } from './rules.js';
-import { columns, doubtsSchema, letGo, rowSchema, spendSchema, type ColumnChange, type Row } from './schema.js';
+import { arrivalOf, isAccounted, mayHavePaid, neverCreated, spendsOf, wasLetGo } from './rules.js';
+import { columns, letGo, rowSchema, spendSchema, type ColumnChange, type Row } from './schema.js';
 import { changed, checkIntent, doubtsAfter, opened } from './steps.js';
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
@@ -80,7 +80,8 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
           const rows = await all(sql, 'id = ? OR once_key = ?', [intent.id, intent.onceKey]);
           const row = rows.find((each) => each.intent.id === intent.id);
           if (row?.fence === claim.fence && row.lastChange === token) return claimOf(row);
-          const rival = rows.map((each) => each.intent).find((each) => each.id !== intent.id && wasLetGo(each));
+          const others = rows.map((each) => each.intent).filter(({ id }) => id !== intent.id);
+          const rival = others.find((each) => wasLetGo(each) || each.doubts.length > 0);
           await allowed(allow, rival, async () => {
             await sql.lock(`account ${intent.account}`);
             return spentIn(sql, database, intent.account, window, intent.id);
@@ -187,9 +188,9 @@ async function spentIn(sql: Sql, { kind }: SqlDatabase, account: string, window:
   const sums = `SELECT ccy, CAST(sum(CAST(total AS NUMERIC)) AS TEXT) AS total FROM (${each}) AS spends GROUP BY ccy`;
   const values = [account, since, but];
   const spent = v.parse(v.array(spendSchema), await sql.all(kind === 'postgres' ? sums : each, ...values, ...values));
-  const doubtful = await sql.all(`SELECT doubts FROM intents WHERE account = ? AND doubts <> '[]'`, account);
-  const doubts = v.parse(v.array(doubtsSchema), doubtful).flatMap((row) => row.doubts);
-  return [...spent, ...doubts.filter(({ at }) => at >= since).flatMap(({ spends }) => spends)];
+  const doubtful = await all(sql, `account = ? AND doubts <> '[]'`, [account]);
+  const attempts = doubtful.flatMap(({ intent }) => intent.doubts.map((doubt) => ({ ...intent, ...doubt })));
+  return [...spent, ...attempts.filter(({ approvedAt }) => approvedAt !== null && approvedAt >= since).flatMap(spendsOf)];
 }
 
 /** @param token tells this change from any other, for when the answer to its commit is lost. */

@@ -3,7 +3,7 @@
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import type { Doubt, Intent, IntentChange, IntentDraft, Step } from './journal.js';
-import { spendsOf, wasLetGo } from './rules.js';
+import { wasLetGo } from './rules.js';
 
 export interface Move {
   readonly from: Step;
@@ -15,6 +15,8 @@ export interface Move {
 }
 
 const isNext = (after: Intent, before: Intent): boolean => after.attempt > before.attempt;
+
+const isBefore = (after: Intent, before: Intent): boolean => after.attempt < before.attempt;
 
 /** Every move between two steps. An intent may always be written anew at the step where it stands. */
 export const moves: readonly Move[] = [
@@ -30,6 +32,7 @@ export const moves: readonly Move[] = [
   { from: 'confirming', to: 'intent', when: 'a person asks for another try', only: isNext },
   { from: 'confirmed', to: 'final', when: 'the service says how it ended' },
   { from: 'confirmed', to: 'intent', when: 'a person asks for another try', only: isNext },
+  { from: 'final', to: 'confirmed', when: 'another try came to nothing after one that may have paid', only: isBefore },
   { from: 'final', to: 'intent', when: 'it lapsed unconfirmed, or a person asks for another try', only: isNext },
 ];
 
@@ -80,14 +83,14 @@ export function changed(before: Intent, change: IntentChange): Intent {
   return checkIntent(after);
 }
 
-/** What may have paid counts beside the attempt that follows it, and by itself again where the payment goes back to it. */
+/** What may have paid is kept beside the attempt that follows it, until the payment goes back to it. */
 export function doubtsAfter(before: Intent, after: Intent): readonly Doubt[] {
-  const { attempt, approvedAt: at } = before;
-  if (after.approvedAt !== null) {
-    const isPresent = (doubt: Doubt): boolean => doubt.attempt === after.attempt;
-    return before.doubts.some(isPresent) ? before.doubts.filter((doubt) => !isPresent(doubt)) : before.doubts;
-  }
-  const isLeft = after.step === 'intent' && after.attempt > attempt && wasLetGo(before);
-  const spends = spendsOf(before);
-  return isLeft && at !== null && spends.length > 0 ? [...before.doubts, { attempt, at, spends }] : before.doubts;
+  const isPresent = ({ attempt, approvedAt }: Doubt): boolean =>
+    attempt === after.attempt && wasLetGo(after) && (after.approvedAt !== null || approvedAt === null);
+  if (before.doubts.some(isPresent)) return before.doubts.filter((doubt) => !isPresent(doubt));
+  const isLeft = after.step === 'intent' && after.attempt > before.attempt && wasLetGo(before);
+  return isLeft ? [...before.doubts, doubtOf(before)] : before.doubts;
 }
+
+const doubtOf = ({ attempt, txnId, txnState, approvedTotal, approvedReceives, spendCcy, approvedAt }: Intent): Doubt =>
+  ({ attempt, txnId, txnState, approvedTotal, approvedReceives, spendCcy, approvedAt });

@@ -130,8 +130,8 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
     const earlier = await paidBefore(row, deps);
     if (earlier !== undefined) return earlier;
     const txn = await pay(request, waitFor(row, options), payment);
-    // What another process paid meanwhile, it wrote down.
-    total ??= (await paidBefore(row, deps))?.total;
+    // What another process paid meanwhile, it wrote down; that this cannot be read takes nothing back.
+    total ??= (await paidBefore(row, deps).catch(() => undefined))?.total;
     return outcomeOf(row, txn, letGo, total);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

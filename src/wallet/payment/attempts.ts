@@ -76,11 +76,11 @@ function checkSamePayment(run: Run, known: Transaction): void {
 async function refuseRival(run: Run): Promise<void> {
   const { onceKey } = run.order;
   if (onceKey === null || onceRef(onceKey) === run.claim.intent.ref) return;
-  for (const { txnId } of await run.history.attempts(onceRef(onceKey))) {
-    if (txnId === run.claim.intent.txnId) continue;
-    const txn = await readListed(run, txnId);
-    if (!isOpenEnded(txn)) throw paidElsewhere(txn, onceRef(onceKey));
-  }
+  const rivals = (await run.history.attempts(onceRef(onceKey))).filter(({ txnId }) => txnId !== run.claim.intent.txnId);
+  // All at once: a quote runs out meanwhile.
+  const read = await Promise.all(rivals.map(({ txnId }) => readListed(run, txnId)));
+  const open = read.find((txn) => !isOpenEnded(txn));
+  if (open !== undefined) throw paidElsewhere(open, onceRef(onceKey));
 }
 
 /** Nothing about a payment can be older than this, epoch ms. */

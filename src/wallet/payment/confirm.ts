@@ -43,26 +43,37 @@ export async function confirmOnce(txnId: string, resumed: boolean, deps: Confirm
   let unread: unknown;
   let isRefused = false;
   let sent = 0;
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  /** Whether nothing was read since the last confirmation went out. */
+  let isUnseen = false;
+  const look = async (): Promise<Transaction | undefined> => {
     unread = undefined;
+    isUnseen = false;
+    const txn = await readTransaction(service, txnId).catch((reason: unknown) => void (unread = reason));
+    // Only together with the state, or with the same refusal to tell it, is a refusal of the confirmation certain.
+    isRefused = !inDoubt && isRefusal(error) && (txn === undefined ? isRefusal(unread) : isQuoted(txn.txnState));
+    return txn;
+  };
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (attempt > 0 && !(await pause(attempt, error, deps))) break;
     if (signal.aborted) break;
     if (attempt > 0 || resumed) {
-      const before = await readTransaction(service, txnId).catch((reason: unknown) => void (unread = reason));
+      const before = await look();
       if (before !== undefined && !isQuoted(before.txnState)) return { txn: before, sent };
-      // Only together with the state, or with the same refusal to tell it, is a refusal of the confirmation certain.
-      isRefused = !inDoubt && isRefusal(error) && (before !== undefined || isRefusal(unread));
       if (isRefused) break;
       // What was refused is not asked for again; what may have arrived only together with a state that was read.
       if (isRefusal(error) || (before === undefined && inDoubt)) continue;
     }
     const answer = await tryConfirm(service, txnId);
-    sent += 1;
+    [sent, isUnseen] = [sent + 1, true];
     if ('txn' in answer) return { txn: answer.txn, sent };
     error = answer.error;
     inDoubt ||= mayHaveArrived(error);
   }
-  if (inDoubt || (isRefusal(error) && !isRefused)) throw notKnown(txnId, error ?? unread);
+  // Nor does a plea for fewer requests prove anything, until the state is read.
+  const isOpen = inDoubt || isRefusal(error) || isPlea(error);
+  const last = isUnseen && isOpen ? await look() : undefined;
+  if (last !== undefined && !isQuoted(last.txnState)) return { txn: last, sent };
+  if (inDoubt || (isRefusal(error) && !isRefused) || (isPlea(error) && unread !== undefined)) throw notKnown(txnId, error ?? unread);
   throw error ?? new Failure('interrupted', 'Interrupted: nothing moved.', { txnId });
 }
 
@@ -90,13 +101,16 @@ const saysUnderWay = ({ reason }: ServiceError): boolean =>
 
 /**
  * Whether the service may have acted on a confirmation that ended in this error. Failures that come from before the
- * request (sign-in, interruption) and 429 say that it has not.
+ * request (sign-in, interruption) and its own 429 say that it has not.
  */
 function mayHaveArrived(error: unknown): boolean {
   if (error instanceof NoAnswer) return error.mayHaveArrived;
-  if (error instanceof ServiceError) return !isRefusal(error) && error.status !== 429;
+  if (error instanceof ServiceError) return !isRefusal(error) && !isPlea(error);
   return false;
 }
+
+/** The service's own 429: a gateway's is an answer of nobody. */
+const isPlea = (error: unknown): boolean => error instanceof ServiceError && error.status === 429;
 
 /** False when the service asks for a longer wait than is worth it. */
 async function pause(attempt: number, error: unknown, { sleep, signal }: ConfirmDeps): Promise<boolean> {

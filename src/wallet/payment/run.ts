@@ -2,10 +2,12 @@
 import type { Transaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import { LostClaim, type Claim, type Consent, type Intent, type IntentChange, type PaymentTerms } from '../../store/journal/journal.js';
+import {
+  LostClaim, type Claim, type Consent, type Doubt, type Intent, type IntentChange, type PaymentTerms,
+} from '../../store/journal/journal.js';
 import type { Mode, PaymentDeps, PaymentOptions } from './contract.js';
 import type { History } from './history.js';
-import { wasConfirmed } from '../../store/journal/rules.js';
+import { lastDoubt, wasConfirmed } from '../../store/journal/rules.js';
 import { decodeOrder } from './order-record.js';
 import type { Order } from './orders.js';
 import type { Quote } from '../quote/quote.js';
@@ -54,7 +56,7 @@ export interface Run {
   /** Only a quote is wanted of a payment that was open before: it stays as it is. */
   readonly lookingOnly: boolean;
   /** The attempt before, which may have paid: it counts again if the present one comes to nothing. */
-  doubt: Intent | undefined;
+  doubt: Doubt | undefined;
   /** Transactions of earlier attempts that this run read as over, without having paid. */
   readonly over: Set<string>;
   /** How often this run has had it quoted. */
@@ -97,7 +99,7 @@ export function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps, hist
     confirmedHere: false,
     witnessed: intent.step === 'final' && (start.mode === 'resume' || start.followed),
     lookingOnly: isLooking && !isFirst && !intent.closed && ['intent', 'created'].includes(intent.step),
-    doubt: undefined,
+    doubt: lastDoubt(intent),
     over: new Set(),
     requotes: 0,
     journalLost: false,
@@ -152,7 +154,7 @@ async function closing(run: Run, error: unknown): Promise<unknown> {
   } catch (trouble) {
     if (trouble instanceof LostClaim) return trouble;
   }
-  return run.doubt === undefined ? error : stillInDoubt(run.doubt, error);
+  return run.doubt === undefined ? error : stillInDoubt(run.claim.intent, run.doubt, error);
 }
 
 /** Ends the payment without anything having moved. Whoever wants it after all says so anew. */
@@ -162,12 +164,12 @@ export async function close(run: Run): Promise<void> {
 }
 
 /** Another try came to nothing: what may have paid is what the journal holds, and a person has to ask again. */
-export const asBefore = ({ attempt, txnId, txnState, approvedTotal, approvedReceives, spendCcy, approvedAt }: Intent): IntentChange => ({
+export const asBefore = ({ attempt, txnId, txnState, approvedTotal, approvedReceives, spendCcy, approvedAt }: Doubt): IntentChange => ({
   step: 'confirmed', attempt, txnId, txnState, approvedTotal, approvedReceives, spendCcy, approvedAt, closed: false, consent: 'none',
 });
 
 /** That nothing moved is true of the try alone. */
-export function stillInDoubt({ ref, txnId, txnState }: Intent, error: unknown): unknown {
+export function stillInDoubt({ ref }: Intent, { txnId, txnState }: Doubt, error: unknown): unknown {
   if (!(error instanceof Failure)) return error;
   const message = `Not known yet: the attempt before may still have paid (the service says ${txnState ?? 'nothing'}). ${error.message}`;
   return new Failure('pending', message, { next: { do: 'retry', id: ref }, txnId: txnId ?? undefined, cause: error });

@@ -1,9 +1,9 @@
 // confirming -> confirmed -> final: once the money was let go, nothing but the service's word ends the payment.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { hasLapsed, isFinal, isRetriable } from '../../formats/states.js';
-import type { Intent } from '../../store/journal/journal.js';
-import { wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
+import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
+import type { Doubt, Intent } from '../../store/journal/journal.js';
+import { lastDoubt, wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
 import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
 import { withKnown } from '../transaction/read-transaction.js';
@@ -23,7 +23,7 @@ export async function confirm(run: Run): Promise<undefined> {
     const { doubt } = run;
     await writeAfterMoney(run, doubt === undefined ? { step: 'created', closed: true, consent: 'none', approvedAt: null } : asBefore(doubt));
     const refusal = explainRefusal(error, undefined, intent.txnId ?? undefined);
-    throw doubt === undefined ? refusal : stillInDoubt(doubt, refusal);
+    throw doubt === undefined ? refusal : stillInDoubt(intent, doubt, refusal);
   }
   run.txn = run.txn === undefined ? confirmed.txn : withKnown(run.txn, confirmed.txn);
   run.witnessed = confirmed.sent > 0;
@@ -46,11 +46,19 @@ export async function settle(run: Run): Promise<Transaction | undefined> {
     await nextAttempt(run, true);
     return undefined;
   }
-  if (wait === false && !isFinal(txn.txnState)) return txn;
+  if (wait === false && !isFinal(txn.txnState)) return taken(run.claim.intent, txn);
   run.txn = await waitForEnd(run, txn);
   if (hasLapsed(run.txn.txnState)) await endDoubt(run);
   await follow(run, run.txn);
   return undefined;
+}
+
+/** That the service calls it a quote takes back nothing that was seen; where nothing was seen, it is not known to be taken. */
+function taken(intent: Intent, txn: Transaction): Transaction {
+  if (!isQuoted(txn.txnState)) return txn;
+  const seen = intent.txnState ?? '';
+  if (isQuoted(seen) || isFinal(seen) || seen === '') throw unread(intent, new Error('the service says quoted.'));
+  return { ...txn, txnState: seen };
 }
 
 async function waitForEnd(run: Run, txn: Transaction): Promise<Transaction> {
@@ -126,10 +134,21 @@ export async function reportOrStartAgain(run: Run): Promise<Transaction | undefi
   const mayHavePaid = wasReported || (hasLapsed(txn.txnState) && wasConfirmed(intent));
   const startsAgain = isWanted && (retry ? hasLapsed(txn.txnState) || isRetriable(txn.txnState) : hasLapsed(txn.txnState) && !mayHavePaid);
   if (!startsAgain && wasReported) throw inDoubt(intent, txn);
+  const cameToNothing = isRetriable(txn.txnState) || (hasLapsed(txn.txnState) && !wasConfirmed(intent));
+  if (!startsAgain && run.doubt !== undefined && cameToNothing) return goBack(run, run.doubt, txn);
   // Of two ends that moved nothing the one that was seen first stands: a read may lag.
   if (!startsAgain) return reportFinal(run, isFinal(txn.txnState) && txn.txnState !== 'completed' ? { ...txn, txnState: remembered } : txn);
   await nextAttempt(run, mayHavePaid);
   return undefined;
+}
+
+/** What may have paid before it is what the payment comes to. */
+async function goBack(run: Run, doubt: Doubt, { txnState }: Transaction): Promise<undefined> {
+  if (run.start.mode === 'look') throw stillInDoubt(run.claim.intent, doubt, new Failure('payment-failed', endedText(txnState)));
+  await writeAfterMoney(run, asBefore(doubt));
+  run.txn = undefined;
+  run.doubt = lastDoubt(run.claim.intent);
+  run.witnessed = true;
 }
 
 function reportFinal(run: Run, txn: Transaction): Transaction {

@@ -328,7 +328,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(sums(await journal.spent('ne01', window))).toEqual(counted);
     present = now + 2;
     expect(sums(await journal.spent('ne01', { ...window, earliest: present, latest: present }))).toEqual({});
-    expect((await journal.read(id))?.doubts.every(({ at }) => at === now)).toBe(true);
+    expect((await journal.read(id))?.doubts.every(({ approvedAt }) => approvedAt === now)).toBe(true);
   });
 
   test('names a rival that was let go, at the last moment', async () => {

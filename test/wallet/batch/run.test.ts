@@ -2,6 +2,8 @@
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
+import { Failure } from '../../../src/formats/failure.js';
+import type { Journal } from '../../../src/store/journal/journal.js';
 import { Ceiling } from '../../../src/wallet/batch/cost.js';
 import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
 import { runBatch, type RowOutcome } from '../../../src/wallet/batch/run.js';
@@ -18,8 +20,7 @@ async function* reading(lines: readonly number[], end?: () => void): AsyncGenera
   end?.();
 }
 
-function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling) {
-  const made = bench();
+function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench()) {
   const outcomes: RowOutcome[] = [];
   const options = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 1_000, retry: false, terms: () => ({}), ceiling };
   const deps = { payment: made.deps, stop: new AbortController().signal, on: (each: RowOutcome) => void outcomes.push(each), onLetGo: () => undefined, warn: () => undefined };
@@ -46,4 +47,23 @@ test('a row that goes beyond what was agreed to is not paid, and none after it i
   const over = outcomes.filter(({ exceeded }) => exceeded === true);
   expect(over.map(({ failure }) => failure?.kind)).toContain('limit');
   expect(made.log.filter((line) => line.startsWith('PUT '))).toHaveLength(2);
+});
+
+test('a row is paid although the journal cannot be read again afterwards', async () => {
+  const made = bench();
+  const { order, ref } = rowOf(2);
+  await made.pay({ order, ref, wait: false });
+  const { journal } = made.deps;
+  let looks = 0;
+  const failing: Journal = {
+    ...journal,
+    find: async (...args) => {
+      looks += 1;
+      if (looks > 1) throw new Failure('temporary', 'The database is not reached.');
+      return journal.find(...args);
+    },
+  };
+  const { outcomes, ended } = begun(reading([2]), undefined, { ...made, deps: { ...made.deps, journal: failing } });
+  expect(await ended).toBe(true);
+  expect(outcomes).toMatchObject([{ fate: 'paid', txnState: 'completed', failure: undefined }]);
 });

@@ -688,7 +688,91 @@ describe('a confirmation', () => {
     await expect(retry('0.000015')).rejects.toMatchObject({ kind: 'pending', message: expect.stringMatching(/limit per day/) });
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
     expect(await retry('0.1')).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
-    expect(made.intent().doubts).toMatchObject([{ attempt: 1, spends: [{ ccy: 'BTC' }] }]);
+    expect(made.intent().doubts).toMatchObject([{ attempt: 1, txnId: 't1', spendCcy: 'BTC' }]);
+  });
+
+  /** The attempt before is in doubt, and the process that was to make another one ended before it could. */
+  const leftBetween = async (): Promise<Bench> => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay().catch(() => undefined);
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    made.journalFails = ({ step }) => step !== 'intent';
+    await made.pay({ retry: true }).catch(() => undefined);
+    made.journalFails = () => false;
+    expect(made.intent()).toMatchObject({ step: 'intent', attempt: 2, doubts: [{ attempt: 1 }] });
+    return made;
+  };
+
+  test('in doubt stays in doubt for whoever goes on with the next attempt', async () => {
+    const { store, transactions, intent } = await leftBetween();
+    const next = bench(store, transactions);
+    next.fail('confirm', refusal(400, 'no'));
+    await expect(resume(intent(), waiting, next.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    expect(intent()).toMatchObject({ step: 'confirmed', attempt: 1, doubts: [] });
+    const interrupted = await leftBetween();
+    interrupted.interrupt.abort();
+    await expect(resume(interrupted.intent(), waiting, interrupted.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+  });
+
+  test.for([
+    ['completed', 'completed', 'completed'],
+    ['expired', 'confirmed', 'pending'],
+  ] as const)('in doubt that turns out as %s is what the payment comes to when another try fails', async ([state, step, end]) => {
+    const made = await leftBetween();
+    made.confirms = () => {
+      made.transactions[0] = { ...made.transactions[0]!, txnState: state };
+      return 'failed';
+    };
+    const ended = await made.pay({ retry: true }).then(({ txnState }) => txnState, ({ kind }) => kind);
+    expect(ended).toBe(end);
+    expect(made.intent()).toMatchObject({ step: step === 'confirmed' ? step : 'final', attempt: 1, txnId: 't1', doubts: [] });
+    expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual(['PUT t2']);
+  });
+
+  test('that a read calls a quote again is not known to be taken, unless more was seen of it', async () => {
+    const made = bench();
+    made.fail('confirm', lost(), lost(), lost(), lost(), lost());
+    await made.pay().catch(() => undefined);
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+    await resume(made.intent(), waiting, made.deps).catch(() => undefined);
+    expect(made.intent().step).toBe('confirmed');
+    made.transactions[0] = { ...made.transactions[0]!, txnState: 'quoted' };
+    const unwaited = { ...waiting, wait: false } as const;
+    await expect(resume(made.intent(), unwaited, made.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    const seen = bench();
+    await seen.pay({ wait: false });
+    seen.transactions[0] = { ...seen.transactions[0]!, txnState: 'quoted' };
+    expect(await resume(seen.intent(), unwaited, seen.deps)).toMatchObject({ txnState: 'srccreated' });
+  });
+
+  const hourMs = 3_600_000;
+  test.for([
+    ['was carried out', 'srccreated', 0, 'completed'],
+    ['was not', 'quoted', 0, 'temporary'],
+    ['cannot be read', 'srccreated', 9, 'pending'],
+  ] as const)('answered with a plea for fewer requests is read before anything is said of it: %s', async ([, txnState, unread, end]) => {
+    const made = bench();
+    made.confirms = (txn): never => {
+      made.transactions[0] = { ...txn, txnState };
+      made.fail('read', ...Array.from({ length: unread }, notSent));
+      throw limited(hourMs);
+    };
+    expect(await made.pay().then(({ txnState }) => txnState, ({ kind }) => kind)).toBe(end);
+    expect(requests(made).filter((line) => line.startsWith('PUT'))).toEqual(['PUT t1']);
+    expect(made.intent().closed).toBe(end === 'temporary');
+  });
+
+  test('whose last answer is lost is read once more before it is not known', async () => {
+    const made = bench();
+    let confirmations = 0;
+    made.confirms = (txn) => {
+      confirmations += 1;
+      if (confirmations === 5) made.transactions[0] = { ...txn, txnState: 'srccreated' };
+      throw lost();
+    };
+    expect(await made.pay()).toMatchObject({ txnState: 'completed' });
+    expect(confirmations).toBe(5);
   });
 
   test('interrupted on its way is not known, and goes on', async () => {

@@ -1,6 +1,6 @@
 // The operations in the description of the service, one row each, in the order of the specification.
 import { cancelSuffix } from '../unspecified.js';
-import { oneOf, ref, text, type Schema } from './shape.js';
+import { list, oneOf, ref, sent, text, type Schema } from './shape.js';
 
 interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'delete';
@@ -71,7 +71,8 @@ const rows: readonly Operation[] = [
       query('time', { ...oneOf('1d', '7d', '30d', '3m', '6m', '1y', 'other'), default: '7d' }),
       query('startTime', { type: 'string', format: 'date-time', description: 'Inclusive; with time=other.' }),
       query('endTime', { type: 'string', format: 'date-time', description: 'Inclusive; with time=other.' }),
-      ...['txnStatuses', 'srcMethods', 'destMethods', 'excludedSrcMethods', 'excludedDestMethods']
+      { ...query('txnStatuses', list(ref('TxnState'))), style: 'form', explode: false },
+      ...['srcMethods', 'destMethods', 'excludedSrcMethods', 'excludedDestMethods']
         .map((name) => query(name, values)),
       query('limit', { ...count, default: 20 }),
       query('page', { ...count, default: 1 }),
@@ -88,7 +89,7 @@ const rows: readonly Operation[] = [
   },
   {
     method: 'delete', path: '/webhook/{webhookId}', id: 'removeWebhook', summary: 'Remove the webhook',
-    answer: { type: 'object' }, refusals: ['403', '404'],
+    answer: sent({}), refusals: ['403', '404'],
   },
   {
     method: 'get', path: '/reference/fiat-institution/by-country/{countryCode}', id: 'listInstitutions',

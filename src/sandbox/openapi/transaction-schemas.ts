@@ -27,9 +27,15 @@ export function transactionSchemas(maker: Maker): Record<string, Schema> {
     TxnState: oneOf(...states),
     ReqStatus: described(oneOf('0', '2'), '0 is pending, 2 is completed.'),
     SourceReq: record({
-      ...sides.listed, method: methodsOfSource, ...sides.fees, ...sides.full, expiresAt: epochMs('Expiry.'),
+      ...sides.listed, method: methodsOfSource, ...sides.fees, reqDetails: ref('SourceDetails'), ...sides.full,
+      expiresAt: epochMs('Expiry.'),
     }, { allOf: detailsOfSource(maker) }),
-    DestReq: record({ ...sides.listed, method: methodsOfDest, ...sides.full }, { allOf: detailsOfDest(maker) }),
+    DestReq: record(
+      { ...sides.listed, method: methodsOfDest, reqDetails: ref('DestDetails'), ...sides.full },
+      { allOf: detailsOfDest(maker) },
+    ),
+    SourceDetails: sourceDetails,
+    DestDetails: destDetails,
     ListedSourceReq: record({ ...sides.listed, method: methodsOfSource, ...sides.fees }),
     ListedDestReq: record({ ...sides.listed, method: methodsOfDest }),
     Kyc: sent({
@@ -78,7 +84,6 @@ function sideFields({ feeField }: Maker) {
       networkFees: described(amount, 'The network or mining fee, in the source currency.'),
     },
     full: {
-      reqDetails: { type: 'object' },
       'kyc?': ref('Kyc'),
       createAt: epochMs('Creation.'),
       updatedAt: epochMs('Last update.'),
@@ -91,6 +96,16 @@ const confirmations: Readonly<Record<string, Schema>> = {
   [`${confirmationFields.seen}?`]: { type: 'integer', minimum: 0, description: 'Confirmations so far.' },
   [`${confirmationFields.needed}?`]: { type: 'integer', minimum: 1, description: 'Confirmations that it takes.' },
 };
+
+/** All fields that any method has, for programs that are generated from the description; which ones, the method says below. */
+const sourceDetails = sent({
+  'paymentRequest?': nullable(text), 'address?': nullable(text), 'amount?': nullable(amount), 'invoice?': nullable(text),
+  'invoicePageUrl?': nullable(text), 'expiredAt?': nullable(text),
+});
+const destDetails = sent({
+  'paymentRequest?': text, 'address?': text, 'lnurlAddress?': text, 'acctName?': text, 'acctNum?': text, 'bankAcctNum?': text,
+  'institutionCode?': text, 'institutionName?': text,
+});
 
 const detailsAre = (reqDetails: Schema): Schema => ({ properties: { reqDetails } });
 
@@ -138,15 +153,14 @@ const unconfirmed: readonly Schema[] = [
 ];
 
 function creation(maker: Maker, sourceMethods: Schema, destMethods: Schema): Schema {
-  const side = (method: Schema): Schema => sent({
-    ccy: currency, method, 'amtRequested?': { type: 'number', exclusiveMinimum: 0 },
-    'reqDetails?': { type: 'object' }, 'kyc?': ref('Kyc'),
+  const side = (method: Schema, reqDetails: Schema): Schema => sent({
+    ccy: currency, method, 'amtRequested?': { type: 'number', exclusiveMinimum: 0 }, 'reqDetails?': reqDetails, 'kyc?': ref('Kyc'),
   });
   const amountOn = (name: string): Schema =>
     ({ required: [name], properties: { [name]: { required: ['amtRequested'] } } });
   return sent({
-    sourceReq: side(sourceMethods),
-    destReq: side(destMethods),
+    sourceReq: side(sourceMethods, sent({})),
+    destReq: side(destMethods, ref('DestDetails')),
     'extRefId?': described(text, 'Unique per transaction.'),
     'note?': text,
     'deductNetworkFeesFromDest?': flag,

@@ -44,6 +44,24 @@ describe('the description', () => {
     expect(Object.keys(components.schemas).filter((name) => !names.includes(name))).toEqual([]);
   });
 
+  test('says of every object what may be in it, so that a program that is generated from it can fill and read it', () => {
+    const bare: string[] = [];
+    JSON.parse(text, (key, value: unknown) => {
+      const isBare = typeof value === 'object' && value !== null && 'type' in value && value.type === 'object'
+        && !('properties' in value) && !('additionalProperties' in value);
+      if (isBare) bare.push(key);
+      return value;
+    });
+    expect(bare).toEqual([]);
+    const { components, paths: described } = JSON.parse(text);
+    const { SourceReq, CreateTransaction } = components.schemas;
+    expect(SourceReq.properties.reqDetails).toEqual({ $ref: '#/components/schemas/SourceDetails' });
+    expect(components.schemas.SourceDetails.properties).toHaveProperty('paymentRequest');
+    expect(CreateTransaction.properties.destReq.properties.reqDetails).toEqual({ $ref: '#/components/schemas/DestDetails' });
+    const statuses = described['/api/v2/transaction'].get.parameters.find(({ name }: { name: string }) => name === 'txnStatuses');
+    expect(statuses).toMatchObject({ schema: { type: 'array' }, explode: false });
+  });
+
   test('speaks the maker\'s name', async () => {
     const acme = await fresh({ maker: 'acme' });
     const document = (await acme.root('/openapi.json')).text;

@@ -190,6 +190,14 @@ export const mutations = {
     edits: [['src/store/journal/steps.ts', 'isLeft ?', 'false ?']],
     test: 'test/wallet/payment/payment.test.ts',
   },
+  'an attempt in doubt is forgotten by the process that goes on with the next one': {
+    edits: [[`${payment}/run.ts`, 'doubt: lastDoubt(intent),', 'doubt: undefined,']],
+    test: 'test/wallet/payment/payment.test.ts',
+  },
+  'a confirmation that is answered with 429 was not carried out': {
+    edits: [[`${payment}/confirm.ts`, 'const last = isUnseen && isOpen ? await look() : undefined;', 'const last = undefined;']],
+    test: 'test/wallet/payment/payment.test.ts',
+  },
   'a journal takes any move': {
     edits: [['src/store/journal/steps.ts', 'if (after.step !== before.step && !moves.some(isMove)) {', 'if (false) {']],
     test: 'test/store/journal/journal.test.ts',

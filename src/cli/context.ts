@@ -215,10 +215,15 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     ...lateStores(stores),
     onClose,
     close: async () => {
-      for (const close of closers.toReversed()) await close();
+      for (const close of closers.toReversed()) {
+        // What the command has come to stays true.
+        await Promise.resolve().then(close).catch((error: unknown) => out.warn(`Not closed in order: ${reasonOf(error)}`));
+      }
     },
   };
 }
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const lateStores = (stores: () => Stores): Stores => ({
   journal: () => stores().journal(),

@@ -235,6 +235,15 @@ describe('svcpay payout at a terminal', () => {
     const again = await svcpay(['payout', '--recipient', 'Anh A', '--amount', '70000', ...codes, '--yes', '--no-wait', '-q'], around);
     expect(again).toMatchObject({ exitCode: 0 });
     expect(creations(around.sandbox)).toHaveLength(2);
+
+    // What comes after the payment takes nothing of it back.
+    const sleep = async (): Promise<void> => {
+      writeFileSync(config, '{ spoilt');
+      await around.sandbox.clock.advance('5m');
+    };
+    const last = ['payout', '--recipient', 'Anh A', '--amount', '80000', ...codes, '--yes'];
+    const paid = await svcpay(last, { ...around, sleep });
+    expect(paid).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Not kept in your address book: ') });
   });
 
   test('folds what is answered over the next question, in every window', async ({ around }) => {

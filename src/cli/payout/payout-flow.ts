@@ -94,7 +94,12 @@ export async function runPayout(
   const name = draft.keepAs || draft.chosen;
   if (!name) return;
   const codes = payout.sourceOfFunds;
-  await changeRecipients(config, (before) => ({ ...before, [name]: { ...(before[name] ?? recipientRecord(payout)), codes } }));
+  try {
+    await changeRecipients(config, (before) => ({ ...before, [name]: { ...(before[name] ?? recipientRecord(payout)), codes } }));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return out.warn(`Not kept in your address book: ${error.message}`);
+  }
   if (draft.keepAs) out.say(`  Kept in your address book: svcpay payout --recipient ${shellWord(name)}`);
 }
 

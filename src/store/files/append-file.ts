@@ -42,7 +42,8 @@ export async function openAppendFile(path: string, head: string): Promise<Append
     },
     close: async () => {
       await last.catch(() => undefined);
-      closing ??= file.close();
+      // Every line is on the disk already.
+      closing ??= file.close().catch(() => undefined);
       await closing;
     },
   };

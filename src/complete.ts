@@ -76,7 +76,7 @@ const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[
 
 function entries(path: string, key: string): [string, unknown][] {
   if (!isFile(path)) return [];
-  const whole: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  const whole: unknown = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   const part = isRecord(whole) ? whole[key] : undefined;
   return isRecord(part) ? Object.entries(part) : [];
 }

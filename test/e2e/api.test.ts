@@ -24,7 +24,8 @@ describe('svcpay api', () => {
   test('sends a body from a file as it is written there', async ({ around }) => {
     const body = JSON.stringify(swap, null, 1);
     const file = join(around.home, 'swap.json');
-    writeFileSync(file, body);
+    // A byte order mark is none of it.
+    writeFileSync(file, `\uFEFF${body}`);
     const run = await svcpay(['api', 'POST', 'transaction', '-d', `@${file}`, '--json'], around);
     expect(run.exitCode).toBe(0);
     expect(inside(run.json())).toMatchObject({ txnState: 'quoted' });

@@ -132,7 +132,8 @@ describe('svcpay payout --from-file', () => {
   test('pays once under the reference of the file, and takes the other set of fields', async ({ around }) => {
     const destReq = { ...body.destReq, reqDetails: { bankAcctNum: '0123456789', institutionCode: '970436' } };
     const file = join(around.home, 'payout.json');
-    writeFileSync(file, JSON.stringify({ ...body, destReq, extRefId: 'rent-8' }));
+    // An editor may have put a byte order mark before it.
+    writeFileSync(file, `\uFEFF${JSON.stringify({ ...body, destReq, extRefId: 'rent-8' })}`);
     const pay = ['payout', '--from-file', file, '--yes', '--no-wait', '-q'];
     const first = await svcpay(pay, around);
     const second = await svcpay(pay, around);

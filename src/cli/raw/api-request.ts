@@ -33,7 +33,7 @@ export async function fillIn(path: string, client: ServiceClient): Promise<strin
 
 /** The body from the command line, `@FILE` or `-`: checked to be JSON, and sent to the letter. */
 export async function readBody(given: string, context: Needs<'stdin'>): Promise<string> {
-  const body = await textOf(given, context);
+  const body = (await textOf(given, context)).replace(/^\uFEFF/, '');
   try {
     JSON.parse(body);
   } catch (cause) {

@@ -43,7 +43,9 @@ export function openDocument<S extends DocumentSchema>(
           const after = change(before);
           // Left by a process that died while it wrote: what stands in it may be a secret.
           for (const left of readdirSync(folder)) if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
-          const file = new Conf({ cwd: folder, configName: name, configFileMode: 0o600, accessPropertiesByDotNotation: false });
+          const file = new Conf({
+            cwd: folder, configName: name, configFileMode: 0o600, accessPropertiesByDotNotation: false, deserialize: () => raw,
+          });
           file.store = withUnknownKept(raw, before, after);
           // The umask may have taken more away than others' rights.
           chmodSync(path, 0o600);
@@ -58,7 +60,8 @@ function rawOf(path: string): Record<string, unknown> {
   if (!isThere(path)) return {};
   // To read a pipe or a device may never end.
   if (!statSync(path).isFile()) throw damaged(path, 'it is no file');
-  const raw: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  // Editors put a byte order mark before what they save.
+  const raw: unknown = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   if (!isRecord(raw)) throw damaged(path, 'it is not an object');
   return raw;
 }

@@ -137,7 +137,7 @@ function parseExactly(text: string): unknown {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     // The reason that Node gives quotes the text, and that belongs in no log.
     throw new Failure('usage', 'The file is not JSON.');

@@ -54,6 +54,13 @@ describe('settings', () => {
     expect(() => openConfig(homeWith(config).home).read()).toThrow(/a limit that this version does not know/);
   });
 
+  test('are read and changed where an editor put a byte order mark before them', async () => {
+    const { home, raw } = homeWith();
+    writeFileSync(join(home, 'config.json'), `\uFEFF${JSON.stringify(written)}`);
+    await openConfig(home).update((before) => ({ ...before, current: 'two' }));
+    expect(raw()).toMatchObject({ ...written, current: 'two' });
+  });
+
   test('are not taken for none where their file is a link that leads nowhere', () => {
     const { home } = homeWith();
     symlinkSync(join(home, 'not-mounted', 'config.json'), join(home, 'config.json'));

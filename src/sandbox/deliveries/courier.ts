@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
+import type { Store } from '../storage/database.js';
 import type { Context } from '../world/context.js';
 import { recordAttempt, type Attempt } from './deliveries.js';
 import type { Poster } from './post.js';
@@ -67,7 +68,7 @@ export function createCourier(options: CourierOptions): Courier {
   }
 
   function look(): void {
-    if (claiming || closing.signal.aborted || read((ctx) => freeWebhooks(ctx, machineTime(), 1)).length === 0) return;
+    if (claiming || closing.signal.aborted || !read(({ store }) => hasReady(store, machineTime()))) return;
     claiming = true;
     run(async () => {
       const batches = await write((ctx) => claimReady(ctx, machineTime())).finally(() => (claiming = false));
@@ -144,17 +145,14 @@ export function createCourier(options: CourierOptions): Courier {
 }
 
 /** Webhooks that have something ready and that no process holds, with the number of their last claim. */
-function freeWebhooks({ store }: Context, machine: number, limit: number): Claim[] {
-  return store.all(
-    claimRow,
-    `SELECT id AS webhookId, claim AS number FROM webhook WHERE claimed_until <= ?
-       AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`,
-    machine, limit,
-  );
-}
+const freeWebhooks = `SELECT id AS webhookId, claim AS number FROM webhook WHERE claimed_until <= ?
+  AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
+
+/** Looked at after each group of requests. */
+const hasReady = (store: Store, machine: number): boolean => store.one(claimRow, freeWebhooks, machine, 1) !== undefined;
 
 function claimReady(ctx: Context, machine: number): Batch[] {
-  return freeWebhooks(ctx, machine, atOnce).map(({ webhookId, number: last }) => {
+  return ctx.store.all(claimRow, freeWebhooks, machine, atOnce).map(({ webhookId, number: last }) => {
     const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
     ctx.store.run('UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?', number, until, webhookId);
     const ready = ctx.store.all(

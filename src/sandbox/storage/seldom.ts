@@ -10,7 +10,8 @@ const mostKept = 1_000;
 /** Good within transactions, while nobody else writes; between them everything is read. */
 export function rememberRows(read: Read) {
   const writers = new Map<string, boolean>();
-  let kept = new Map<string, readonly unknown[]>();
+  /** By statement, then by its values. */
+  let kept = new Map<string, Map<Value, readonly unknown[]>>();
   let lastVersion = -1;
   let isInside = false;
   const forget = (): void => {
@@ -33,10 +34,14 @@ export function rememberRows(read: Read) {
     },
     read(sql: string, values: readonly Value[]): readonly unknown[] {
       if (!isInside) return read(sql, values);
-      const name = JSON.stringify([sql, ...values]);
-      const rows = kept.get(name) ?? read(sql, values);
-      if (kept.size >= mostKept) forget();
-      kept.set(name, rows);
+      const [first = null] = values;
+      const name = values.length > 1 ? JSON.stringify(values) : first;
+      const known = kept.get(sql)?.get(name);
+      if (known !== undefined) return known;
+      const rows = read(sql, values);
+      const ofStatement = kept.get(sql) ?? new Map<Value, readonly unknown[]>();
+      if (ofStatement.size >= mostKept) ofStatement.clear();
+      kept.set(sql, ofStatement.set(name, rows));
       return rows;
     },
   };

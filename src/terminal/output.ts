@@ -45,6 +45,8 @@ export interface Output {
   stream<T extends object>(rows: AsyncIterable<T>, view: StreamView<T>): Promise<void>;
   /** The single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
+  /** For programs, what a command did that has nothing to show: one document under json and jsonl, nothing otherwise. */
+  did(result: object): void;
   /** A state change as it happens: a line under jsonl, nothing otherwise. The columns are those of the result, where it has any. */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
   /** Plain text of our own on stdout, whatever the format: nothing is sanitised. */
@@ -131,6 +133,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       // The last state change of a payment is its result: printed once.
       if (text !== lastChange) terminal.stdout.write(text);
     },
+    did: (result) => void (isJson && terminal.stdout.write(`${toJson(result)}\n`)),
     change(object, columns = []) {
       if (format !== 'jsonl') return;
       lastChange = `${toJson(picked(object, fields, columns))}\n`;

@@ -35,6 +35,26 @@ describe('svcpay config', () => {
   });
 });
 
+describe('under --json', () => {
+  test('a command that has nothing to show says in one document what it did', async ({ home }) => {
+    await svcpay(['recipients', 'add', 'Le', '--sandbox', ...recipient], { home });
+    const steps: [line: string, said: object][] = [
+      ['login --sandbox --profile trial', { profile: 'trial' }],
+      ['config set network testnet', { profile: 'trial', key: 'network', set: true }],
+      ['config unset network', { profile: 'trial', key: 'network', set: false }],
+      ['sandbox reset --yes', { reset: true }],
+      ['recipients remove Le --yes', { name: 'Le', removed: true }],
+      ['profiles use trial', { name: 'trial', current: true }],
+      ['logout --yes', { profile: 'trial', loggedOut: true }],
+      ['profiles remove trial --yes', { name: 'trial', removed: true }],
+    ];
+    for (const [line, said] of steps) {
+      const run = await svcpay([...line.split(' '), '--json'], { home });
+      expect({ line, ...run, said: run.json() }).toMatchObject({ line, exitCode: 0, said });
+    }
+  });
+});
+
 describe('svcpay profiles', () => {
   test('lists, chooses and removes them with their secrets', async ({ home, sandbox }) => {
     const login = (name: string) =>

@@ -14,5 +14,6 @@ export const dbUpgrade = defineCommand({
       await upgradeTables(postgres, source, part);
       context.out.say(`The ${part.name} is of version ${part.steps.length}.`);
     }
+    context.out.did((await parts()).map(({ name, steps }) => ({ part: name, version: steps.length })));
   },
 });

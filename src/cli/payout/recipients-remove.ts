@@ -16,5 +16,6 @@ export const recipientsRemove = defineCommand({
     if (!(await ask.confirm(`Take ${name} out of your address book?`))) throw new Failure('declined', 'Nobody was removed.');
     await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
     out.say(`${name} is no longer in your address book.`);
+    out.did({ name, removed: true });
   },
 });

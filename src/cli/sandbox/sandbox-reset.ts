@@ -22,5 +22,6 @@ export const sandboxReset = defineCommand({
     if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
     else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed });
     context.out.say('The sandbox is fresh again.');
+    context.out.did({ reset: true });
   },
 });

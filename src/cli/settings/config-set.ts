@@ -39,6 +39,7 @@ async function change(key: ConfigKey, value: string | undefined, context: Place)
   const kept = value === undefined ? undefined : ((await key.keep?.(value, secrets)) ?? value);
   await changeProfile(config, settings.profileName, (before) => key.change(before, kept));
   out.say(`${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ${settings.profileName}.`);
+  out.did({ profile: settings.profileName, key: key.name, set: value !== undefined });
   if (key.variable !== undefined && (env[key.variable] ?? '') !== '') out.warn(`${key.variable} goes before it.`);
   const isIdle = key.name === 'base-url' && value !== undefined && settings.profile.sandbox === true;
   if (isIdle) out.warn('This profile uses the embedded sandbox instead: svcpay config set sandbox false');

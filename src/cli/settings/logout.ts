@@ -20,5 +20,6 @@ export const logout = defineCommand({
     if (baseUrl !== undefined && apiKey !== undefined) await secrets.remove(credentialName(baseUrl, apiKey));
     await changeProfile(config, settings.profileName, ({ sandbox: _sandbox, ...kept }) => kept);
     out.say(`Logged out of profile ${settings.profileName}.`);
+    out.did({ profile: settings.profileName, loggedOut: true });
   },
 });

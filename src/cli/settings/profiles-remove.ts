@@ -27,6 +27,7 @@ export const profilesRemove = defineCommand({
       ...(current !== name && current !== undefined && { current }),
     }));
     out.say(`Profile ${name} is removed.`);
+    out.did({ name, removed: true });
   },
 });
 

@@ -14,6 +14,7 @@ export const profilesUse = defineCommand({
       return { ...before, current: name };
     });
     out.say(`Profile ${name} is used from now on.`);
+    out.did({ name, current: true });
     if ((env['SVCPAY_PROFILE'] ?? '') !== '') out.warn('SVCPAY_PROFILE goes before it.');
   },
 });

@@ -1,15 +1,12 @@
 // Tells an event together with what the service itself says of its transaction now: that puts overtaken ones right.
 import type { Transaction } from '../api/types.js';
-import type { EarlierTransaction, EventStore, StoredEvent } from '../store/events/event-store.js';
-import { readPayload, type WebhookEvent } from './events.js';
+import type { EarlierTransaction, EventStore } from '../store/events/event-store.js';
+import type { ReadEvent } from './events.js';
 import { finalStates } from '../formats/states.js';
 
-export interface Enriched {
-  readonly event: StoredEvent;
-  /** Undefined when the body is not the payload of the specification. */
-  readonly payload: WebhookEvent | undefined;
+export interface Enriched extends ReadEvent {
   /** As the service has it now; undefined where it was not asked, or could not say. */
-  readonly transaction: Transaction | undefined;
+  readonly transaction?: Transaction | undefined;
 }
 
 type LookUp = (txnId: string) => Promise<Transaction>;
@@ -20,19 +17,14 @@ const questionsAtOnce = 8;
 
 /** Keeps the order of the events. A duplicate is not asked for again. */
 export async function* enriched(
-  events: AsyncIterable<StoredEvent>,
-  lookUp: LookUp | undefined,
+  events: AsyncIterable<ReadEvent>,
+  lookUp: LookUp,
   onFailed: OnFailed,
 ): AsyncGenerator<Enriched> {
-  const plain = (event: StoredEvent): Enriched => ({ event, payload: readPayload(event.body), transaction: undefined });
-  if (lookUp === undefined) {
-    for await (const event of events) yield plain(event);
-    return;
-  }
-  const ask = async (event: StoredEvent): Promise<Enriched> => {
-    const { txnId, duplicateOf } = event;
-    if (txnId === null || duplicateOf !== null) return plain(event);
-    return { ...plain(event), transaction: await answered(txnId, lookUp, onFailed) };
+  const ask = async (read: ReadEvent): Promise<Enriched> => {
+    const { txnId, duplicateOf } = read.event;
+    if (txnId === null || duplicateOf !== null) return read;
+    return { ...read, transaction: await answered(txnId, lookUp, onFailed) };
   };
   yield* ahead(events, ask, questionsAtOnce);
 }

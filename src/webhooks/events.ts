@@ -1,4 +1,5 @@
 // The payload of a webhook delivery (specification: Events), read as widely as answers are: unknown fields are kept.
+import type { StoredEvent } from '../store/events/event-store.js';
 import { instant, isFields, mend, name, text, within, word } from '../api/reading/readers.js';
 
 /** The payload of a webhook delivery (specification: Events). Fields that are not known here are kept. */
@@ -13,6 +14,12 @@ export interface WebhookEvent {
   /** Epoch ms. */
   updatedAt?: number | null | undefined;
   [field: string]: unknown;
+}
+
+/** An event that is stored, and what its body says: undefined when it is not the payload of the specification. */
+export interface ReadEvent {
+  readonly event: StoredEvent;
+  readonly payload: WebhookEvent | undefined;
 }
 
 const table = [['extRefId', text], ['msg', text], ['updatedAt', instant]] as const;

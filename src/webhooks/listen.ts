@@ -3,6 +3,7 @@ import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type Deliver, type Dispatcher } from './dispatch.js';
 import { enriched, type Enriched } from './enrich.js';
+import type { ReadEvent } from './events.js';
 import { runFor } from './exec.js';
 import { forwardTo, nameOf, openForwarder, type Forwarder } from './forward.js';
 import { gapsOf } from './order.js';
@@ -77,10 +78,12 @@ export async function startListener(options: ListenOptions): Promise<Listener> {
   }));
   const consumers = [...forwarders.map(({ name }) => name), ...(options.exec === undefined ? [] : [`exec ${options.exec}`])];
   const dispatchers: Dispatcher[] = [];
+  const tally: Tally = { duplicates: 0, outOfOrder: 0, gapped: new Set() };
   const receiver = await startReceiver({
     ...options,
     consumers,
     onStored: (events) => {
+      count(events, tally);
       tail.push(events);
       for (const each of dispatchers) each.wake();
     },
@@ -88,10 +91,9 @@ export async function startListener(options: ListenOptions): Promise<Listener> {
     onUnwritten: reports.onUnwritten,
   });
   dispatchers.push(...openDispatchers(options, forwarders));
-  const tally = { duplicates: 0, outOfOrder: 0, gapped: new Set<string>() };
   return {
     url: receiver.url,
-    events: enriched(counted(tail.events(), tally), options.lookUp, reports.onLookUpFailed),
+    events: options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed),
     stop: async () => {
       await stopAll(receiver, tail, dispatchers, forwarders.map(({ forwarder }) => forwarder));
       return summaryOf(receiver, store, dispatchers, tally);
@@ -130,12 +132,11 @@ interface Tally {
   readonly gapped: Set<string>;
 }
 
-async function* counted(events: AsyncIterable<StoredEvent>, tally: Tally): AsyncGenerator<StoredEvent> {
-  for await (const event of events) {
+function count(events: readonly ReadEvent[], tally: Tally): void {
+  for (const { event } of events) {
     if (event.duplicateOf !== null) tally.duplicates += 1;
     if (event.outOfOrder) tally.outOfOrder += 1;
     if (event.missing.length > 0 && event.txnId !== null) tally.gapped.add(event.txnId);
-    yield event;
   }
 }
 

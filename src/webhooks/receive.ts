@@ -1,8 +1,8 @@
 // The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { EventStore, ReceivedEvent, StoredEvent } from '../store/events/event-store.js';
+import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createIntake, type ReceiverLimits } from './intake.js';
-import { readPayload } from './events.js';
+import { readPayload, type ReadEvent, type WebhookEvent } from './events.js';
 import { placeOf } from './order.js';
 import { isSignature, verifyBody } from './sign.js';
 
@@ -41,7 +41,7 @@ export interface ReceiverOptions {
   /** Milliseconds that only grow. */
   readonly elapsed: () => number;
   /** These events are on disk and acknowledged; told in the order of their ids. */
-  readonly onStored: (events: readonly StoredEvent[]) => void;
+  readonly onStored: (events: readonly ReadEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
   /** Events could not be written; their senders were asked to try again. */
   readonly onUnwritten: (error: unknown) => void;
@@ -172,6 +172,7 @@ function readBody(
 
 interface Waiting {
   readonly event: ReceivedEvent;
+  readonly payload: WebhookEvent | undefined;
   readonly response: ServerResponse;
 }
 
@@ -188,7 +189,8 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
       const stored = await options.store.append(group.map(({ event }) => event), options.consumers, placeOf);
       counts.received += group.length;
       for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
-      options.onStored(stored);
+      // They come back in the order in which they were given.
+      options.onStored(stored.map((event, index) => ({ event, payload: group[index]?.payload })));
     } catch (error) {
       counts.unwritten += group.length;
       for (const { response } of group) response.writeHead(503, { 'content-length': 0, 'retry-after': '5' }).end();
@@ -221,6 +223,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
         txnState: payload?.txnState ?? null,
         updatedAt: payload?.updatedAt ?? null,
       },
+      payload,
       response,
     });
     schedule();

@@ -1,26 +1,27 @@
 // Hands out events as they are stored, in the order of arrival; a slow reader costs no memory, the rest is on disk.
-import type { EventStore, StoredEvent } from '../store/events/event-store.js';
+import type { EventStore } from '../store/events/event-store.js';
+import { readPayload, type ReadEvent } from './events.js';
 
 export interface Tail {
   /** Some are stored, the next ones after all that were pushed before. */
-  push(events: readonly StoredEvent[]): void;
+  push(events: readonly ReadEvent[]): void;
   /** Nothing comes any more. */
   close(): void;
   /** All that is pushed, until {@link close}. To be read once. */
-  events(): AsyncGenerator<StoredEvent>;
+  events(): AsyncGenerator<ReadEvent>;
 }
 
 /** Held whole for the reader; of what comes on top only the numbers, and the rest is read from the store. */
 const mostHeld = 1_000;
 
 export function createTail(store: Pick<EventStore, 'read'>): Tail {
-  let waiting: (StoredEvent | number)[] = [];
+  let waiting: (ReadEvent | number)[] = [];
   let isClosed = false;
   let wake = (): void => undefined;
 
   return {
     push(events) {
-      for (const event of events) waiting.push(waiting.length < mostHeld ? event : event.id);
+      for (const each of events) waiting.push(waiting.length < mostHeld ? each : each.event.id);
       wake();
     },
     close() {
@@ -32,8 +33,12 @@ export function createTail(store: Pick<EventStore, 'read'>): Tail {
         const taken = waiting;
         waiting = [];
         for (const each of taken) {
-          const event = typeof each === 'number' ? await store.read(each) : each;
-          if (event !== undefined) yield event;
+          if (typeof each === 'object') {
+            yield each;
+            continue;
+          }
+          const event = await store.read(each);
+          if (event !== undefined) yield { event, payload: readPayload(event.body) };
         }
         if (taken.length > 0) continue;
         if (isClosed) return;

@@ -47,7 +47,7 @@ export interface WaitingEvent {
 export interface EventStore {
   /**
    * Writes all of them in one transaction, and into the backlog of each consumer those that say something new: kept when
-   * this resolves. Several may be under way; they resolve in the order in which they were called.
+   * this resolves, with them in the order given. Several may be under way; they resolve in the order of the calls.
    */
   append(events: readonly ReceivedEvent[], consumers: readonly string[], placing: Placing): Promise<StoredEvent[]>;
   read(id: number): Promise<StoredEvent | undefined>;

@@ -5,6 +5,7 @@ import type Database from 'libsql';
 import { complete, type Candidate, type Known } from './cli/help/complete.js';
 import type { Page } from './cli/help/pages.js';
 import type { Suggested } from './cli/values.js';
+import { sanitize } from './terminal/sanitize.js';
 import { findHome, journalFile, sandboxFile, type Home } from './store/files/home.js';
 
 const mostOffered = 20;
@@ -21,7 +22,9 @@ export function answer([shell = '', ...typed]: readonly string[], pages: readonl
   if (found === 'files') return ':files\n';
   // bash replaces only what stands behind the last = or :.
   const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
-  return found.map(({ text, about = '' }) => `${text.slice(cut)}\t${about}\n`).join('');
+  // Names come from the service too. One that no line can hold is not offered.
+  const typeable = found.filter(({ text }) => sanitize(text) === text);
+  return typeable.map(({ text, about = '' }) => `${text.slice(cut)}\t${sanitize(about)}\n`).join('');
 }
 
 /** bash hands over `--output=json` as three words. */

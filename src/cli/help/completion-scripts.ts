@@ -65,7 +65,7 @@ Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {
   if ($offers.Count -eq 0) { return '' }
   $offers | ForEach-Object {
     $value, $about = $_ -split [char]9, 2
-    $shown = if ($value -match '\s') { "'$value'" } else { $value }
+    $shown = if ($value -match '^[\w.:/+=~%-][\w.:/+=~%,@-]*$') { $value } else { "'" + $value.Replace("'", "''") + "'" }
     if (-not $about) { $about = $value }
     [System.Management.Automation.CompletionResult]::new($shown, $value, 'ParameterValue', $about)
   }

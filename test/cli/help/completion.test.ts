@@ -97,7 +97,7 @@ describe('in a real shell', () => {
     writeFileSync(join(home, 'config.json'), JSON.stringify(config));
     writeFileSync(join(home, 'seen-ids.json'), JSON.stringify({ seen: [{ scope: 's', txnId: 'ad79a67a-5e07' }] }));
     writeFileSync(join(home, 'seen-wallets.json'), JSON.stringify({ wallets: ['BTC', 'VND'] }));
-    writeFileSync(join(home, 'seen-institutions.json'), JSON.stringify({ institutions: { VN: { 970436: 'Vietcombank' } } }));
+    writeFileSync(join(home, 'seen-institutions.json'), JSON.stringify({ institutions: { VN: { 970436: 'Vietcom\u001b[2Jbank', 'a\n$(b)': 'C' } } }));
     const state = new Database(join(home, 'sandbox.db'));
     state.exec("CREATE TABLE snapshot (id INTEGER, name TEXT); INSERT INTO snapshot VALUES (1, 'funded')");
     state.close();
@@ -144,6 +144,11 @@ describe('in a real shell', () => {
     const command = `source '${script('fish')}'; cd '${home}'; complete --do-complete '${line}'`;
     const lines = linesOf(execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }));
     expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
+  });
+
+  test('what came from the service steers no shell and no terminal: its escapes are shown, and what has some is not offered', () => {
+    expect(answer(['fish', 'payout', '--institution', ''], pages, env, () => Database)).toBe('970436\tVietcom\\x1b[2Jbank, VN\n');
+    expect(completionScript('powershell')).toContain(`"'" + $value.Replace("'", "''") + "'"`);
   });
 
   test('PowerShell is not at hand: its script is whole, asks with the words, and keeps file names to where they belong', () => {

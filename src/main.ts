@@ -3,6 +3,7 @@ import { fstatSync, writeSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli, showLost, showUnexpected } from './cli/run.js';
+import { timerMs } from './formats/duration.js';
 import { exitCodes } from './formats/failure.js';
 import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
 
@@ -142,7 +143,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     // The global `crypto` is the whole of Web Crypto.
     newId: () => process.getBuiltinModule('node:crypto').randomUUID(),
     sleep: (ms, signal) =>
-      process.getBuiltinModule('node:timers/promises').setTimeout(ms, undefined, signal === undefined ? {} : { signal }),
+      process.getBuiltinModule('node:timers/promises').setTimeout(timerMs(ms), undefined, signal === undefined ? {} : { signal }),
     every: (ms, action) => {
       const timer = setInterval(action, ms);
       return () => clearInterval(timer);

@@ -5,6 +5,7 @@ import { ServiceClient } from '../api/client.js';
 import { undiciTransport } from '../api/network/undici.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../api/transport.js';
 import type { Token, TokenStore } from '../api/types.js';
+import { timerMs } from '../formats/duration.js';
 
 /** What a {@link WalletClient} needs to know; the rest has a default. */
 export interface WalletClientOptions {
@@ -73,7 +74,7 @@ export class WalletClient extends ServiceClient {
       maker: options.maker ?? 'service',
       accountId,
       clock: () => Date.now(),
-      sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+      sleep: (ms, signal) => delay(timerMs(ms), undefined, signal === undefined ? {} : { signal }),
       random: () => Math.random(),
       signal,
       log,

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WalletClient } from './client.js';
 import type { Transaction } from '../api/types.js';
 import { parseBaseUrl } from '../api/base-url.js';
+import { timerMs } from '../formats/duration.js';
 import { isAlive, ownerOf } from '../store/journal/owner.js';
 import type { Journal } from '../store/journal/journal.js';
 import type { Limits, Network } from '../store/profile/profiles.js';
@@ -118,7 +119,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       owner: ownName(),
       limits,
       now: () => Date.now(),
-      sleep: (ms, stop) => delay(ms, undefined, stop === undefined ? {} : { signal: stop }),
+      sleep: (ms, stop) => delay(timerMs(ms), undefined, stop === undefined ? {} : { signal: stop }),
       every: (ms, action) => {
         const timer = setInterval(action, ms);
         return () => clearInterval(timer);

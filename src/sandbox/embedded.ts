@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
+import { timerMs } from '../formats/duration.js';
 import type { Outgoing } from './http/routing.js';
 import { openService, type ServiceOptions } from './service.js';
 import { maxBodyLength } from './unspecified.js';
@@ -42,7 +43,7 @@ export function openSandbox(options: ServiceOptions): EmbeddedSandbox {
 }
 
 async function respond({ status, headers, body, delay = 0, mishap }: Outgoing, signal: AbortSignal): Promise<Response> {
-  if (delay > 0) await pause(delay, undefined, { signal });
+  if (delay > 0) await pause(timerMs(delay), undefined, { signal });
   if (mishap === 'silence' && !signal.aborted) await once(signal, 'abort');
   if (mishap === 'silence' || mishap === 'cut-before') throw new Error('a fault of the sandbox cut the connection');
   return new Response(mishap === 'cut-within' ? brokenOff(body) : body, { status, headers: { ...headers } });

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { timerMs } from '../formats/duration.js';
 import { jsonAnswer, type Outgoing } from './http/routing.js';
 import { maxBodyLength } from './unspecified.js';
 import { isLoopback } from './wire/values.js';
@@ -104,7 +105,7 @@ const misdirected = jsonAnswer(421, { error: 'misdirected request', message: 'th
 /** Sends the answer, or what a fault leaves of it. Throws where the connection is to be cut. */
 async function send(response: ServerResponse, outgoing: Outgoing, stopping: AbortSignal): Promise<void> {
   const { status, headers, body, delay = 0, mishap } = outgoing;
-  if (delay > 0) await pause(delay, undefined, { signal: stopping });
+  if (delay > 0) await pause(timerMs(delay), undefined, { signal: stopping });
   if (mishap === 'silence' && !response.closed) await once(response, 'close', { signal: stopping });
   if (mishap === 'silence' || mishap === 'cut-before') throw new Error('The connection is cut.');
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });

@@ -1,6 +1,7 @@
 // One exchange over the network, whatever carries it: one time limit for all of it, answers of a sane size, plain words.
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
+import { timerMs } from '../../formats/duration.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../transport.js';
 import { unpacked } from './unpacked.js';
 
@@ -30,7 +31,7 @@ export function exchange(
   longestMs: number,
   carry: (course: Course) => void,
 ): Promise<HttpResponse> {
-  const limitMs = Math.min(longestMs, timeoutMs);
+  const limitMs = timerMs(Math.min(longestMs, timeoutMs));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const answer: HttpResponse = { status: 0, headers: {}, body: '' };

@@ -2,6 +2,7 @@
 import type { Agent, ClientRequest } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
+import { timerMs } from '../../formats/duration.js';
 import type { HttpRequest, HttpResponse } from '../transport.js';
 import { resolvable } from './address.js';
 import { exchange, type Course, type NetworkTransport } from './exchange.js';
@@ -38,7 +39,7 @@ export function nodeTransport(timeoutMs: number): NetworkTransport {
 /** With a time limit of its own an agent heeds the service's: it leaves a connection a second before the service does. */
 async function open(protocol: string, timeout: number): Promise<Way> {
   const { Agent, request }: Http = protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return { Agent, request, agent: new Agent({ keepAlive: true, timeout }) };
+  return { Agent, request, agent: new Agent({ keepAlive: true, timeout: timerMs(timeout) }) };
 }
 
 function carry({ request, agent }: Way, url: URL, { method, headers, body }: HttpRequest, course: Course): void {
@@ -60,13 +61,15 @@ function carry({ request, agent }: Way, url: URL, { method, headers, body }: Htt
     else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
   });
   outgoing.on('error', (error) => course.fail(error));
+  // Such as by a switch to another protocol.
+  const endUnanswered = (): void => course.fail(new Error('the connection broke off without an answer'));
   outgoing.once('response', (incoming) => {
+    outgoing.off('close', endUnanswered);
     course.head(incoming.statusCode ?? 0, incoming.headers);
     incoming.on('data', (bytes: Buffer) => course.chunk(bytes));
     incoming.on('error', (error) => course.fail(error));
     incoming.once('end', () => course.end());
   });
-  // Whatever ends it otherwise, such as a switch to another protocol, leaves no answer.
-  outgoing.once('close', () => course.fail(new Error('the connection broke off without an answer')));
+  outgoing.once('close', endUnanswered);
   outgoing.end(body);
 }

@@ -1,6 +1,7 @@
 // The transport for many requests and for proxies, by undici: pooled connections, and tunnels as the environment says.
 import { lookup } from 'node:dns';
 import type { Agent, Dispatcher } from 'undici';
+import { timerMs } from '../../formats/duration.js';
 import { NetworkError, type HttpRequest, type HttpResponse } from '../transport.js';
 import { mayBeProxied, proxyOf, resolvable, type Environment, type Proxy } from './address.js';
 import { exchange, type NetworkTransport } from './exchange.js';
@@ -38,7 +39,7 @@ export function undiciTransport({ env, timeoutMs }: UndiciOptions): NetworkTrans
 const agentOptions = (timeoutMs: number): Agent.Options => ({
   headersTimeout: 0,
   bodyTimeout: 0,
-  connect: { timeout: timeoutMs, lookup: (hostname, options, callback) => lookup(resolvable(hostname), options, callback) },
+  connect: { timeout: timerMs(timeoutMs), lookup: (hostname, options, callback) => lookup(resolvable(hostname), options, callback) },
 });
 
 async function loadDirect(timeoutMs: number): Promise<Dispatcher> {

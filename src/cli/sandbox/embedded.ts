@@ -1,6 +1,7 @@
 // The embedded sandbox as the client sees it: requests go straight to the service's handler, no port is opened.
 import { NetworkError, type Transport } from '../../api/transport.js';
 import type { Credentials } from '../../api/types.js';
+import { timerMs } from '../../formats/duration.js';
 import { openSandbox } from '../../sandbox/embedded.js';
 import { sandboxFile, type Home } from '../../store/files/home.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
@@ -35,7 +36,7 @@ function embeddedTransport(handle: EmbeddedService['handle']): Transport {
   return async ({ method, url, headers, body, signal, timeoutMs = longestMs }) => {
     if (signal?.aborted) throw new NetworkError('the request was interrupted', { requestSent: false });
     const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), timeoutMs);
+    const timer = setTimeout(() => patience.abort(), timerMs(timeoutMs));
     const either = signal === undefined ? patience.signal : AbortSignal.any([patience.signal, signal]);
     try {
       const request = new Request(url, { method, headers, signal: either, ...(body !== undefined && { body }) });

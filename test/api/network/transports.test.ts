@@ -210,6 +210,11 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       await expect(transport()(get(url, { timeoutMs: 100 }))).rejects.toMatchObject({ code: 'TIMEOUT' });
     });
 
+    test.for([25 * 86_400_000, Infinity])('is waited for, also where more time is given than a timer can be set for: %d ms', async (timeoutMs) => {
+      const url = await served((_request, response) => void setTimeout(() => response.end('{}'), 50));
+      expect(await transport({ timeoutMs })(get(url, { timeoutMs }))).toMatchObject({ status: 200 });
+    });
+
     test('larger than anything the service has to say', async () => {
       const url = await served((_request, response) => {
         response.on('error', () => {});

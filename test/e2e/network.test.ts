@@ -61,7 +61,7 @@ describe('through HTTPS_PROXY', () => {
   });
 
   test('a certificate that nobody vouches for is refused, in words', async ({ home }) => {
-    const run = await svcpay(['wallets', '--json', '--timeout', '2s'], { home, sandbox, env: { HTTPS_PROXY: proxy } });
+    const run = await svcpay(['wallets', '--json', '--timeout', '10s'], { home, sandbox, env: { HTTPS_PROXY: proxy } });
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
     expect(run.error().message).toContain('certificate is not trusted');
   });

@@ -201,9 +201,9 @@ export class ServiceClient {
   }
 }
 
-/** An id as one segment of a path. An empty one, `.` and `..` would name another endpoint. */
+/** An id as one segment of a path. An empty one, `.` and `..` would name another endpoint, half a character has no bytes. */
 function segment(id: string): string {
-  if (/^\.{0,2}$/.test(id)) throw new Failure('usage', `"${id}" is not an id.`);
+  if (/^\.{0,2}$|\p{Surrogate}/u.test(id)) throw new Failure('usage', `"${id}" is not an id.`);
   return encodeURIComponent(id);
 }
 

@@ -56,7 +56,7 @@ describe('a read', () => {
     expect(request!.headers).not.toHaveProperty('content-type');
   });
 
-  test.for(['', '.', '..'])('refuses "%s" as an id, which would name another endpoint', async (id) => {
+  test.for(['', '.', '..', 'half a \ud83d'])('refuses "%s" as an id, which would name another endpoint or none', async (id) => {
     const { client, service } = world();
     await expect(client.transaction(id)).rejects.toMatchObject({ kind: 'usage', exitCode: 2 });
     expect(service.requests()).toEqual([]);

@@ -5,14 +5,14 @@ import type { ListedTransaction } from '../../api/types.js';
 import { fixed, type Money } from '../../formats/amount.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { utcWriter } from '../../formats/utc.js';
-import { movedAmounts, type MovedAmounts } from './moved-amounts.js';
+import { figure, movedAmounts, type Figure, type MovedAmounts } from './moved-amounts.js';
 
 export interface Posting {
   /** From the root down, in the form that both hledger and beancount take: `Assets:Svcpay:BTC`. */
   readonly account: string;
-  readonly amount: Money;
+  readonly amount: Figure;
   /** What the whole amount cost, where it was exchanged for another currency. */
-  readonly cost?: Money;
+  readonly cost?: Figure | undefined;
 }
 
 export interface Entry {
@@ -60,12 +60,15 @@ export function entryOf(
 export const spentBy = (txn: ListedTransaction): Money | undefined =>
   txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
 
-function postingsOf({ sourceReq, destReq }: ListedTransaction, { left, exchanged, arrived, ...fees }: MovedAmounts): Posting[] {
-  const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: { ccy: left.ccy, value: left.value.neg() } }];
-  if (!isZero(fees.serviceFee)) postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: fees.serviceFee });
-  if (!isZero(fees.networkFee)) postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: fees.networkFee });
-  const dest: Posting = { account: accountOf(destReq, 'Expenses'), amount: arrived };
-  postings.push(exchanged.ccy === arrived.ccy ? dest : { ...dest, cost: exchanged });
+function postingsOf(
+  { sourceReq, destReq }: ListedTransaction,
+  { left, exchanged, arrived, serviceFee, networkFee }: MovedAmounts,
+): Posting[] {
+  const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: figure(left.ccy, left.value.neg()) }];
+  if (!isZero(serviceFee)) postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: serviceFee });
+  if (!isZero(networkFee)) postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: networkFee });
+  const cost = exchanged.ccy === arrived.ccy ? undefined : exchanged;
+  postings.push({ account: accountOf(destReq, 'Expenses'), amount: arrived, cost });
   return postings;
 }
 
@@ -106,7 +109,7 @@ const steering = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 export const dayOf = (time: string): string => time.slice(0, 10);
 
 /** As both programs write an amount: `-0.00002507 BTC`. */
-const amountText = ({ ccy, value }: Money): string => `${fixed(value)} ${ccy}`;
+const amountText = ({ ccy, text }: Figure): string => `${text} ${ccy}`;
 
 /** The amount, and what it cost where it was exchanged: `0.00025 BTC @@ 25 USDT`. */
 export const costText = ({ amount, cost }: Posting): string =>

@@ -1,6 +1,6 @@
 // Amounts, fees, currencies and methods that the items of the list leave out: those transactions are read one by one.
 import type { ListedTransaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withKnown } from '../transaction/read-transaction.js';
 
 /** How many are read at a time. */
@@ -30,15 +30,17 @@ async function completed(
   return whole;
 }
 
-/** One that cannot be read stays as it was listed: it must not end what the others are read for. */
+/** One that cannot be read, or asked for by its id, stays as it was listed: it must not end what the others are read for. */
 async function wholeOf(txn: ListedTransaction, read: (txnId: string) => Promise<ListedTransaction>): Promise<ListedTransaction> {
   try {
     return withKnown(txn, await read(txn.txnId));
   } catch (error) {
-    if (error instanceof Failure && (error.kind === 'unexpected' || error.kind === 'not-found')) return txn;
+    if (error instanceof Failure && unreadable.has(error.kind)) return txn;
     throw error;
   }
 }
+
+const unreadable: ReadonlySet<FailureKind> = new Set(['unexpected', 'not-found', 'usage']);
 
 const isTold = ({ amtSettled, ccy, method }: ListedTransaction['sourceReq']): boolean =>
   amtSettled != null && ccy != null && method != null;

@@ -1,17 +1,22 @@
 // What a transaction moved, exact to the last digit: what left the source, what arrived, and the fees.
-import Big from 'big.js';
+import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fromWire, moneyFromWire, type Money } from '../../formats/amount.js';
+import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
+
+/** An amount with its digits: those that the service tells are not worked out. */
+export interface Figure extends Money {
+  readonly text: string;
+}
 
 export interface MovedAmounts {
   /** What left the source, all fees included. */
   readonly left: Money;
   /** The part of it that was turned into what arrived. */
-  readonly exchanged: Money;
-  readonly arrived: Money;
+  readonly exchanged: Figure;
+  readonly arrived: Figure;
   /** In the currency of the source, nothing where the service names none. */
-  readonly serviceFee: Money;
-  readonly networkFee: Money;
+  readonly serviceFee: Figure;
+  readonly networkFee: Figure;
 }
 
 type Side = ListedTransaction['sourceReq'];
@@ -21,37 +26,36 @@ type Side = ListedTransaction['sourceReq'];
  * currency, and beside the amount unless they were taken out of what arrived.
  */
 export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAmounts | undefined {
-  const [sent, arrived] = [amountOf(sourceReq, destReq), amountOf(destReq, sourceReq)];
-  if (sent === undefined || arrived === undefined) return undefined;
+  const [sent, gets] = [toldOf(sourceReq, destReq), toldOf(destReq, sourceReq)];
+  if (sent === undefined || gets === undefined) return undefined;
   const { ccy } = sent;
-  const serviceFee = fromWire(sourceReq.servicepayFees ?? 0);
-  const networkFee = fromWire(sourceReq.networkFees ?? 0);
-  const fees = serviceFee.plus(networkFee);
-  const exchanged = exchangedValue(sent, arrived, arrivesLess(destReq) ? fees : nothing);
-  return {
-    left: { ccy, value: exchanged.plus(fees) },
-    exchanged: { ccy, value: exchanged },
-    arrived,
-    serviceFee: { ccy, value: serviceFee },
-    networkFee: { ccy, value: networkFee },
-  };
+  const serviceFee = figureOf({ ccy, told: sourceReq.servicepayFees ?? 0 });
+  const networkFee = figureOf({ ccy, told: sourceReq.networkFees ?? 0 });
+  const fees = serviceFee.value.plus(networkFee.value);
+  const arrived = figureOf(gets);
+  const exchanged = ccy === arrived.ccy ? arrived : arrivesLess(destReq) ? figure(ccy, fromWire(sent.told).minus(fees)) : figureOf(sent);
+  return { left: { ccy, value: exchanged.value.plus(fees) }, exchanged, arrived, serviceFee, networkFee };
 }
 
-const nothing = new Big(0);
+interface Told {
+  readonly ccy: string;
+  readonly told: WireNumber;
+}
 
-const exchangedValue = (sent: Money, arrived: Money, within: Big): Big =>
-  sent.ccy === arrived.ccy ? arrived.value : sent.value.minus(within);
+export const figure = (ccy: string, value: Big): Figure => ({ ccy, value, text: fixed(value) });
+
+const figureOf = ({ ccy, told }: Told): Figure => ({ ccy, value: fromWire(told), text: plainNumber(told) });
 
 /** Fees that were taken out of what arrived: less settled than was asked for. */
 const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
   amtRequested != null && amtSettled != null && amtSettled !== amtRequested && fromWire(amtSettled).lt(fromWire(amtRequested));
 
 /** Within one currency either side tells what the other does not. */
-function amountOf(side: Side, other: Side): Money | undefined {
+function toldOf(side: Side, other: Side): Told | undefined {
   const own = side.amtSettled ?? side.amtRequested;
-  const amount = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
-  const found = moneyFromWire(side.ccy, amount);
-  return found !== undefined && isCurrency.test(found.ccy) ? found : undefined;
+  const told = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
+  const ccy = side.ccy?.toUpperCase();
+  return told == null || ccy === undefined || !isCurrency.test(ccy) ? undefined : { ccy, told };
 }
 
 /** Codes that hledger and beancount take without quotes. */

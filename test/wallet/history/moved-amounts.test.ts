@@ -5,6 +5,7 @@ import type { ListedTransaction } from '../../../src/api/types.js';
 import { withFigures } from '../../../src/wallet/history/missing-amounts.js';
 import { sanitize } from '../../../src/terminal/sanitize.js';
 import { readDecimal, type WireNumber } from '../../../src/formats/amount.js';
+import { Failure } from '../../../src/formats/failure.js';
 import { movedAmounts } from '../../../src/wallet/history/moved-amounts.js';
 import { entryOf, spentBy } from '../../../src/wallet/history/ledger-entry.js';
 
@@ -41,6 +42,11 @@ test('are read for completed transactions that lack them, and for no other, in t
 test('that cannot be read end the history with that failure', async () => {
   const read = (txnId: string): Promise<ListedTransaction> => Promise.reject(new Error(`no ${txnId}`));
   await expect(gathered(withFigures(listed(reduced('a'), reduced('b')), read))).rejects.toThrow('no a');
+});
+
+test('stay as they were listed where the id is none that can be asked for', async () => {
+  const read = (txnId: string): Promise<ListedTransaction> => Promise.reject(new Failure('usage', `"${txnId}" is not an id.`));
+  expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);
 });
 
 test('of one side tell those of the other within one currency', () => {

@@ -1,10 +1,18 @@
 // Signing in: the signed token request, its answer, and one token shared by all requests of a client.
+import { Failure } from '../formats/failure.js';
 import type { Credentials, Token, TokenStore } from './types.js';
 
 export const tokenPath = '/api/v2/authentication/token-signature';
 
 /** A token this near to its end could expire on the way. */
 const renewalMarginMs = 10_000;
+
+/** Throws Failure `usage` for a key that no header can carry to the service as it is. */
+export function checkKey({ apiKey }: Credentials): void {
+  if (/^[!-~](?:[ -~]*[!-~])?$/.test(apiKey)) return;
+  const why = apiKey === '' ? 'is empty' : 'has a character in it, or a blank around it, that does not belong there';
+  throw new Failure('usage', `The API key ${why}.`, { hint: 'Copy it again as it was given to you.' });
+}
 
 /** HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification: Authentication). */
 export async function signature({ apiKey, apiSecret }: Credentials, body: string): Promise<string> {

@@ -1,7 +1,7 @@
 // The one way to the service: sign-in, headers, retries, its clock and the debug log; every request passes here.
 import { codeOf, isReadable, isSuccess, readAnswer, saysError, serviceError, unknownOutcome, valueOf } from './answer.js';
 import type { Advice, Answer, Expectation } from './answer.js';
-import { createBodies, createTokenKeeper, signature, tokenPath } from './auth.js';
+import { checkKey, createBodies, createTokenKeeper, signature, tokenPath } from './auth.js';
 import { NoAnswer } from './errors.js';
 import { fromMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
@@ -42,6 +42,7 @@ interface SignedCall extends Call {
 }
 
 export function createService(options: ClientOptions): Service {
+  checkKey(options.credentials);
   const clock = createServiceClock(options.clock);
   const nextBody = createBodies(clock.now, options.random);
   const tokens = createTokenKeeper(options.tokens, signIn, clock.now);

@@ -35,6 +35,23 @@ describe('svcpay config', () => {
   });
 });
 
+describe('the environment', () => {
+  test('may have the line ends of Windows behind its values', async ({ home, sandbox }) => {
+    const env = {
+      SVCPAY_BASE_URL: `${sandbox.url}\r`, SVCPAY_API_KEY: `${sandbox.apiKey}\r`, SVCPAY_API_SECRET: `${sandbox.apiSecret}\r\n`,
+      SVCPAY_NETWORK: 'testnet\r', SVCPAY_MAKER: ' service\r', SVCPAY_WEBHOOK_SECRET: 'whsec\r',
+    };
+    expect(await svcpay(['wallets', 'BTC', '-q'], { home, env })).toMatchObject({ exitCode: 0, stdout: '1\n' });
+    const sign = (secret: string) => svcpay(['webhook', 'sign', '-q'], { home, env: { ...env, SVCPAY_WEBHOOK_SECRET: secret }, input: '{}' });
+    expect((await sign('whsec\r')).stdout).toBe((await sign('whsec')).stdout);
+  });
+
+  test.for(['schlüssel', 'a\nb', '…'])('with a key that no header can carry is said to be wrong, and nothing is asked: %j', async (SVCPAY_API_KEY, { home, sandbox }) => {
+    const run = await svcpay(['wallets'], { home, sandbox, env: { SVCPAY_API_KEY } });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('API key') });
+  });
+});
+
 describe('under --json', () => {
   test('a command that has nothing to show says in one document what it did', async ({ home }) => {
     await svcpay(['recipients', 'add', 'Le', '--sandbox', ...recipient], { home });

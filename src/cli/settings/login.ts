@@ -3,7 +3,7 @@ import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { changeProfile, networks, type Profile } from '../../store/profile/profiles.js';
-import { embeddedUrl } from '../../store/profile/settings.js';
+import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
 import { loginView, type Login, loginFields } from '../../terminal/views/login-view.js';
 import type { Needs } from '../context.js';
@@ -63,7 +63,7 @@ async function loginToService(
   const known = settings.embedded ? undefined : settings.baseUrl;
   const start: Access = {
     baseUrl: known === undefined ? undefined : parseBaseUrl(known),
-    apiKey: answers.apiKey ?? context.env['SVCPAY_API_KEY'],
+    apiKey: answers.apiKey ?? fromEnvironment(context.env, 'SVCPAY_API_KEY'),
     apiSecret: await knownSecret(answers, context),
   };
   const asked = await askAccess(start, context);

@@ -48,11 +48,13 @@ export async function chooseSecret(
 }
 
 async function givenSecret(secretStdin: boolean, context: Needs<'env' | 'stdin'>): Promise<string | undefined> {
-  if (!secretStdin) return context.env[variable] || undefined;
-  const secret = (await readStdin(context)).replace(/\r?\n$/, '');
+  if (!secretStdin) return withoutLineEnd(context.env[variable] ?? '') || undefined;
+  const secret = withoutLineEnd(await readStdin(context));
   if (secret.trim() === '') throw new Failure('usage', 'There was no webhook secret on stdin.');
   return secret;
 }
+
+const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 
 /** Keeps the secret, so that `webhook listen` finds it; resolves with where, in words. */
 export async function keepWebhookSecret(secret: string, context: Needs<'secrets' | 'settings'>): Promise<string> {

@@ -31,6 +31,9 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** What a variable is set to, without the line ends and blanks that files of settings leave around it. */
+export const fromEnvironment = (env: Environment, name: string): string | undefined => env[name]?.trim() || undefined;
+
 /** The address that stands for the embedded sandbox; it is never resolved. */
 export const embeddedUrl = 'http://sandbox.localhost';
 
@@ -40,7 +43,7 @@ export const embeddedUrl = 'http://sandbox.localhost';
  * @param mayBeNew whether the command sets up the profile
  */
 export function resolveSettings(flags: SettingFlags, env: Environment, config: Config, mayBeNew = false): Settings {
-  const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
+  const given = (name: string): string | undefined => fromEnvironment(env, name);
   const profileName = flags.profile ?? given('SVCPAY_PROFILE') ?? config.current ?? defaultProfile;
   const found = Object.hasOwn(config.profiles, profileName) ? config.profiles[profileName] : undefined;
   if (found === undefined && !mayBeNew && profileName !== defaultProfile) throw unknownProfile(profileName, config);

@@ -62,10 +62,12 @@ describe('svcpay tx list', () => {
     expect(rows.stdout).toMatch(asSpecified ? /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\tSwap\t/ : /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\t/);
     const tty = svcpayTty(['tx', 'list', '--limit', '2'], { ...around, columns: 120 });
     await tty.waitFor(comesIn('list-without-pagination', 'list-bare') ? 'Last 2 · all of history' : 'Last 2 of 3 · all of history · newest last');
-    const short = quote.slice(0, 8);
-    if (asSpecified) await tty.waitFor(new RegExp(`now +⇄ Swap +10\\.00 USDT +→ 10 000 sat .* done .*\n.* 5\\.00 USDT .* quoted +${short}\n`));
-    await tty.waitFor(`svcpay tx get ${short} · --page 2 · --all`);
+    if (asSpecified) await tty.waitFor(/now +⇄ Swap +10\.00 USDT +→ 10 000 sat .* done .*\n.* 5\.00 USDT .* quoted +[\w-]+\n/);
+    await tty.waitFor(/svcpay tx get [\w-]+ · --page 2 · --all/);
     expect(await tty.ended).toBe(0);
+    const [, short = ''] = /svcpay tx get ([\w-]+)/.exec(tty.text()) ?? [];
+    expect(tty.text()).toMatch(asSpecified ? new RegExp(`quoted +${short}\n`) : short);
+    expect(short.length).toBeLessThan(quote.length);
     const got = await svcpay(['tx', 'get', short, '-q'], around);
     expect(got.stdout).toBe(`${quote}\n`);
   });

@@ -3,7 +3,7 @@ import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
-import { transactionList } from '../../terminal/views/transaction-view.js';
+import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions, periodText } from './history-options.js';
@@ -122,7 +122,7 @@ async function show(
   const heading = [count, period, 'newest last', ...left].join(' · ');
   const ids = shown.map(({ txnId }) => txnId);
   const known = await knownParties(shown, context);
-  const newest = ids.at(-1)?.slice(0, 8);
+  const newest = ids.at(-1)?.slice(0, idLength(ids));
   const footer = [`svcpay tx get ${newest}`, ...(next === undefined ? [] : [`--page ${next}`, '--all']), '--state failed'].join(' · ');
   await out.list(shown, transactionList(now, { known, heading, footer, ...(terminal.stdoutIsTty && { ids }) }));
   await remember(ids, context);

@@ -8,7 +8,7 @@ import { agree } from './agreeing.js';
 import type { PaymentDeps } from './contract.js';
 import type { History } from './history.js';
 import { createQuote } from './quoting.js';
-import { beforeMoney, beginRun, isLetGo, openRun, type Run, type RunOptions } from './run.js';
+import { beforeMoney, beginRun, isLetGo, openRun, stillInDoubt, type Run, type RunOptions } from './run.js';
 import { confirm, lookAtLetGo, reportOrStartAgain, settle } from './settling.js';
 
 interface Work {
@@ -64,8 +64,8 @@ export async function advance(claim: Claim, start: RunOptions, deps: PaymentDeps
   try {
     return { txn: await driven(run) };
   } catch (error) {
-    if (!(error instanceof LostClaim)) throw error;
-    return { lost: asSeen(run) };
+    if (error instanceof LostClaim) return { lost: asSeen(run) };
+    throw run.doubt === undefined ? error : stillInDoubt(run.claim.intent, run.doubt, error);
   }
 }
 

@@ -154,7 +154,7 @@ async function closing(run: Run, error: unknown): Promise<unknown> {
   } catch (trouble) {
     if (trouble instanceof LostClaim) return trouble;
   }
-  return run.doubt === undefined ? error : stillInDoubt(run.claim.intent, run.doubt, error);
+  return error;
 }
 
 /** Ends the payment without anything having moved. Whoever wants it after all says so anew. */
@@ -168,9 +168,9 @@ export const asBefore = ({ attempt, txnId, txnState, approvedTotal, approvedRece
   step: 'confirmed', attempt, txnId, txnState, approvedTotal, approvedReceives, spendCcy, approvedAt, closed: false, consent: 'none',
 });
 
-/** That nothing moved is true of the try alone. */
+/** That nothing moved, or how it ended, is true of the try alone. */
 export function stillInDoubt({ ref }: Intent, { txnId, txnState }: Doubt, error: unknown): unknown {
-  if (!(error instanceof Failure)) return error;
+  if (!(error instanceof Failure) || error.kind === 'pending') return error;
   const message = `Not known yet: the attempt before may still have paid (the service says ${txnState ?? 'nothing'}). ${error.message}`;
   return new Failure('pending', message, { next: { do: 'retry', id: ref }, txnId: txnId ?? undefined, cause: error });
 }

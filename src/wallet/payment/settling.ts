@@ -8,7 +8,7 @@ import { confirmOnce, type Confirmed } from './confirm.js';
 import { explainRefusal } from './create.js';
 import { withKnown } from '../transaction/read-transaction.js';
 import { inDoubt } from './references.js';
-import { asBefore, lagPauses, nextAttempt, reread, stillInDoubt, wasReportedLater, writeAfterMoney, type Run } from './run.js';
+import { asBefore, lagPauses, nextAttempt, reread, wasReportedLater, writeAfterMoney, type Run } from './run.js';
 import { waitUntilFinal } from '../transaction/wait.js';
 
 export async function confirm(run: Run): Promise<undefined> {
@@ -22,8 +22,7 @@ export async function confirm(run: Run): Promise<undefined> {
     // The service has refused, or was never reached: the quote will lapse, nothing moved.
     const { doubt } = run;
     await writeAfterMoney(run, doubt === undefined ? { step: 'created', closed: true, consent: 'none', approvedAt: null } : asBefore(doubt));
-    const refusal = explainRefusal(error, undefined, intent.txnId ?? undefined);
-    throw doubt === undefined ? refusal : stillInDoubt(intent, doubt, refusal);
+    throw explainRefusal(error, undefined, intent.txnId ?? undefined);
   }
   run.txn = run.txn === undefined ? confirmed.txn : withKnown(run.txn, confirmed.txn);
   run.witnessed = confirmed.sent > 0;
@@ -144,7 +143,7 @@ export async function reportOrStartAgain(run: Run): Promise<Transaction | undefi
 
 /** What may have paid before it is what the payment comes to. */
 async function goBack(run: Run, doubt: Doubt, { txnState }: Transaction): Promise<undefined> {
-  if (run.start.mode === 'look') throw stillInDoubt(run.claim.intent, doubt, new Failure('payment-failed', endedText(txnState)));
+  if (run.start.mode === 'look') throw new Failure('payment-failed', endedText(txnState));
   await writeAfterMoney(run, asBefore(doubt));
   run.txn = undefined;
   run.doubt = lastDoubt(run.claim.intent);

@@ -2,10 +2,11 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { Claim, Intent } from '../../store/journal/journal.js';
+import { lastDoubt } from '../../store/journal/rules.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { readTransaction } from '../transaction/read-transaction.js';
 import { differentPayment } from './references.js';
-import { isLetGo, notTold } from './run.js';
+import { isLetGo, notTold, stillInDoubt } from './run.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 
 const followEveryMs = 150;
@@ -49,7 +50,9 @@ async function orNotTold<T>(intent: Intent, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw mayHaveMoved(intent) ? notTold(intent, error) : error;
+    const doubt = lastDoubt(intent);
+    if (mayHaveMoved(intent)) throw notTold(intent, error);
+    throw doubt === undefined ? error : stillInDoubt(intent, doubt, error);
   }
 }
 

@@ -715,6 +715,14 @@ describe('a confirmation', () => {
     await expect(resume(interrupted.intent(), waiting, interrupted.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
   });
 
+  test.for(['claim', 'write'] as const)('in doubt stays in doubt where the journal is not reached for the next attempt: %s', async (call) => {
+    const made = await leftBetween();
+    const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
+    const deps = { ...made.deps, journal: { ...made.deps.journal, [call]: fail } };
+    const again = pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
+    await expect(again).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } });
+  });
+
   test.for([
     ['completed', 'completed', 'completed'],
     ['expired', 'confirmed', 'pending'],

@@ -217,8 +217,10 @@ function decoded(params: unknown): unknown {
   }
 }
 
-/** What a body is, in words. The start of something JSON-like is not shown, since a token could stand there. */
+/** What a body is, in words, or where it points to. What is JSON-like is not shown, nor a query: a token could stand there. */
 function contentOf({ response, content }: Answer): string {
+  const [elsewhere = ''] = (response.headers['location'] ?? '').split(/[?#]/);
+  if (elsewhere !== '' && response.status >= 300 && response.status < 400) return elsewhere.slice(0, 200);
   if (content === 'empty') return 'nothing';
   if (content === 'json') return 'no explanation';
   if (/^\s*[{["]/.test(response.body)) return `JSON that breaks off after ${response.body.length} characters`;

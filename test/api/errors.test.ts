@@ -90,8 +90,12 @@ describe('the kind of a failure', () => {
 
   test('a redirect is an error and is not followed', async () => {
     const { client, service } = world();
-    service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/' }));
-    await expect(client.transaction('t1')).rejects.toMatchObject({ kind: 'unexpected', status: 302 });
+    service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/?token=x' }));
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      kind: 'unexpected',
+      status: 302,
+      message: 'The service points elsewhere, where the token must not go: https://elsewhere.example/ (302).',
+    });
   });
 
   test('HTML again and again is temporary, and its kind and first words are shown', async () => {

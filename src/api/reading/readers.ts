@@ -39,13 +39,13 @@ export const name: Reader<string> = {
 /** A word of the service, such as a state: in lower case. */
 export const word: Reader<string> = {
   expected: 'a text',
-  read: (value) => name.read(value)?.toLowerCase(),
+  read: (value) => name.read(value)?.trim().toLowerCase() || undefined,
 };
 
 /** The code of a currency: a word in upper case. */
 export const currency: Reader<string> = {
   expected: 'a text',
-  read: (value) => name.read(value)?.toUpperCase(),
+  read: (value) => name.read(value)?.trim().toUpperCase() || undefined,
 };
 
 const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([[true, true], [false, false], ['true', true], ['false', false]]);

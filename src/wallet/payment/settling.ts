@@ -1,7 +1,7 @@
 // confirming -> confirmed -> final: once the money was let go, nothing but the service's word ends the payment.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
+import { hasLapsed, isFinal, isQuoted, isRetriable, knownStates } from '../../formats/states.js';
 import type { Doubt, Intent } from '../../store/journal/journal.js';
 import { lastDoubt, wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
 import { confirmOnce, type Confirmed } from './confirm.js';
@@ -45,7 +45,7 @@ export async function settle(run: Run): Promise<Transaction | undefined> {
     await nextAttempt(run, true);
     return undefined;
   }
-  if (wait === false && !isFinal(txn.txnState)) return taken(run.claim.intent, txn);
+  if (wait === false && !isFinal(txn.txnState)) return taken(run, txn);
   run.txn = await waitForEnd(run, txn);
   if (hasLapsed(run.txn.txnState)) await endDoubt(run);
   await follow(run, run.txn);
@@ -53,8 +53,11 @@ export async function settle(run: Run): Promise<Transaction | undefined> {
 }
 
 /** That the service calls it a quote takes back nothing that was seen; where nothing was seen, it is not known to be taken. */
-function taken(intent: Intent, txn: Transaction): Transaction {
-  if (!isQuoted(txn.txnState)) return txn;
+function taken({ claim: { intent }, createdHere, confirmedHere }: Run, txn: Transaction): Transaction {
+  const { txnState } = txn;
+  const isNews = createdHere && !confirmedHere && !knownStates.includes(txnState);
+  if (isNews) throw unread(intent, new Error(`the service answered the creation with the state ${txnState}, which is not known.`));
+  if (!isQuoted(txnState)) return txn;
   const seen = intent.txnState ?? '';
   if (isQuoted(seen) || isFinal(seen) || seen === '') throw unread(intent, new Error('the service says quoted.'));
   return { ...txn, txnState: seen };

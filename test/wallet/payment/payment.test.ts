@@ -754,6 +754,13 @@ describe('a confirmation', () => {
     expect(await resume(seen.intent(), unwaited, seen.deps)).toMatchObject({ txnState: 'srccreated' });
   });
 
+  test('that was not sent is not reported as taken where the creation is answered with an unknown state', async () => {
+    const made = bench();
+    made.quotes = () => ({ txnState: 'simmering' });
+    await expect(made.pay({ wait: false })).rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('simmering') });
+    expect(requests(made)).toEqual(['POST R']);
+  });
+
   const hourMs = 3_600_000;
   test.for([
     ['was carried out', 'srccreated', 0, 'completed'],

@@ -48,11 +48,11 @@ export function reset(ctx: Context, machine: number, seed?: Seed): void {
   const { store } = ctx;
   const main = requireSetting(store, 'mainAccount');
   if (seed !== undefined) writeSetting(store, 'seed', seed);
-  for (const table of forgotten) store.run(`DELETE FROM ${table}`);
+  for (const table of forgotten) store.seldom.run(`DELETE FROM ${table}`);
   store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
   store.run('DELETE FROM txn');
   store.run('DELETE FROM api_key WHERE account_id <> ?', main);
-  store.run('DELETE FROM account WHERE id <> ?', main);
+  store.seldom.run('DELETE FROM account WHERE id <> ?', main);
   resetClock(store);
   const account = findAccount(store, main);
   if (account !== undefined) endow({ ...ctx, now: machine }, account);

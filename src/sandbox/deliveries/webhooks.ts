@@ -47,7 +47,7 @@ export function createWebhook(ctx: Context, accountId: string, callback: string,
   const before = webhookOf(ctx.store, accountId);
   if (before !== undefined) removeWebhook(ctx.store, before.id);
   const webhook = { id: randomId(ctx.random), accountId, callback, secret, createdAt: ctx.now };
-  ctx.store.run(
+  ctx.store.seldom.run(
     'INSERT INTO webhook (id, account_id, callback, secret, created_at) VALUES (?, ?, ?, ?, ?)',
     webhook.id, accountId, callback, secret, ctx.now,
   );
@@ -60,13 +60,13 @@ export function updateWebhook(
 ): Webhook {
   const { callback = webhook.callback, secret = webhook.secret } = change;
   if (callback !== webhook.callback) assertCallback(ctx, callback);
-  ctx.store.run('UPDATE webhook SET callback = ?, secret = ? WHERE id = ?', callback, secret, webhook.id);
+  ctx.store.seldom.run('UPDATE webhook SET callback = ?, secret = ? WHERE id = ?', callback, secret, webhook.id);
   return { ...webhook, callback, secret };
 }
 
 /** Removes a webhook and drops what was still to be delivered to it. */
 export function removeWebhook(store: Store, id: string): void {
-  store.run('DELETE FROM webhook WHERE id = ?', id);
+  store.seldom.run('DELETE FROM webhook WHERE id = ?', id);
   const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;
   store.run(`DELETE FROM due WHERE subject IN (SELECT 'delivery:' || id FROM delivery WHERE ${open})`, id);
   store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);

@@ -23,7 +23,7 @@ interface Reader {
 
 export interface Store extends Reader {
   /** For tables that seldom change: within a transaction what nobody can have changed is not read again. */
-  readonly seldom: Reader;
+  readonly seldom: Reader & Pick<Store, 'run'>;
   run(sql: string, ...values: readonly Value[]): Written;
   /** Runs `job` as a unit: when it throws, nothing of it stays. Only inside a job given to `write`. */
   attempt<T>(job: () => T): T;
@@ -94,9 +94,12 @@ export function openStore(options: StoreOptions): Store {
         return row === undefined ? undefined : v.parse(shape, row);
       },
       all: (shape, sql, ...values) => memory.read(sql, values).map((row) => v.parse(shape, row)),
+      run(sql, ...values) {
+        memory.forget();
+        return store.run(sql, ...values);
+      },
     },
     run(sql, ...values) {
-      memory.note(sql);
       units.beforeWrite();
       const { changes, lastInsertRowid } = statement(sql).run(values);
       return { changes, lastId: Number(lastInsertRowid) };

@@ -21,11 +21,11 @@ export function requireSetting(store: Store, key: SettingName): string {
 }
 
 export function writeSetting(store: Store, key: SettingName, value: string): void {
-  store.run('INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', key, value);
+  store.seldom.run('INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', key, value);
 }
 
 export function removeSetting(store: Store, key: SettingName): void {
-  store.run('DELETE FROM setting WHERE key = ?', key);
+  store.seldom.run('DELETE FROM setting WHERE key = ?', key);
 }
 
 /** How long after its creation (ms) a payment request is paid by itself; undefined when it is not. */

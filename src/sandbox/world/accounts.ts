@@ -28,7 +28,7 @@ export function listAccounts(store: Store): Account[] {
 /** Opens an account with an id as the specification shows them: `ne01-<suffix>`. */
 export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
   const account = { id: `ne01-${randomHex(ctx.random, 4)}`, parentId, displayName, createdAt: ctx.now };
-  ctx.store.run(
+  ctx.store.seldom.run(
     'INSERT INTO account (id, parent_id, display_name, created_at) VALUES (?, ?, ?, ?)',
     account.id, parentId, displayName, ctx.now,
   );
@@ -81,7 +81,7 @@ const walletRow = v.object({
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
   const sql = 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?';
   if (ctx.store.seldom.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;
-  ctx.store.run(
+  ctx.store.seldom.run(
     'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?)', randomId(ctx.random), accountId, ccy, ctx.now,
   );
 }

@@ -139,7 +139,7 @@ const row = v.object({
 });
 
 export function addFault(store: Store, rule: FaultRule): Fault {
-  const { lastId: id } = store.run('INSERT INTO fault (rule) VALUES (?)', writeJson(rule));
+  const { lastId: id } = store.seldom.run('INSERT INTO fault (rule) VALUES (?)', writeJson(rule));
   return { id, ...rule, seen: 0, applied: 0, spent: false };
 }
 
@@ -155,11 +155,11 @@ export function listFaults(store: Store): Fault[] {
 }
 
 export function clearFaults(store: Store): void {
-  store.run('DELETE FROM fault');
+  store.seldom.run('DELETE FROM fault');
 }
 
 export function removeFault(store: Store, id: number): void {
-  if (store.run('DELETE FROM fault WHERE id = ?', id).changes === 0) throw notFound();
+  if (store.seldom.run('DELETE FROM fault WHERE id = ?', id).changes === 0) throw notFound();
 }
 
 /** What shall become of the answer to this request, if a fault strikes it. */
@@ -222,7 +222,7 @@ function strike<K extends FaultRule['kind']>(
     const strikes = seen + 1 >= rule.nth;
     const spent = strikes && rule.times !== 'always' && applied + 1 >= rule.times;
     if (counts) {
-      store.run(
+      store.seldom.run(
         'UPDATE fault SET seen = seen + 1, applied = applied + ?, spent = ? WHERE id = ?',
         Number(strikes), Number(spent), id,
       );

@@ -1,7 +1,7 @@
 // Group commit: many jobs, one durable commit, each job a unit of its own.
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -132,7 +132,7 @@ test('whatever parts a job has, within each other and after each other, of those
 describe('what seldom changes', () => {
   const row = v.object({ value: v.string() });
   const read = (from: Store) => from.seldom.one(row, 'SELECT value FROM setting WHERE key = ?', 'k')?.value;
-  const write = (to: Store, value: string) => to.run('INSERT INTO setting VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', 'k', value);
+  const write = (to: Store, value: string) => to.seldom.run('INSERT INTO setting VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', 'k', value);
 
   test('is read anew after a write, and after a write that was undone', async () => {
     await store.write(() => write(store, 'first'));
@@ -163,6 +163,19 @@ describe('what seldom changes', () => {
     await other.close();
     rmSync(folder, { recursive: true });
   });
+});
+
+test('whatever writes what seldom changes says so', () => {
+  const root = resolve(import.meta.dirname, '../../../src/sandbox');
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const writing = /(?:(?:INSERT INTO|UPDATE|DELETE FROM) (?:setting|account|wallet|webhook|fault|\$\{table\})|(?:INSERT INTO|DELETE FROM) book)\b/g;
+  const writes = files.flatMap((name) => {
+    const text = readFileSync(join(root, name), 'utf8');
+    return [...text.matchAll(writing)].map(({ index }) => ({ name, before: text.slice(0, index), after: text.slice(index) }));
+  });
+  expect(writes.length).toBeGreaterThan(15);
+  const unsaid = writes.filter(({ before, after }) => !/seldom\.run\(\s*['`]$/.test(before) && !/^[^;]*;\s+return store\.seldom\.run\(/.test(after));
+  expect(unsaid.map(({ name }) => name)).toEqual([]);
 });
 
 describe('an answer', () => {

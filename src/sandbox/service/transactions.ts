@@ -1,7 +1,7 @@
 // Transactions as they are stored and read back: amounts as decimals, details as JSON.
 import type Big from 'big.js';
 import * as v from 'valibot';
-import { type Context, timedId } from '../world/context.js';
+import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import type { Value } from '../storage/rows.js';
 import { readJson, writeJson } from '../wire/json.js';
@@ -167,7 +167,7 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
     'SELECT max(created_at) AS createdAt FROM txn WHERE account_id = ?',
     txn.accountId,
   );
-  const id = timedId(ctx);
+  const id = randomId(ctx.random);
   const createdAt = Math.max(ctx.now, last?.createdAt ?? 0);
   const columns: Record<string, Value> = {
     id,

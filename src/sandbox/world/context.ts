@@ -37,20 +37,7 @@ export function randomHex(random: Random, length: number): string {
 
 /** A UUID, version 4. */
 export function randomId(random: Random): string {
-  return uuidOf(Buffer.from(random(16)));
-}
-
-/**
- * A UUID of the same form that begins with the time: what comes about together then lies together in every index of the
- * file, and a commit writes few pages.
- */
-export function timedId({ now, random }: Pick<Context, 'now' | 'random'>): string {
   const bytes = Buffer.from(random(16));
-  bytes.writeUIntBE(now % 2 ** 48, 0, 6);
-  return uuidOf(bytes);
-}
-
-function uuidOf(bytes: Buffer): string {
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

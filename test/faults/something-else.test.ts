@@ -51,6 +51,15 @@ describe('a service that makes something else of an order', { concurrent: true }
     service.temper.makes = changed('sourceReq', () => ({ servicepayFees: 0.000005 }));
     expect(await run('send lnurl shop@example.com 100sat --yes --json')).toMatchObject({ exitCode: 0 });
   });
+
+  test('without its fees is said to tell none, and refused under a highest fee', async ({ strict }) => {
+    const { service, run } = strict;
+    service.temper.makes = changed('sourceReq', () => ({ servicepayFees: undefined, networkFees: null }));
+    expect(await run(`${lnurl('shop')} --max-fee 1%`)).toMatchObject({ exitCode: 7, stdout: '' });
+    const end = await run(lnurl('shop').replace(' --json', ''));
+    expect(end.stderr).toContain('does not say what it takes as fees');
+    expect(end.exitCode).toBe(0);
+  });
 });
 
 describe('a rate that is off', { concurrent: true }, () => {

@@ -46,6 +46,7 @@ const payment: QuoteCard = {
   gets: btc('0.000025'),
   serviceFee: btc('0.00000005'),
   networkFee: btc('0.00000002'),
+  namesFees: true,
   pays: btc('0.00002507'),
   left: btc('1.24497493'),
 };
@@ -56,6 +57,7 @@ const swap: QuoteCard = {
   gets: money('USDT', '70.796845'),
   serviceFee: btc('0.0000005'),
   networkFee: btc('0'),
+  namesFees: true,
   pays: btc('0.0010005'),
   rate: { base: 'BTC', quote: 'USDT', value: new Big('70796.845') },
   validForMs: 29_000,
@@ -108,6 +110,12 @@ describe('the quote of a payment', () => {
       pays: btc(fees.pays),
     };
     expect(quoteCard(card, plain(80)).find((line) => line.includes('You pay'))).toMatch(new RegExp(` ${note}$`));
+  });
+
+  test('that the service does not tell are no figure on the card', () => {
+    const card = quoteCard({ ...payment, about: [], serviceFee: btc('0'), networkFee: btc('0'), namesFees: false, pays: payment.gets }, plain(80));
+    expect(card.join('\n')).not.toMatch(/Service fee|no fee/);
+    expect(card.find((line) => line.includes('You pay'))).toMatch(/0\.00002500 BTC +2 500 sat +fee not told$/);
   });
 });
 

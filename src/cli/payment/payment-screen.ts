@@ -95,6 +95,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     else if (approval.worse) out.say('The quote has changed:');
     const isSame = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
     if (!isSame) out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);
+    if (!approval.quote.namesFees) out.warn('The service does not say what it takes as fees: none is counted here.');
     for (const unusual of approval.unusual) out.warn(`Look twice: ${unusual}.`);
     out.change(approval.txn, columns);
   };
@@ -172,6 +173,7 @@ function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentati
     getsLabel,
     serviceFee: quote.serviceFee,
     networkFee: quote.networkFee,
+    namesFees: quote.namesFees,
     pays: quote.total,
     rate: quote.rate === undefined ? undefined : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
     left: available === undefined ? undefined : money(available.ccy, available.value.minus(quote.total.value)),

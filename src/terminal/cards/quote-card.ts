@@ -23,6 +23,7 @@ export interface QuoteCard {
   readonly getsLabel?: string | undefined;
   readonly serviceFee: Money;
   readonly networkFee: Money;
+  readonly namesFees: boolean;
   /** Everything that leaves the wallet, fees included. */
   readonly pays: Money;
   readonly rate?: Rate | undefined;
@@ -45,7 +46,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   ];
   const lines: MoneyLine[] = [
     { label: quote.getsLabel ?? 'Recipient gets', amount: quote.gets, note: worthText(quote.worth?.(quote.gets)) },
-    { label: 'Service fee', amount: quote.serviceFee },
+    ...(quote.namesFees ? [{ label: 'Service fee', amount: quote.serviceFee }] : []),
     ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
     { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: dearness(quote) !== undefined },
     ...leftLines(quote.left),
@@ -71,7 +72,7 @@ const feesOf = ({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; r
   return { fees, rest: pays.value.minus(fees) };
 };
 
-type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'pays' | 'usual'>;
+type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays' | 'usual'>;
 
 /** What makes a fee a dear one, in words; undefined for one that is not. */
 function dearness(quote: Fees): string | undefined {
@@ -102,6 +103,7 @@ const leftLines = (left: Money | undefined): MoneyLine[] =>
 /** Both fees as a share of what is paid for: `fee 0.28 %`. */
 function feeShare(quote: Fees): string {
   const { fees, rest } = feesOf(quote);
+  if (!quote.namesFees) return 'fee not told';
   if (fees.eq(0)) return 'no fee';
   if (rest.lte(0)) return 'all of it fees';
   const percent = fees.times(100).div(rest);

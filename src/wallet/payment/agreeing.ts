@@ -12,7 +12,7 @@ import { checkEcho, notObeyed } from '../quote/echo.js';
 import { checkAgreement, isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { alreadyPaid } from './references.js';
 import { withKnown } from '../transaction/read-transaction.js';
-import { checkFeesNamed, checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
+import { checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
 import { afterLapse, close, interrupted, reread, wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 
@@ -80,7 +80,6 @@ async function ratesFor(run: Run, quote: Quote): Promise<Rates | undefined> {
 
 function checkFigures(run: Run, txn: Transaction): Quote {
   const quote = readQuote(run.order, txn);
-  checkFeesNamed(run.claim.intent.terms, txn);
   checkMaxFee(run.claim.intent.terms, quote);
   if (run.available !== undefined && quote.total.value.gt(run.available.value)) {
     throw notEnough(quote.total, run.available);

@@ -13,6 +13,8 @@ export interface Quote {
   readonly total: Money;
   readonly serviceFee: Money;
   readonly networkFee: Money;
+  /** False where the service names neither fee, not even as nothing: both are counted as none. */
+  readonly namesFees: boolean;
   /** What arrives; undefined when neither order nor service says. */
   readonly receives: Money | undefined;
   /** Units of the destination currency for one of the source; undefined within one currency. */
@@ -43,6 +45,7 @@ export function readQuote(order: Order, txn: Transaction): Quote {
     total: money(ccy, deducted ? sent : sent.plus(fees)),
     serviceFee: money(ccy, serviceFee),
     networkFee: money(ccy, networkFee),
+    namesFees: sourceReq.servicepayFees != null || sourceReq.networkFees != null,
     receives: arrives === undefined ? undefined : money(toCcy, arrives),
     rate,
     derived: derived || (rate !== undefined && deduction.gt(0)),

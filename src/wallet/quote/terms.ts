@@ -1,22 +1,20 @@
 // What a quote may cost: the highest fee and the worst rate that were agreed to, and what only a person can agree to.
 import Big from 'big.js';
-import type { Rates, Transaction } from '../../api/types.js';
+import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
 import { findRate } from '../history/rates.js';
 import type { Quote } from './quote.js';
 
-/** Throws Failure `limit` when a highest fee was agreed to and the service names none at all, not even nothing. */
-export function checkFeesNamed({ maxFee }: PaymentTerms, { txnId, sourceReq }: Transaction): void {
-  if (maxFee === undefined || sourceReq.servicepayFees != null || sourceReq.networkFees != null) return;
-  throw new Failure('limit', 'Nothing moved: the quote does not say its fees, which must not be above the highest that you allow.', { txnId });
-}
-
-/** Throws Failure `limit` when the fees are above the highest that was agreed to. */
-export function checkMaxFee(terms: PaymentTerms, quote: Quote): void {
-  const { maxFee } = terms;
+/** Throws Failure `limit` when the fees are above the highest that was agreed to, or are not told. */
+export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
+  if (!quote.namesFees) {
+    throw new Failure('limit', 'Nothing moved: the quote does not say its fees, which must not be above the highest that you allow.', {
+      txnId: quote.txnId,
+    });
+  }
   const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
   const highest = 'percent' in maxFee ? percentOf(quote, fees, maxFee.percent) : amountOf(maxFee, fees.ccy);
   if (fees.value.lte(highest)) return;

@@ -46,6 +46,11 @@ describe('after its confirmation was sent', { concurrent: true }, () => {
     expect(end).toMatchObject({ exitCode: 0 });
     expect(end.json()).toMatchObject({ txnState: 'completed', extRefId: 'order-1~2' });
     expect(service.moved()).toHaveLength(1);
+    for (const line of [`tx watch ${txnId}`, `tx cancel ${txnId}`]) {
+      expect((await run(`${line} --json`)).error()).toMatchObject({ exitCode: 8, hint: expect.stringContaining('svcpay tx resume order-1') });
+    }
+    expect(await run('tx resume order-1 --json')).toMatchObject({ exitCode: 0 });
+    expect((await run(`tx get ${txnId} --json`)).json()).toMatchObject({ txnId });
   });
 });
 

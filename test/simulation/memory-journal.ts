@@ -108,10 +108,13 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     },
     spent: async (account, window) => spentSince(account, window, undefined),
     read: async (id) => rows.get(id)?.intent,
-    find: async (scope, name) =>
-      all()
-        .map(({ intent }) => intent)
-        .find((each) => each.scope === scope && [each.id, each.txnId, each.ref].includes(name)),
+    find: async (scope, name) => {
+      const intents = all().map(({ intent }) => intent).filter((each) => each.scope === scope);
+      return (
+        intents.find((each) => [each.id, each.txnId, each.ref].includes(name)) ??
+        intents.find(({ doubts }) => doubts.some(({ txnId }) => txnId === name))
+      );
+    },
     beginning: async (scope, start) =>
       all()
         .map(({ intent }) => intent)

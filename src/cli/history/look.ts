@@ -2,11 +2,11 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
-import { wasConfirmed } from '../../store/journal/rules.js';
+import type { Intent } from '../../store/journal/journal.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
 import { noteSeen } from '../../wallet/payment/note-seen.js';
-import { inDoubt } from '../../wallet/payment/references.js';
+import { doubtAbout } from '../../wallet/payment/references.js';
 import type { Needs } from '../context.js';
 import { journalScope, type PaymentNeeds } from '../payment/payment-flow.js';
 import { asTransaction, isNotReached, seenText } from './journalled.js';
@@ -43,8 +43,7 @@ export async function note(txn: Transaction, context: PaymentNeeds): Promise<voi
 /** Where a payment of this home was let go and is called lapsed, it is not known what became of it. */
 export async function doubtOf(txn: Transaction, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure | undefined> {
   if (!hasLapsed(txn.txnState)) return undefined;
-  const intent = await intentOf(txn.txnId, context).catch(() => undefined);
-  return intent !== undefined && wasConfirmed(intent) ? inDoubt(intent, txn) : undefined;
+  return doubtAbout(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
 
 /** People are shown what is known here of a payment that was begun here; everybody is told since when. */
@@ -61,9 +60,13 @@ async function lastSeen(
   return new Failure('temporary', `${failure.message} ${known}`, { ...failure, txnId, cause: failure });
 }
 
-/** Of the key's own account: with `--account` there is none. */
-async function intentOf(txnId: string, context: Needs<'journal' | 'ownClient' | 'settings'>) {
-  if (context.settings.accountId !== undefined) return undefined;
-  const intent = await (await context.journal()).find(await journalScope(context), txnId);
+async function intentOf(txnId: string, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Intent | undefined> {
+  const intent = await paymentOf(txnId, context);
   return intent?.txnId === txnId ? intent : undefined;
+}
+
+/** Of the key's own account: with `--account` there is none. */
+async function paymentOf(txnId: string, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Intent | undefined> {
+  if (context.settings.accountId !== undefined) return undefined;
+  return (await context.journal()).find(await journalScope(context), txnId);
 }

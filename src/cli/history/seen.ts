@@ -47,6 +47,7 @@ export async function knownId(name: string, context: Needs<'home' | 'journal' | 
   const journal = await context.journal().catch(() => undefined);
   const scope = await journalScope(context);
   const intent = (await journal?.find(scope, name)) ?? (await journal?.find(scope, name.replace(/~\d+$/, '')));
+  if (intent?.doubts.some(({ txnId }) => txnId === name) === true) return name;
   if (intent?.txnId != null) return intent.txnId;
   if (isWhole(name)) return name;
   if (name.length < shortest) return undefined;

@@ -177,7 +177,7 @@ export interface Journal {
    */
   spent(account: string, window: Window): Promise<readonly Spend[]>;
   read(id: string): Promise<Intent | undefined>;
-  /** By intent id, transaction id or reference. */
+  /** By intent id, transaction id or reference; last by the transaction of an attempt in doubt. */
   find(scope: string, name: string): Promise<Intent | undefined>;
   /** Two at most of those whose transaction id begins so: for a person who was shown no more of it. */
   beginning(scope: string, start: string): Promise<readonly Intent[]>;

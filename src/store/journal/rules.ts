@@ -12,6 +12,10 @@ const doubtful: ReadonlySet<string> = new Set(['expired', 'usercanceled', 'cance
 export const wasConfirmed = ({ step, approvedAt }: Intent): boolean =>
   step === 'confirming' || step === 'confirmed' || approvedAt !== null;
 
+/** The same of one transaction, of the present attempt or of one that may have paid before it. */
+export const wasConfirmedAs = (intent: Intent, txnId: string): boolean =>
+  (intent.txnId === txnId && wasConfirmed(intent)) || intent.doubts.some((doubt) => doubt.txnId === txnId);
+
 const isBack = (intent: Intent): boolean =>
   intent.step === 'final' &&
   cameBack.has(intent.txnState ?? '') &&

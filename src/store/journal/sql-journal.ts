@@ -107,7 +107,8 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
           const found = await one(sql, `scope = ? AND ${column} = ?`, [scope, name]);
           if (found !== undefined) return found.intent;
         }
-        return undefined;
+        const doubtful = await all(sql, `scope = ? AND doubts <> '[]'`, [scope]);
+        return doubtful.map(({ intent }) => intent).find(({ doubts }) => doubts.some(({ txnId }) => txnId === name));
       }),
     beginning: (scope, start) =>
       database.read(async (sql) => {

@@ -3,9 +3,8 @@ import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { LostClaim, type Claim, type Intent, type Journal } from '../../store/journal/journal.js';
-import { wasConfirmed } from '../../store/journal/rules.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
-import { inDoubt } from './references.js';
+import { doubtAbout } from './references.js';
 
 export interface CancelDeps {
   readonly service: {
@@ -44,7 +43,8 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
 
 /** That it lapsed proves nothing of a payment whose confirmation was sent. */
 function lapsed(txn: Transaction, intent: Intent | undefined): Transaction {
-  if (intent?.txnId === txn.txnId && wasConfirmed(intent)) throw inDoubt(intent, txn);
+  const doubt = doubtAbout(intent, txn);
+  if (doubt !== undefined) throw doubt;
   return txn;
 }
 

@@ -2,6 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { Intent } from '../../store/journal/journal.js';
+import { wasConfirmedAs } from '../../store/journal/rules.js';
 
 /** The reference of what can be paid once only, the same wherever it is tried: `bolt11:HASH` gives `bolt11-HASH`. */
 export const onceRef = (onceKey: string): string => onceKey.replace(':', '-');
@@ -58,5 +59,17 @@ export function inDoubt({ ref }: Pick<Intent, 'ref'>, { txnId, txnState }: { rea
     hint: 'Ask the service what became of it; if nothing was paid, try once more',
     next: { do: 'retry', id: ref },
     txnId,
+  });
+}
+
+/** The doubt that a lapsed transaction of a payment leaves: of its present attempt, or of one that another was made after. */
+export function doubtAbout(intent: Intent | undefined, txn: Transaction): Failure | undefined {
+  if (intent === undefined || !wasConfirmedAs(intent, txn.txnId)) return undefined;
+  if (intent.txnId === txn.txnId) return inDoubt(intent, txn);
+  const message = `Not known yet: the service says ${txn.txnState}, and it had been confirmed. The payment was tried again after it.`;
+  return new Failure('pending', message, {
+    hint: 'Ask the service what became of it. What became of the payment',
+    next: { do: 'resume', id: intent.ref },
+    txnId: txn.txnId,
   });
 }

@@ -5,6 +5,7 @@ import type Database from 'libsql';
 import { complete, type Candidate, type Known } from './cli/help/complete.js';
 import type { Page } from './cli/help/pages.js';
 import type { Suggested } from './cli/values.js';
+import { isFields, jsonIn } from './formats/unknown.js';
 import { sanitize } from './terminal/sanitize.js';
 import { findHome, journalFile, sandboxFile, type Home } from './store/files/home.js';
 
@@ -64,14 +65,14 @@ const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[
     return [...new Set(['BTC', 'USDT', ...seen])].map((text) => ({ text, about: 'wallet' }));
   },
   institution: ({ data }) => entries(join(data, 'seen-institutions.json'), 'institutions').flatMap(([country, names]) =>
-    (isRecord(names) ? Object.entries(names) : []).map(([text, name]) => ({ text, about: `${String(name)}, ${country}` }))),
+    (isFields(names) ? Object.entries(names) : []).map(([text, name]) => ({ text, about: `${String(name)}, ${country}` }))),
   snapshot: (home, load) => rowsOf(sandboxFile(home), 'SELECT name FROM snapshot ORDER BY id DESC LIMIT ?', load)
     .map(({ name }) => ({ text: String(name), about: 'snapshot' })),
   reference: (home, load) => begun(home, load).flatMap(({ ref, state }) => (ref === '' ? [] : [{ text: ref, about: state }])),
   transaction: (home, load) => {
     const own = begun(home, load).flatMap(({ ref, txnId, state }) => (txnId === null ? [] : [{ text: txnId, about: `${state}, ${ref}` }]));
     const seen = entries(join(home.data, 'seen-ids.json'), 'seen')
-      .map(([, each]) => (isRecord(each) ? String(each['txnId']) : ''))
+      .map(([, each]) => (isFields(each) ? String(each['txnId']) : ''))
       .filter((txnId) => txnId !== '' && !own.some(({ text }) => text === txnId));
     return [...own, ...seen.slice(-mostOffered).toReversed().map((text) => ({ text, about: 'seen' }))];
   },
@@ -79,17 +80,15 @@ const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[
 
 function entries(path: string, key: string): [string, unknown][] {
   if (!isFile(path)) return [];
-  const whole: unknown = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
-  const part = isRecord(whole) ? whole[key] : undefined;
-  return isRecord(part) ? Object.entries(part) : [];
+  const whole = jsonIn(readFileSync(path, 'utf8'));
+  const part = isFields(whole) ? whole[key] : undefined;
+  return typeof part === 'object' && part !== null ? Object.entries(part) : [];
 }
 
 /** To read anything else may never end. */
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 const namesIn = (path: string, key: string, about: string): Candidate[] => entries(path, key).map(([text]) => ({ text, about }));
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;
 
 interface Begun {
   readonly ref: string;
@@ -114,5 +113,5 @@ function rowsOf(path: string, query: string, load: Load): Readonly<Record<string
   const db = new Opened(path, { readonly: true });
   const rows: unknown[] = db.prepare(query).all(mostOffered);
   db.close();
-  return rows.filter(isRecord);
+  return rows.filter(isFields);
 }

@@ -1,10 +1,11 @@
 // Reading answers: JSON or not, in the shape of the specification or not, and which failure an error answer is.
 import { Failure } from '../formats/failure.js';
 import type { FailureDetails, FailureKind } from '../formats/failure.js';
+import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError } from './errors.js';
 import type { Effect } from './errors.js';
 import { waitAskedFor } from './patience.js';
-import { isFields, Misread, text, within, type Fields } from './reading/readers.js';
+import { Misread, text, within } from './reading/readers.js';
 import type { HttpResponse } from './transport.js';
 
 /** An answer whose body has been read once: `json` is its value where it is JSON. */
@@ -25,11 +26,8 @@ export interface Expectation {
 export function readAnswer(response: HttpResponse): Answer {
   if (response.status === 204) return { response, content: 'json', json: null };
   if (response.body.trim() === '') return { response, content: 'empty', json: undefined };
-  try {
-    return { response, content: 'json', json: JSON.parse(response.body.replace(/^\uFEFF/, '')) };
-  } catch {
-    return { response, content: 'other', json: undefined };
-  }
+  const json = jsonIn(response.body);
+  return { response, content: json === undefined ? 'other' : 'json', json };
 }
 
 export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 300;
@@ -209,12 +207,8 @@ function adviceFor(answer: Answer, kind: FailureKind, wait: number | undefined, 
 }
 
 function decoded(params: unknown): unknown {
-  if (typeof params !== 'string') return params;
-  try {
-    return JSON.parse(params);
-  } catch {
-    return params;
-  }
+  const json = typeof params === 'string' ? jsonIn(params) : undefined;
+  return json === undefined ? params : json;
 }
 
 /** What a body is, in words, or where it points to. What is JSON-like is not shown, nor a query: a token could stand there. */

@@ -4,6 +4,7 @@ import { networkTransport } from '../api/network/network.js';
 import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
+import { messageOf } from '../formats/unknown.js';
 import type { Document } from '../store/files/document.js';
 import { findHome, type Home } from '../store/files/home.js';
 import { openConfig, type Config, type Profile } from '../store/profile/profiles.js';
@@ -217,13 +218,11 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     close: async () => {
       for (const close of closers.toReversed()) {
         // What the command has come to stays true.
-        await Promise.resolve().then(close).catch((error: unknown) => out.warn(`Not closed in order: ${reasonOf(error)}`));
+        await Promise.resolve().then(close).catch((error: unknown) => out.warn(`Not closed in order: ${messageOf(error)}`));
       }
     },
   };
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const lateStores = (stores: () => Stores): Stores => ({
   journal: () => stores().journal(),

@@ -1,5 +1,6 @@
 // One command line from start to exit code: what is thrown is shown once, here, in the form that was asked for.
 import { Failure } from '../formats/failure.js';
+import { messageOf } from '../formats/unknown.js';
 import type { Process, RunLine } from './context.js';
 import { Ended } from './exit-with.js';
 import type { Globals } from './globals.js';
@@ -58,8 +59,7 @@ async function show(failure: Failure, argv: readonly string[], proc: Process, gl
 }
 
 function unexpected(error: unknown): Failure {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new Failure('unexpected', `Something unexpected went wrong: ${reason}`, {
+  return new Failure('unexpected', `Something unexpected went wrong: ${messageOf(error)}`, {
     hint: 'Add --debug to see where, and svcpay tx pending to see what is open.',
     cause: error,
   });

@@ -1,6 +1,8 @@
 // The payload of a webhook delivery (specification: Events), read as widely as answers are: unknown fields are kept.
+import { isUtf8 } from 'node:buffer';
+import { isFields, jsonIn } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
-import { instant, isFields, mend, name, text, within, word } from '../api/reading/readers.js';
+import { instant, mend, name, text, within, word } from '../api/reading/readers.js';
 
 /** The payload of a webhook delivery (specification: Events). Fields that are not known here are kept. */
 export interface WebhookEvent {
@@ -24,22 +26,14 @@ export interface ReadEvent {
 
 const table = [['extRefId', text], ['msg', text], ['updatedAt', instant]] as const;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder();
 
 /** Undefined when the body does not name a transaction and its state. */
 export function readPayload(body: Uint8Array): WebhookEvent | undefined {
-  const payload = within(parse(body), 'txnId');
+  const payload = within(isUtf8(body) ? jsonIn(utf8.decode(body)) : undefined, 'txnId');
   if (!isFields(payload)) return undefined;
   const [txnId, txnState] = [name.read(payload['txnId']), word.read(payload['txnState'])];
   if (txnId === undefined || txnState === undefined) return undefined;
   mend(payload, table, () => undefined);
   return Object.assign(payload, { txnId, txnState });
-}
-
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body));
-  } catch {
-    return undefined;
-  }
 }

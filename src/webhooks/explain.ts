@@ -1,5 +1,6 @@
 // Why a signature is wrong, as far as that can be told honestly: only what was tried and came out right is claimed.
 import { timingSafeEqual } from 'node:crypto';
+import { jsonIn, withoutMark } from '../formats/unknown.js';
 import { digestOf, isSignature, verifyBody } from './sign.js';
 
 export type Cause = 'encoding' | 'secret' | 'body' | 'unknown';
@@ -95,14 +96,14 @@ function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] 
     ...variants('white space was added at its end', text.trimEnd()),
     ...variants('the line break at its end is gone', `${text}\n`, `${text}\r\n`),
     ...variants('its line breaks were converted', text.replaceAll('\r\n', '\n'), text.replace(/\r?\n/g, '\r\n')),
-    ...variants('a byte order mark was put before it', text.replace(/^\uFEFF/, '')),
+    ...variants('a byte order mark was put before it', withoutMark(text)),
     ...variants('its JSON was written anew', ...rewritten(text)),
   ];
 }
 
 /** The JSON as the common serialisers write it. */
 function rewritten(text: string): string[] {
-  const value = parse(text);
+  const value = jsonIn(text);
   if (typeof value !== 'object' || value === null) return [];
   const sorted = Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const written = [value, sorted].flatMap((each) => [
@@ -121,12 +122,4 @@ const asciiOnly = (json: string): string =>
 function spaced(value: object): string {
   const lines = JSON.stringify(value, null, 1);
   return lines.replace(/\n\s*/g, ' ').replace(/([[{]) /g, '$1').replace(/ ([\]}])/g, '$1');
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    return undefined;
-  }
 }

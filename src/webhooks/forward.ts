@@ -2,6 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Failure } from '../formats/failure.js';
+import { codeOf } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
 
@@ -78,7 +79,7 @@ export function forwardTo(forwarder: Forwarder): Deliver {
 
 /** Why no answer came, in words. */
 export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'the connection is refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no host of that name';
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection broke off';

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { timerMs } from '../../formats/duration.js';
+import { codeOf, errorOf } from '../../formats/unknown.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../transport.js';
 import { unpacked } from './unpacked.js';
 
@@ -85,13 +86,13 @@ export function exchange(
         if (!coding || bytes.length === 0) return whole(bytes);
         unpacked(bytes, coding, mostBytes).then(whole, (cause: unknown) => fail('the answer could not be unpacked', { cause }));
       },
-      fail: (error) => fail(inWords(error), { code: codeOf(error), cause: error }),
+      fail: (error) => fail(inWords(error), { code: codeOf(error) || undefined, cause: error }),
     };
     try {
       carry(course);
     } catch (error) {
       // Such as a header that HTTP cannot carry.
-      course.fail(error instanceof Error ? error : new Error(String(error)));
+      course.fail(errorOf(error));
     }
   });
 }
@@ -101,9 +102,6 @@ function joined(headers: IncomingHttpHeaders): Record<string, string> {
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );
 }
-
-const codeOf = (error: Error): string | undefined =>
-  'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
 const brokenOff = 'the connection broke off before the answer was complete';
 
@@ -121,7 +119,7 @@ const words: readonly (readonly [RegExp, string])[] = [
 function inWords(error: Error): string {
   const [, refusal] = /^Proxy response \((\d+)\)/.exec(error.message) ?? [];
   if (refusal !== undefined) return `the proxy that the environment names refuses the connection (${refusal})`;
-  const name = codeOf(error) ?? error.name;
+  const name = codeOf(error) || error.name;
   const found = words.find(([pattern]) => pattern.test(name));
   return found === undefined ? error.message : `${found[1]} (${name})`;
 }

@@ -1,9 +1,10 @@
 // Reads everything of the service but transactions: token, wallets, addresses, webhooks, institutions, rates.
 import type { WireNumber } from '../../formats/amount.js';
+import { isFields, jsonIn, type Fields } from '../../formats/unknown.js';
 import type * as types from '../types.js';
 import {
-  currency, decimal, instant, isFields, mend, Misread, misreading, name, readRows, required, rowsOf, text, unwrapped,
-  within, word, type Doubt, type Fields,
+  currency, decimal, instant, mend, Misread, misreading, name, readRows, required, rowsOf, text, unwrapped, within, word,
+  type Doubt,
 } from './readers.js';
 
 const hourMs = 3_600_000;
@@ -23,12 +24,8 @@ export const readToken = (now: number) => (answer: unknown): types.Token => {
 
 /** `exp` of a JWT, epoch seconds. */
 function claimedExpiry(token: string): unknown {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    return isFields(claims) ? claims['exp'] : undefined;
-  } catch {
-    return undefined;
-  }
+  const claims = jsonIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+  return isFields(claims) ? claims['exp'] : undefined;
 }
 
 const walletTable = [

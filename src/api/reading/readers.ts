@@ -1,8 +1,7 @@
 // Reads what services really send: numbers, instants, texts, wrappers and lists, each in every form that was seen. What is
 // read becomes the form of the specification, in place; what is not understood is said in words.
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
-
-export type Fields = Record<string, unknown>;
+import { isFields, type Fields } from '../../formats/unknown.js';
 
 /** Takes the words for a field that was not understood and that nothing rests on. */
 export type Doubt = (words: string) => void;
@@ -141,9 +140,6 @@ function shown(value: unknown): string {
   const words = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return words.length <= 40 ? words : `${words.slice(0, 39)}…`;
 }
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What an answer holds inside `data`, however often that is around it: the outermost object with one of the fields, else the innermost value. */
 export function within(answer: unknown, ...anyOf: readonly string[]): unknown {

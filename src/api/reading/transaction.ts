@@ -1,8 +1,9 @@
 // Reads transactions, whole or abbreviated, one or a page of them.
+import { isFields, type Fields } from '../../formats/unknown.js';
 import { misread, type ListedTransaction, type RequestSide, type Transaction, type TransactionPage } from '../types.js';
 import {
-  count, currency, decimal, fields, flag, instant, isFields, mend, misreading, name, required, rowsOf, text,
-  textOrNumber, unwrapped, within, word, type Doubt, type Fields, type Reader,
+  count, currency, decimal, fields, flag, instant, mend, misreading, name, required, rowsOf, text, textOrNumber,
+  unwrapped, within, word, type Doubt, type Reader,
 } from './readers.js';
 
 type Table = readonly (readonly [string, Reader<unknown>])[];

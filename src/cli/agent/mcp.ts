@@ -9,6 +9,7 @@ import { parseMaxFee } from '../payment/payment-options.js';
 import { flag, word } from '../values.js';
 import { lineTransport } from './line-transport.js';
 import { serveMcp } from './server.js';
+import { messageOf } from '../../formats/unknown.js';
 
 const usualMaxFee = '1%';
 
@@ -32,7 +33,7 @@ export const mcp = defineCommand({
     const stdin = context.stdin.open();
     signal.addEventListener('abort', () => stdin.destroy(), { once: true });
     const transport = lineTransport({ input: stdin, write: (line) => void stdout.write(line) });
-    const report = (error: unknown): void => context.out.warn(error instanceof Error ? error.message : String(error));
+    const report = (error: unknown): void => context.out.warn(messageOf(error));
     const server = serveMcp({ tools, version, transport, report, signal });
     await transport.ended
       .catch((error: unknown) => {

@@ -1,6 +1,7 @@
 // The open payments of the chosen service and account: what the journal has, brought up to date from the service.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { messageOf } from '../../formats/unknown.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
 import type { PendingPayment } from '../../terminal/views/intent-view.js';
@@ -78,7 +79,7 @@ const isOver = ({ intent, txn }: OpenPayment): boolean =>
 const notAsked = (): Failure => new Failure('temporary', 'The service did not tell in time.');
 
 function failureOf(error: unknown): Failure {
-  return error instanceof Failure ? error : new Failure('unexpected', error instanceof Error ? error.message : String(error), { cause: error });
+  return error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
 }
 
 /**

@@ -1,7 +1,8 @@
 // All items of a list endpoint, page by page until there are no more.
 import { eachRow, pageSize, type Page } from '../../api/pages.js';
-import { count, isFields, Misread, rowsOf, text } from '../../api/reading/readers.js';
+import { count, Misread, rowsOf, text } from '../../api/reading/readers.js';
 import { Failure } from '../../formats/failure.js';
+import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 
 /**

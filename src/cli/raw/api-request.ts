@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServiceClient } from '../../api/client.js';
 import { Failure } from '../../formats/failure.js';
+import { messageOf, withoutMark } from '../../formats/unknown.js';
 import type { Needs } from '../context.js';
 import { readStdin } from '../stdin.js';
 
@@ -33,12 +34,11 @@ export async function fillIn(path: string, client: ServiceClient): Promise<strin
 
 /** The body from the command line, `@FILE` or `-`: checked to be JSON, and sent to the letter. */
 export async function readBody(given: string, context: Needs<'stdin'>): Promise<string> {
-  const body = (await textOf(given, context)).replace(/^\uFEFF/, '');
+  const body = withoutMark(await textOf(given, context));
   try {
     JSON.parse(body);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure('usage', `The body is not JSON: ${reason}.`, { cause });
+    throw new Failure('usage', `The body is not JSON: ${messageOf(cause)}.`, { cause });
   }
   return body;
 }

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { Failure } from '../../formats/failure.js';
+import { codeOf } from '../../formats/unknown.js';
 import type { Process } from '../context.js';
 
 /** What a shell answers for a program that a signal has ended: this and the signal's number. */
@@ -21,8 +22,7 @@ export function runChild(
     });
     child.on('error', (cause) => {
       giveBack();
-      const isMissing = 'code' in cause && cause.code === 'ENOENT';
-      const reason = isMissing ? `There is no command ${command}.` : `${command} cannot be started: ${cause.message}.`;
+      const reason = codeOf(cause) === 'ENOENT' ? `There is no command ${command}.` : `${command} cannot be started: ${cause.message}.`;
       reject(new Failure('usage', reason, { cause }));
     });
     child.on('exit', (code, signal) => {

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { parseBaseUrl } from '../../api/base-url.js';
 import { NetworkError, type Transport } from '../../api/transport.js';
 import { Failure } from '../../formats/failure.js';
+import { jsonIn } from '../../formats/unknown.js';
 import { embeddedUrl, type Settings } from '../../store/profile/settings.js';
 import type { Needs } from '../context.js';
 
@@ -40,7 +41,7 @@ export async function controlAt<T>(
   }).catch((error: unknown) => {
     throw error instanceof NetworkError ? unreachable(url, error) : error;
   });
-  const json = parseJson(answer.body);
+  const json = jsonIn(answer.body);
   if (answer.status !== 200) throw refused(json, answer.status);
   const read = v.safeParse(schema, json);
   if (!read.success) throw new Failure('refused', `What answers at ${url} is not a sandbox.`);
@@ -67,14 +68,6 @@ export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =
 /** The account of the command line or the profile, where it can be one of the sandbox. */
 export const accountOf = ({ settings }: Needs<'settings'>): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function refused(json: unknown, status: number): Failure {
   const read = v.safeParse(errorSchema, json);

@@ -1,6 +1,7 @@
 // Runs the sandbox as a server on this machine until it is interrupted.
 import { startServer } from '../../sandbox/server.js';
 import { Failure } from '../../formats/failure.js';
+import { codeOf } from '../../formats/unknown.js';
 import { sandboxFile } from '../../store/files/home.js';
 import { factLines } from '../../terminal/cards/card.js';
 import type { RecordView } from '../../terminal/output.js';
@@ -83,6 +84,6 @@ const readyView = (ready: Ready): RecordView<Ready> => ({
 });
 
 function portTaken(error: unknown, port: number): unknown {
-  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error;
+  if (codeOf(error) !== 'EADDRINUSE') return error;
   return new Failure('usage', `Port ${port} is taken.`, { hint: 'svcpay sandbox start --port 0', cause: error });
 }

@@ -1,6 +1,7 @@
 // What `webhook listen` says on stderr while it runs: troubles in words, and never a line for each of a thousand.
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Needs } from '../context.js';
+import { messageOf } from '../../formats/unknown.js';
 
 const quietMs = 5_000;
 
@@ -16,7 +17,7 @@ export function listenReports(context: Needs<'every' | 'out' | 'terminal'>) {
     onWrongSignature: wrongSignature.note,
     onLookUpFailed: lookUpFailed.note,
     onUnwritten: (error: unknown): void =>
-      out.warn(`An event could not be written, its sender is to try again: ${error instanceof Error ? error.message : String(error)}`),
+      out.warn(`An event could not be written, its sender is to try again: ${messageOf(error)}`),
     onTrouble: (consumer: string, reason: string | undefined): void =>
       out.say(reason === undefined ? `${consumer} takes events again.` : `${consumer}: ${reason}. Events wait and are tried again.`),
     onGivenUp: (consumer: string, { id }: StoredEvent, reason: string): void =>

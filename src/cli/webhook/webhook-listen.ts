@@ -1,5 +1,6 @@
 // Receives webhook deliveries on this machine: checks, stores, prints, forwards and runs a command for each.
 import { Failure } from '../../formats/failure.js';
+import { codeOf } from '../../formats/unknown.js';
 import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore } from '../../store/events/event-store.js';
 import { eventStream, totalLines, type EventRow, eventFields } from '../../terminal/views/event-view.js';
@@ -111,7 +112,7 @@ async function greet(
 }
 
 function portFailure(error: unknown, { port, host }: Flags): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 'EADDRINUSE') {
     return new Failure('usage', `Port ${port} is taken.`, { hint: 'svcpay webhook listen --port 0', cause: error });
   }

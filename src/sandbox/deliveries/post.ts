@@ -2,6 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createSecureContext, rootCertificates } from 'node:tls';
+import { errorOf } from '../../formats/unknown.js';
 
 export interface PostRequest {
   readonly method: 'POST' | 'PUT';
@@ -55,7 +56,7 @@ export function createPoster(): Poster {
           });
           posted.end(body);
         } catch (error) {
-          fail(error instanceof Error ? error : new Error(String(error)));
+          fail(errorOf(error));
         }
       });
     },

@@ -1,4 +1,5 @@
 // Jobs that wait together share one transaction, and transactions that wait together share one wait for the disk.
+import { codeOf } from '../../formats/unknown.js';
 
 /** One transaction after the other on a connection of its own. All but the last are synchronous. */
 export interface Transactions {
@@ -109,6 +110,4 @@ export function groupCommit(transactions: Transactions) {
   };
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
-}
+const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');

@@ -1,9 +1,7 @@
 // What PostgreSQL, or the way to it, said: whether it may pass by itself, and in words that name the setting.
 import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
+import { codeOf, messageOf } from '../../formats/unknown.js';
 import { notAnAddress } from './address.js';
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
 /** Connection exceptions; the server ends, was ended, or is not there yet; it ended an idle transaction. */
@@ -34,7 +32,7 @@ const rules: readonly (readonly [states: RegExp, kind: FailureKind, what: string
 export function databaseFailure(source: string, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   if (codeOf(cause) === 'ERR_INVALID_URL') return notAnAddress(source, cause);
-  const reason = cause instanceof Error ? cause.message || codeOf(cause) : String(cause);
+  const reason = messageOf(cause) || codeOf(cause);
   const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
     new Failure(kind, `The database of ${source} ${text}.`, { ...details, cause });
   const rule = rules.find(([states]) => states.test(codeOf(cause)));

@@ -1,6 +1,7 @@
 // A SQLite file as a database for journal and inbox: one transaction at a time in this process, and among processes.
 import { resolve } from 'node:path';
 import * as v from 'valibot';
+import { codeOf } from '../../formats/unknown.js';
 import { closeSqlite, withStatementsKept, type Connection } from '../files/sqlite.js';
 import { Damage, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue } from './sql.js';
@@ -62,6 +63,4 @@ export async function atomically<T>(db: Pick<Connection, 'exec' | 'inTransaction
 }
 
 const ofSqlite = (error: unknown): boolean =>
-  error instanceof Damage ||
-  error instanceof v.ValiError ||
-  (error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(SQLITE|ENOSPC)/.test(error.code));
+  error instanceof Damage || error instanceof v.ValiError || /^(SQLITE|ENOSPC)/.test(codeOf(error));

@@ -4,8 +4,9 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { isFields, messageOf, withoutMark } from '../../formats/unknown.js';
 import { isThere, openFolder } from './home.js';
-import { isRecord, withUnknownKept } from './unknown-keys.js';
+import { withUnknownKept } from './unknown-keys.js';
 
 export interface Document<T> {
   readonly path: string;
@@ -60,9 +61,8 @@ function rawOf(path: string): Record<string, unknown> {
   if (!isThere(path)) return {};
   // To read a pipe or a device may never end.
   if (!statSync(path).isFile()) throw damaged(path, 'it is no file');
-  // Editors put a byte order mark before what they save.
-  const raw: unknown = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
-  if (!isRecord(raw)) throw damaged(path, 'it is not an object');
+  const raw: unknown = JSON.parse(withoutMark(readFileSync(path, 'utf8')));
+  if (!isFields(raw)) throw damaged(path, 'it is not an object');
   return raw;
 }
 
@@ -72,8 +72,7 @@ function guard<T>(path: string, action: () => T): T {
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (error instanceof SyntaxError) throw damaged(path, error.message);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure('usage', `The file ${path} cannot be used: ${reason}.`, {
+    throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
       hint: 'Make it and its folder readable and writable, with room on the disk, or set SVCPAY_HOME to another folder.',
       cause: error,
     });

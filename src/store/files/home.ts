@@ -3,6 +3,7 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from '
 import { dirname, isAbsolute, join } from 'node:path';
 import envPaths from 'env-paths';
 import { Failure } from '../../formats/failure.js';
+import { codeOf } from '../../formats/unknown.js';
 
 export interface Home {
   readonly config: string;
@@ -51,8 +52,6 @@ function makeFolder(folder: string): void {
   // The umask may have taken away more than it should.
   chmodSync(folder, 0o700);
 }
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Creates an empty file, if need be, that only its owner can read, whatever the umask; tells whether it did. */
 export function createPrivate(path: string): boolean {

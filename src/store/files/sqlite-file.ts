@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { codeOf, messageOf } from '../../formats/unknown.js';
 import { createPrivate, isThere, openFolder } from './home.js';
 import { inTransaction } from './sqlite.js';
 
@@ -188,15 +189,12 @@ function closeQuietly(db: Database.Database | undefined): void {
   }
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
 /** What SQLite or the system said about the file, in words that tell what to do. */
 export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   const subject = `The ${file.name} ${file.path}`;
   const code = codeOf(cause);
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   if (cause instanceof Damage || /^SQLITE_(CORRUPT|NOTADB)/.test(code) || cause instanceof v.ValiError) {
     const damage = cause instanceof Damage ? cause : new Damage(reason);
     return new Failure('usage', `${subject} is damaged (${damage.message}), and is left as it is.`, { ...file.mend, cause: damage });

@@ -1,6 +1,7 @@
 // Names this process in the journal's claims, and tells whether a process that is named there still runs.
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { codeOf } from '../../formats/unknown.js';
 
 /** @param nonce tells this process from an earlier one that had the same number, as in a container started again. */
 export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
@@ -30,6 +31,6 @@ export function isAlive(owner: string, self: string): boolean {
     process.kill(Number(pid), 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
-import { isRecord } from '../files/unknown-keys.js';
 
 export const networks = ['mainnet', 'testnet', 'any'] as const;
 export type Network = (typeof networks)[number];
@@ -79,17 +79,17 @@ const limitName = /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])|pe
 
 /** Nobody may believe in a limit that is not applied: what looks like one and is not known here is refused. */
 function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
-  const profiles = Object.entries(isRecord(raw['profiles']) ? raw['profiles'] : {});
+  const profiles = Object.entries(isFields(raw['profiles']) ? raw['profiles'] : {});
   const places: [where: string, value: unknown, known: Record<string, unknown>, isSuspect: (name: string) => boolean][] = [
     ['', raw, configSchema.entries, (name) => limitName.test(name)],
     ...profiles.flatMap(([name, profile]): typeof places => [
       [`profiles.${name}.`, profile, profileSchema.entries, (key) => limitName.test(key)],
       // Whatever stands there is meant to limit something.
-      [`profiles.${name}.limits.`, isRecord(profile) ? profile['limits'] : undefined, limitsSchema.entries, () => true],
+      [`profiles.${name}.limits.`, isFields(profile) ? profile['limits'] : undefined, limitsSchema.entries, () => true],
     ]),
   ];
   for (const [where, value, known, isSuspect] of places) {
-    const found = isRecord(value) ? Object.keys(value).find((name) => !Object.hasOwn(known, name) && isSuspect(name)) : undefined;
+    const found = isFields(value) ? Object.keys(value).find((name) => !Object.hasOwn(known, name) && isSuspect(name)) : undefined;
     if (found === undefined) continue;
     throw new Failure('usage', `${path} holds "${where}${found}", a limit that this version does not know and would not apply.`, {
       hint: 'Take it out and set a limit that this version knows, or use the version that wrote it.',

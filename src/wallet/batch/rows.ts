@@ -1,6 +1,7 @@
 // A batch file as rows with their line numbers: read as a stream, one row in memory at a time.
 import { parse } from 'csv-parse';
 import { Failure } from '../../formats/failure.js';
+import { errorOf } from '../../formats/unknown.js';
 
 /** What a line says, by the name of its column; empty cells are left out. */
 export interface BatchRow {
@@ -74,7 +75,7 @@ async function feed(source: AsyncIterable<Buffer>, parser: ReturnType<typeof par
     }
     if (!parser.destroyed) parser.end();
   } catch (error) {
-    parser.destroy(error instanceof Error ? error : new Error(String(error)));
+    parser.destroy(errorOf(error));
   }
 }
 

@@ -1,6 +1,7 @@
 // How a batch went, in numbers, and what that means for the exit code.
 import type Big from 'big.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
+import { messageOf } from '../../formats/unknown.js';
 import type { Fate, RowOutcome } from './run.js';
 
 export interface Tally {
@@ -75,8 +76,7 @@ const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
 export function faultFailure(fault: unknown, tally: Tally, rows: number): Failure | undefined {
   if (fault === undefined) return undefined;
   const left = rows - doneRows(tally) + tally.fates.failed;
-  const why = fault instanceof Error ? fault.message : String(fault);
-  return new Failure('pending', `Not paid: ${left} of ${howMany(rows, 'row')}, because it could not go on: ${why}`, {
+  return new Failure('pending', `Not paid: ${left} of ${howMany(rows, 'row')}, because it could not go on: ${messageOf(fault)}`, {
     hint: 'Run the same command again: it goes on, and pays no row twice.',
     cause: fault,
   });

@@ -1,6 +1,7 @@
 // confirming -> confirmed -> final: once the money was let go, nothing but the service's word ends the payment.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { messageOf } from '../../formats/unknown.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable, knownStates } from '../../formats/states.js';
 import type { Doubt, Intent } from '../../store/journal/journal.js';
 import { lastDoubt, wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
@@ -110,9 +111,8 @@ async function readLetGo(run: Run): Promise<Transaction> {
 }
 
 function unread({ txnId, txnState, ref }: Intent, cause: unknown): Failure {
-  const reason = cause instanceof Error ? cause.message : String(cause);
   const last = txnState === null ? '' : `, last seen as ${txnState}`;
-  return new Failure('pending', `Not known yet: the payment was let go${last}, and cannot be read now: ${reason}`, {
+  return new Failure('pending', `Not known yet: the payment was let go${last}, and cannot be read now: ${messageOf(cause)}`, {
     next: { do: 'resume', id: txnId ?? ref },
     txnId: txnId ?? undefined,
     cause,

@@ -5,6 +5,7 @@ import type { CreateTransaction } from '../../api/types.js';
 import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
 import { Failure, type FailureDetails } from '../../formats/failure.js';
+import { jsonIn } from '../../formats/unknown.js';
 import { parsePhone } from '../../formats/phone.js';
 import type { Order } from '../payment/orders.js';
 import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './order.js';
@@ -127,21 +128,14 @@ function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMetho
 
 /** Parses JSON and refuses a number that would not come out as it is written. */
 function parseExactly(text: string): unknown {
-  const value = parseJson(text);
+  const value = jsonIn(text);
+  // The reason that Node gives quotes the text, and that belongs in no log.
+  if (value === undefined) throw new Failure('usage', 'The file is not JSON.');
   for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (literal.startsWith('"')) continue;
     if (!isExact(literal)) throw new Failure('usage', `The number ${literal.slice(0, 40)} has more digits than JSON carries.`);
   }
   return value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    // The reason that Node gives quotes the text, and that belongs in no log.
-    throw new Failure('usage', 'The file is not JSON.');
-  }
 }
 
 function isExact(literal: string): boolean {

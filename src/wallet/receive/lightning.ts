@@ -2,6 +2,7 @@
 import { fromWire, msatOf, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
+import { messageOf } from '../../formats/unknown.js';
 import type { CreateTransaction, Transaction } from '../../api/types.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { confirmOnce, type ConfirmDeps } from '../payment/confirm.js';
@@ -107,7 +108,7 @@ function readInvoice(txn: Transaction, text: string): Invoice {
   try {
     return decodeInvoice(text);
   } catch (error) {
-    throw unusable(txn, error instanceof Error ? error.message : String(error));
+    throw unusable(txn, messageOf(error));
   }
 }
 

@@ -7,6 +7,7 @@ import { formatBip21, parseBip21 } from '../../formats/bip21.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import { parseEvmAddress } from '../../formats/address/evm-address.js';
 import { Failure } from '../../formats/failure.js';
+import { messageOf } from '../../formats/unknown.js';
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { isOnNetwork } from '../plan/network.js';
@@ -81,7 +82,7 @@ function attempt<T>(parse: () => T, txnId?: string): T {
   try {
     return parse();
   } catch (error) {
-    throw notUsable(error instanceof Error ? error.message : String(error), txnId);
+    throw notUsable(messageOf(error), txnId);
   }
 }
 

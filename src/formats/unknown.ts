@@ -1,0 +1,27 @@
+// What can be told of a value that may be anything: an error that was caught, a text that may be JSON, what came of it.
+
+/** Why, in words, whatever was thrown. */
+export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
+/** What the system or a library calls an error, such as `ENOENT`; empty where it has no name. */
+export const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+
+export type Fields = Record<string, unknown>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Without the byte order mark that editors put before what they save. */
+export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
+
+/** Undefined where the text is not JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(withoutMark(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -6,8 +6,8 @@ export { readAll, type RawValues, type Values, type ValuesOf };
 
 export interface CommandDefinition<A extends Values = Values, O extends Values = Values> {
   /** Positional arguments, in order; only the last may be repeated. */
-  readonly arguments: A;
-  readonly options: O;
+  readonly arguments?: A;
+  readonly options?: O;
   /** Command lines as a person would type them, each with what it is for. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
   /** It sets up the profile that is named; all others refuse one that is not set up. */
@@ -34,10 +34,12 @@ export interface Command {
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
-export function defineCommand<A extends Values, O extends Values>(definition: CommandDefinition<A, O>): Command {
+type Nothing = Readonly<Record<never, never>>;
+
+export function defineCommand<A extends Values = Nothing, O extends Values = Nothing>(definition: CommandDefinition<A, O>): Command {
   return {
-    arguments: definition.arguments,
-    options: definition.options,
+    arguments: definition.arguments ?? {},
+    options: definition.options ?? {},
     examples: definition.examples,
     createsProfile: definition.createsProfile === true,
     ownsRest: definition.ownsRest === true,

@@ -142,8 +142,8 @@ export type ValuesOf<V extends Values> = { readonly [K in keyof V]: V[K] extends
 
 export type RawValues = Readonly<Record<string, Raw>>;
 
-export function readAll<V extends Values>(values: V, raw: RawValues): ValuesOf<V> {
-  const read = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.read(raw[name])]));
+export function readAll<V extends Values>(values: V | undefined, raw: RawValues): ValuesOf<V> {
+  const read = Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, value.read(raw[name])]));
   // Object.fromEntries forgets which value belongs to which name; the line above keeps them together.
   return read as ValuesOf<V>;
 }

@@ -14,7 +14,6 @@ import { messageOf } from '../../formats/unknown.js';
 const usualMaxFee = '1%';
 
 export const mcp = defineCommand({
-  arguments: {},
   options: {
     allowPayments: flag().describe('offer the paying tools too; needs a limit per day, and keeps to all limits'),
     maxFee: word('AMOUNT|PERCENT', parseMaxFee)

@@ -223,8 +223,7 @@ async function agree(
     ? totals.map(({ ccy, amount }) => formatAmount(money(ccy, amount))).join(' and ')
     : costText(cost.costs);
   const refused = sample.isWhole ? (cost?.refused.length ?? 0) : 0;
-  const yes = await ask.confirm(`Pay ${what} in ${rowsText(rows - settled - refused)} from ${place}?`);
-  if (!yes) throw new Failure('declined', 'Nothing was sent: you said no.');
+  await ask.agree(`Pay ${what} in ${rowsText(rows - settled - refused)} from ${place}?`, 'Nothing was sent: you said no.');
 }
 
 /** The copy was checked, and says the same again. */

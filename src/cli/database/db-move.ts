@@ -7,8 +7,6 @@ import { findDatabase, parts } from './db-flow.js';
 
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],
-  arguments: {},
-  options: {},
   examples: [['svcpay db move', 'from the files of this home; open payments go on from the database']],
   async run(_values, context) {
     const { home, config, out, owner } = context;

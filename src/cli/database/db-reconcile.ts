@@ -7,7 +7,6 @@ import { lookAt, openIntents } from '../history/open-payments.js';
 import { journalScope } from '../payment/payment-flow.js';
 
 export const dbReconcile = defineCommand({
-  arguments: {},
   options: { since: instant().describe('when the back-up was made, or before: 36h, 2026-03-01 (default: all of history)') },
   examples: [
     ['svcpay db reconcile --since 36h', 'after a restore, before anything is paid; nothing is paid by it'],

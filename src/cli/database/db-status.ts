@@ -7,8 +7,6 @@ import { defineCommand } from '../define.js';
 import { parts, type Found } from './db-flow.js';
 
 export const dbStatus = defineCommand({
-  arguments: {},
-  options: {},
   examples: [['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded']],
   async run(_values, context) {
     const found = await context.database();

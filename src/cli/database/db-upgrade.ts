@@ -4,8 +4,6 @@ import { findDatabase, parts } from './db-flow.js';
 
 export const dbUpgrade = defineCommand({
   fields: [],
-  arguments: {},
-  options: {},
   examples: [['svcpay db upgrade', 'once, when no older svcpay uses the database any more']],
   async run(_values, context) {
     const { postgres, source } = await findDatabase(context);

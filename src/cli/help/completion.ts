@@ -5,7 +5,6 @@ import { completionScript, shells } from './completion-scripts.js';
 
 export const completion = defineCommand({
   arguments: { shell: choice(shells, 'SHELL').describe(`the shell to complete in: ${shells.join(', ')}`) },
-  options: {},
   examples: [
     ['source <(svcpay completion bash)', 'for this bash; put the line into ~/.bashrc to keep it'],
     ['svcpay completion fish > ~/.config/fish/completions/svcpay.fish', 'for every fish'],

@@ -8,7 +8,6 @@ import { pagesOf } from './pages.js';
 export const generate = (tree: Branch): Command =>
   defineCommand({
     arguments: { what: choice(['pages', 'manual']) },
-    options: {},
     examples: [],
     async run({ what }, { out }) {
       const pages = await pagesOf(tree);

@@ -10,7 +10,6 @@ import { topicNames, topics, topicText } from './topics.js';
 
 export const help = (tree: Branch): Command => defineCommand({
   arguments: { topic: phrase('COMMAND').suggesting('command').describe(`a command, or one of ${topicNames.join(', ')}`) },
-  options: {},
   examples: [
     ['svcpay help', 'every command by what it is for'],
     ['svcpay help exit-codes', 'one exit code per fate of the money'],

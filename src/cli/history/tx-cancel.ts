@@ -10,7 +10,6 @@ import { transaction } from '../values.js';
 export const txCancel = defineCommand({
   fields: paymentFields,
   arguments: { id: transaction().describe('the id of a quote, its first eight characters, or its reference') },
-  options: {},
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id }, context) {
     const service = await context.ownClient();

@@ -13,7 +13,6 @@ const counted = (many: number): string => (many === 1 ? '1 transaction that has'
 
 export const txExport = defineCommand({
   formats: exportFormats,
-  arguments: {},
   options: {
     format: choice(exportFormats, 'FORMAT').optional().describe(`the same as -o: ${exportFormats.join(', ')}`),
     ...historyOptions,

@@ -13,7 +13,6 @@ import { remember } from './seen.js';
 import { flag, whole } from '../values.js';
 
 export const txList = defineCommand({
-  arguments: {},
   options: {
     ...historyOptions,
     quotes: flag().describe('also quotes that expired without becoming a payment'),

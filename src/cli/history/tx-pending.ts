@@ -6,8 +6,6 @@ import { defineCommand } from '../define.js';
 import { asOfText, pendingPayment, refreshOpen } from './open-payments.js';
 
 export const txPending = defineCommand({
-  arguments: {},
-  options: {},
   examples: [
     ['svcpay tx pending', 'what is open'],
     ['svcpay tx pending --json', 'the same for a script: an empty array when nothing is'],

@@ -5,7 +5,6 @@ import { text } from '../values.js';
 
 export const account = defineCommand({
   arguments: { id: text('ID').optional().describe('the account, own or a subaccount (default: the one acted on)') },
-  options: {},
   examples: [
     ['svcpay account', 'the own account'],
     ['svcpay account ne01-7f3a --json', 'a subaccount, for a script'],

@@ -8,7 +8,6 @@ import { text } from '../values.js';
 
 export const decode = defineCommand({
   arguments: { text: text('TEXT').describe('an invoice, address, LNURL or bitcoin: URI; - for stdin') },
-  options: {},
   examples: [
     ['svcpay decode lnbc25u1…', 'who is paid, how much, until when'],
     ['svcpay decode bc1q… --json --fields network,type', 'two fields, for a script'],

@@ -17,8 +17,6 @@ import { readWorth } from './worth.js';
 import type { PaymentNeeds } from '../payment/payment-flow.js';
 
 export const home = defineCommand({
-  arguments: {},
-  options: {},
   examples: [['svcpay', 'balances, what is pending, and what to do next']],
   async run(_values, context) {
     if (isFresh(context)) return welcome(context);

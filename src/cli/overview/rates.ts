@@ -9,7 +9,6 @@ import { text } from '../values.js';
 
 export const rates = defineCommand({
   arguments: { pair: text('PAIR').optional().describe('only this pair, as in BTCUSD or BTC/USD') },
-  options: {},
   examples: [
     ['svcpay rates', 'every pair that the service names'],
     ['svcpay rates USD/BTC -q', 'one number, for a script'],

@@ -8,7 +8,6 @@ import { currency } from '../values.js';
 
 export const wallets = defineCommand({
   arguments: { ccy: currency().optional().describe('only this currency') },
-  options: {},
   examples: [
     ['svcpay wallets', 'all wallets'],
     ['svcpay wallets BTC -q', 'what can be spent, for a script'],

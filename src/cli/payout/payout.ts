@@ -20,7 +20,6 @@ import { readStdin } from '../stdin.js';
 
 export const payout = defineCommand({
   fields: paymentFields,
-  arguments: {},
   options: payoutOptions,
   examples: [
     ['svcpay payout', 'asks for everything, one question at a time; Esc goes back'],

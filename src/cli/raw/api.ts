@@ -71,7 +71,7 @@ async function agree(method: string, path: string, { ask, out, globals }: Needs<
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
   out.warn(`${method} ${path} can move money, past the journal and your limits.`);
-  if (!(await ask.confirm('Send it?'))) throw new Failure('declined', 'Not sent: you said no.');
+  await ask.agree('Send it?', 'Not sent: you said no.');
 }
 
 /** Throws Failure for any answer but a success, whose body then goes to stderr in front of the failure. */

@@ -33,6 +33,8 @@ import { qrFile, writeQr } from './qr-file.js';
 /** What it takes to wait for a payment and to draw that. */
 type WaitNeeds = Needs<'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'signal' | 'sleep' | 'terminal'>;
 
+export type ReceiveNeeds = WaitNeeds & Needs<'ask' | 'client' | 'home' | 'journal' | 'newId'>;
+
 export const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it: the service takes no description for an invoice'),
   ref: reference().optional().describe('your reference: run again with the same one, it asks for the same payment'),
@@ -69,7 +71,7 @@ export async function runReceive(
   method: ReceiveMethod,
   amount: string | undefined,
   flags: ReceiveFlags,
-  context: WaitNeeds & Needs<'client' | 'newId' | 'ask' | 'home' | 'journal'>,
+  context: ReceiveNeeds,
 ): Promise<Back | undefined> {
   const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
   if (amount !== undefined) return void (await run(amount));
@@ -92,7 +94,7 @@ export async function runReceive(
 }
 
 async function receiveAmount(
-  method: ReceiveMethod, text: string, flags: ReceiveFlags, context: WaitNeeds & Needs<'client' | 'newId' | 'home' | 'journal'>,
+  method: ReceiveMethod, text: string, flags: ReceiveFlags, context: ReceiveNeeds,
 ): Promise<void> {
   const service = await context.ownClient();
   const asked: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };

@@ -1,11 +1,41 @@
-// Asks how to be paid, and for how much: every way of `receive` behind one question.
+// Asks to be paid over Lightning, on-chain or at a permanent address: in the way that is named, or behind one question.
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { showAddress, type Permanent } from './receive-address.js';
 import { phrase } from '../values.js';
-import { receiveOptions, runReceive, type ReceiveMethod } from './receive-flow.js';
+import { receiveOptions, runReceive, type ReceiveFlags, type ReceiveMethod, type ReceiveNeeds } from './receive-flow.js';
+
+const fields = [...paymentFields, 'payTo'];
+
+export const receiveLightning = defineCommand({
+  fields,
+  arguments: { amount: phrase('AMOUNT').describe('what to ask for, as in 50000sat, or converted at the rate of now: 10usd') },
+  options: receiveOptions,
+  examples: [
+    ['svcpay receive lightning 50000sat', 'shows a QR code and waits for the payment'],
+    ['svcpay receive lightning 10usd', 'asks for so much bitcoin as 10 USD are worth'],
+    ['svcpay receive lightning 50000sat -q', 'prints the invoice alone'],
+    ['svcpay receive lightning 50000sat --wait --json', 'ends when it is paid'],
+  ],
+  run: ({ amount, ...flags }, context) => receiveOver('lightning', amount, flags, context),
+});
+
+export const receiveOnchain = defineCommand({
+  fields,
+  arguments: { amount: phrase('AMOUNT').describe('what to ask for, as in 0.01btc') },
+  options: receiveOptions,
+  examples: [
+    ['svcpay receive onchain 0.01btc', 'shows a QR code and waits until the payment is confirmed'],
+    ['svcpay receive onchain 0.01btc -q', 'prints the address alone'],
+  ],
+  run: ({ amount, ...flags }, context) => receiveOver('on-chain', amount, flags, context),
+});
+
+async function receiveOver(method: ReceiveMethod, amount: string | undefined, flags: ReceiveFlags, context: ReceiveNeeds): Promise<void> {
+  if ((await runReceive(method, amount, flags, context)) === back) throw leftAtOnce(context, 'Nothing was asked for');
+}
 
 type Way = { readonly method: ReceiveMethod } | { readonly address: Permanent };
 
@@ -18,7 +48,7 @@ const ways: readonly { readonly name: string; readonly value: Way; readonly desc
 ];
 
 export const receive = defineCommand({
-  fields: [...paymentFields, 'payTo'],
+  fields,
   arguments: { amount: phrase('AMOUNT').describe('what to ask for; asked for when missing') },
   options: receiveOptions,
   examples: [

@@ -6,8 +6,6 @@ import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 
 export const doctor = defineCommand({
-  arguments: {},
-  options: {},
   examples: [
     ['svcpay doctor', 'what is in order and what is not'],
     ['svcpay doctor --json', 'for a script; exit code 1 when something is wrong'],

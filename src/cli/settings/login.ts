@@ -17,7 +17,6 @@ import { choice, flag, text } from '../values.js';
 export const login = defineCommand({
   fields: loginFields,
   createsProfile: true,
-  arguments: {},
   options: {
     apiKey: text('KEY').optional().describe('the API key; asked for when missing'),
     apiSecretStdin: flag().describe('read the API secret from stdin'),
@@ -136,7 +135,7 @@ async function agreeToReplace(
   const isSame = next.sandbox === true ? profile.sandbox === true : next.baseUrl === profile.baseUrl && next.apiKey === profile.apiKey;
   if (!isThere || isSame) return;
   const former = profile.sandbox === true ? 'the embedded sandbox' : `${profile.baseUrl ?? ''} with the key ${profile.apiKey ?? ''}`;
-  const yes = await ask.confirm(`Profile ${profileName} is ${former}. Replace it?`, { note: '--profile NAME keeps both' });
+  const yes = await ask.confirm(`Profile ${profileName} is ${former}. Replace it?`, '--profile NAME keeps both');
   if (!yes) throw new Failure('declined', `Profile ${profileName} stays as it is.`, { hint: 'svcpay login --profile NAME' });
 }
 

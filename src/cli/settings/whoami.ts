@@ -4,8 +4,6 @@ import { defineCommand } from '../define.js';
 import { secretPlace, tokenStore } from './whereabouts.js';
 
 export const whoami = defineCommand({
-  arguments: {},
-  options: {},
   examples: [['svcpay whoami -q', 'the account id, for a script']],
   async run(_values, context) {
     const { settings } = context;

@@ -41,7 +41,7 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
     title = first;
   };
   /** By number, or by some words of its name. */
-  const choose = async <T>({ message, choices, over, backName }: SelectQuestion<T>, canGoBack: boolean): Promise<T | Back> => {
+  const choose = async <T>({ message, choices, over, backName }: SelectQuestion<T>): Promise<T | Back> => {
     showOver(over);
     let offered = choices;
     for (;;) {
@@ -49,8 +49,8 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
         const number = String(choices.indexOf(choice) + 1);
         say(`${number}  ${choice.name}`, ' '.repeat(2 + String(choices.length).length - number.length));
       }
-      const answer = await line(`${message} (${['a number', ...wayBack(canGoBack, backName)].join(', ')})`);
-      if (canGoBack && answer === '<') return back;
+      const answer = await line(`${message} (a number, ${wayBack(backName)})`);
+      if (answer === '<') return back;
       const found = choices[Number(answer) - 1];
       if (/^\d+$/.test(answer) && found !== undefined) return found.value;
       const matching = choices.filter(({ name }) => answer !== '' && name.toLowerCase().includes(answer.toLowerCase()));
@@ -67,13 +67,13 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
       const answer = await confirm(`${message} [${noun} valid ${formatDuration(Math.max(left(), 0))}]`);
       return left() <= 0 ? 'lapsed' : answer;
     },
-    async text({ message, example, default: suggested = '', validate, over }, canGoBack) {
+    async text({ message, example, default: suggested = '', validate, over }) {
       showOver(over);
-      const hints = [...(example === undefined ? [] : [example]), ...wayBack(canGoBack)];
-      const asked = [message, hints.join(', '), suggested].filter((part) => part !== '');
+      const hint = example === undefined ? wayBack() : `${example}, ${wayBack()}`;
+      const asked = [message, hint, suggested].filter((part) => part !== '');
       for (;;) {
         const answer = (await line(asked.map((part, i) => (i === 0 ? part : `(${part})`)).join(' '))) || suggested;
-        const said = await validate(answer);
+        const said = validate(answer);
         if (said === true) return answer;
         say(`✗ ${said}`);
       }
@@ -84,7 +84,7 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
         // Whoever types sees no sign of it at all.
         const answer = await line(`${message} (what you type does not show)`, readUnseen);
         stderr.write('\n');
-        const said = await validate(answer);
+        const said = validate(answer);
         if (said === true) return answer;
         say(`✗ ${said}`);
       }
@@ -94,4 +94,4 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
   };
 }
 
-const wayBack = (canGoBack: boolean, name = 'Back'): string[] => (canGoBack ? [`< ${name.toLowerCase()}`] : []);
+const wayBack = (name = 'Back'): string => `< ${name.toLowerCase()}`;

@@ -23,50 +23,51 @@ export function askByPrompts(terminal: Terminal): Manner {
       return answer === back ? false : answer;
     },
 
-    text({ message, example, default: suggested = '', validate, over: above }: JudgedText, canGoBack) {
+    text({ message, example, default: suggested = '', validate, over: above }: JudgedText) {
       const over = above?.(terminal.stderrCanvas);
-      const hints = [...(example === undefined ? [] : [example]), ...(canGoBack ? ['esc back'] : [])];
-      const hint = hints.length === 0 ? undefined : hints.join(terminal.unicode ? ' · ' : ', ');
+      const hint = example === undefined ? escBack : `${example}${terminal.unicode ? ' · ' : ', '}${escBack}`;
       const config = { message: sanitize(message), default: suggested, validate, theme: promptTheme(terminal, { hint, over }) };
-      const pose = { canGoBack, takesPaste: true, isWiped: over !== undefined };
+      const pose = { canGoBack: true, takesPaste: true, isWiped: over !== undefined };
       return runPrompt(terminal, (context) => input(config, context), pose);
     },
 
     secret({ message, validate }: JudgedText, canGoBack) {
-      const theme = promptTheme(terminal, { hint: canGoBack ? 'esc back' : undefined });
+      const theme = promptTheme(terminal, { hint: canGoBack ? escBack : undefined });
       const config = { message: sanitize(message), mask: true, toggleMask: false, validate, theme };
       return runPrompt(terminal, (context) => password(config, context), { canGoBack, takesPaste: true });
     },
 
-    select<T>(question: SelectQuestion<T>, canGoBack: boolean) {
+    select<T>(question: SelectQuestion<T>) {
       const over = question.over?.(terminal.stderrCanvas);
       const config = {
         message: sanitize(question.message),
-        choices: [...listed(terminal, question.choices), ...(canGoBack ? [backChoice(terminal, question.backName)] : [])],
+        choices: [...listed(terminal, question.choices), backChoice(terminal, question.backName)],
         ...(question.default === undefined ? {} : { default: question.default }),
         pageSize: question.pageSize ?? pageSize(terminal, over),
-        theme: promptTheme(terminal, { escape: canGoBack ? (question.backName ?? 'Back').toLowerCase() : undefined, over }),
+        theme: promptTheme(terminal, { escape: (question.backName ?? 'Back').toLowerCase(), over }),
       };
-      const pose = { canGoBack, isWiped: over !== undefined };
+      const pose = { canGoBack: true, isWiped: over !== undefined };
       return runPrompt(terminal, (context) => select<T | Back>(config, context), pose);
     },
 
-    search<T>(question: ChoiceQuestion<T>, canGoBack: boolean) {
+    search<T>(question: ChoiceQuestion<T>) {
       const over = question.over?.(terminal.stderrCanvas);
       const choices = listed(terminal, question.choices);
       const config = {
         message: sanitize(question.message),
         // While something is typed the way back is Esc: the last choice could be taken for a find.
-        source: (typed = '') => (typed === '' && canGoBack ? [...choices, backChoice(terminal)] : matching(choices, typed)),
+        source: (typed = '') => (typed === '' ? [...choices, backChoice(terminal)] : matching(choices, typed)),
         ...(question.default === undefined ? {} : { default: question.default }),
         pageSize: pageSize(terminal, over),
-        theme: promptTheme(terminal, { escape: canGoBack ? 'back' : undefined, hint: 'type to search', over }),
+        theme: promptTheme(terminal, { escape: 'back', hint: 'type to search', over }),
       };
-      const pose = { canGoBack, isWiped: over !== undefined, narrows: true };
+      const pose = { canGoBack: true, isWiped: over !== undefined, narrows: true };
       return runPrompt(terminal, (context) => search<T | Back>(config, context), pose);
     },
   };
 }
+
+const escBack = 'esc back';
 
 /** Room is left for what the question is about: what stands over it, or what was shown before it. */
 const pageSize = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>

@@ -13,20 +13,17 @@ export interface Question {
   readonly flag: string;
 }
 
+/** True, or what is wrong with the answer. */
 export type Validation = true | string;
 
 export interface TextQuestion extends Question {
   /** What an answer may be, shown as long as it is asked: `as in 50000sat`. */
   readonly example?: string | undefined;
   readonly default?: string | undefined;
-  /** True, or what is wrong with the answer. Without it any answer will do but an empty one. */
-  readonly validate?: ((answer: string) => Validation | Promise<Validation>) | undefined;
 }
 
 /** `parse` throws a Failure for what it cannot take; its message is shown and the question stays. */
-export interface ParsedQuestion<T> extends Question {
-  readonly example?: string | undefined;
-  readonly default?: string | undefined;
+export interface ParsedQuestion<T> extends TextQuestion {
   readonly parse: (answer: string) => T;
 }
 
@@ -44,22 +41,23 @@ export interface ChoiceQuestion<T> extends Question {
 }
 
 export interface SelectQuestion<T> extends ChoiceQuestion<T> {
-  /** What the way back is called, where there is one; "Back" unless said otherwise. */
+  /** What the way back is called; "Back" unless said otherwise. */
   readonly backName?: string;
   /** How many choices stand on the screen at once; as many as fit unless said otherwise. */
   readonly pageSize?: number;
 }
 
-/** A text with what judges it; an answer is handed to it as it is typed. */
-export type JudgedText = Omit<TextQuestion, 'validate'> & { readonly validate: (answer: string) => Promise<Validation> };
+/** A text with what judges it as it is typed. */
+export interface JudgedText extends TextQuestion {
+  readonly validate: (answer: string) => Validation;
+}
 
-/** How questions are asked where they can be. With `canGoBack` there is a way to answer `back`. */
+/** How questions are asked where they can be. All but a confirmation may be answered `back`, a secret where it says so. */
 export interface Manner {
-  /** `note` is a dim remark after the question. */
   confirm(message: string, note: string | undefined): Promise<boolean>;
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
-  text(question: JudgedText, canGoBack: boolean): Promise<string | Back>;
+  text(question: JudgedText): Promise<string | Back>;
   secret(question: JudgedText, canGoBack: boolean): Promise<string | Back>;
-  select<T>(question: SelectQuestion<T>, canGoBack: boolean): Promise<T | Back>;
-  search<T>(question: ChoiceQuestion<T>, canGoBack: boolean): Promise<T | Back>;
+  select<T>(question: SelectQuestion<T>): Promise<T | Back>;
+  search<T>(question: ChoiceQuestion<T>): Promise<T | Back>;
 }

@@ -57,13 +57,12 @@ const answers: { name: string; question: string; keys: readonly string[]; answer
   { name: 'an amount is parsed', question: 'parsed', keys: [`500000vnd${enter}`], answer: '"500 000 VND"' },
   { name: 'a list starts at its default', question: 'select', keys: [enter], answer: '"KE"' },
   { name: 'a list is moved through', question: 'select', keys: [`${up}${enter}`], answer: '"VN"' },
-  { name: '< is a text like any other without a way back', question: 'text', keys: [`<${enter}`], answer: '"<"' },
-  { name: '< goes back', question: 'textBack', keys: [`<${enter}`], answer: 'back' },
-  { name: '< goes back instead of being parsed', question: 'parsedBack', keys: [`<${enter}`], answer: 'back' },
-  { name: 'Esc goes back from a text', question: 'textBack', keys: ['012', escape], answer: 'back' },
-  { name: 'Esc goes back from a list', question: 'selectBack', keys: [escape], answer: 'back' },
-  { name: 'Esc goes back from a search', question: 'searchBack', keys: ['viet', escape], answer: 'back' },
-  { name: 'the last choice goes back', question: 'selectBack', keys: [`${up}${enter}`], answer: 'back' },
+  { name: '< goes back', question: 'text', keys: [`<${enter}`], answer: 'back' },
+  { name: '< goes back instead of being parsed', question: 'parsed', keys: [`<${enter}`], answer: 'back' },
+  { name: 'Esc goes back from a text', question: 'text', keys: ['012', escape], answer: 'back' },
+  { name: 'Esc goes back from a list', question: 'select', keys: [escape], answer: 'back' },
+  { name: 'Esc goes back from a search', question: 'search', keys: ['viet', escape], answer: 'back' },
+  { name: 'the last choice goes back', question: 'select', keys: [`${down}${enter}`], answer: 'back' },
 ];
 
 describe('on a terminal', () => {
@@ -91,7 +90,7 @@ describe('on a terminal', () => {
   });
 
   test('a search that finds nothing does not take the way back for a find', async () => {
-    const { type, shows } = await asked('searchBack', '← Back');
+    const { type, shows } = await asked('search', '← Back');
     type('zzz');
     await shows('No results found');
     type(enter);
@@ -134,7 +133,7 @@ describe('on a terminal', () => {
   });
 
   test('a question left behind is wiped from the screen', async () => {
-    const { type, exit, screen } = await asked('textBack', 'Account number (esc back)');
+    const { type, exit, screen } = await asked('text', 'Account number (esc back)');
     type('0123');
     type(escape);
     await exit;
@@ -195,13 +194,13 @@ describe('on a terminal', () => {
     const { type, shows } = run;
     await shows('shell$');
     type(`${process.execPath} ${program} text${enter}`);
-    await shows('? Account number');
+    await shows('? Account number (esc back)');
     type(ctrlZ);
     await shows('Stopped');
     type(`fg${enter}`);
     await shows(/fg\n.*text/);
     type('0123');
-    await shows('? Account number 0123');
+    await shows('? Account number (esc back) 0123');
     type(enter);
     await shows('ANSWER "0123"');
   });
@@ -212,7 +211,7 @@ describe('on a terminal', () => {
   });
 
   test('a terminal without unicode is asked in ASCII', async () => {
-    const { screen } = await asked('selectBack', '< Back', { env: { LANG: 'C' } });
+    const { screen } = await asked('select', '< Back', { env: { LANG: 'C' } });
     expect(screen().join('\n')).toMatch(/^[\n -~]*$/);
   });
 
@@ -222,7 +221,7 @@ describe('on a terminal', () => {
   });
 
   test('a window of 40 columns wraps no choice', async () => {
-    const { screen } = await asked('searchBack', '← Back', { columns: 40 });
+    const { screen } = await asked('search', '← Back', { columns: 40 });
     expect(screen().every((line) => line.length <= 40)).toBe(true);
   });
 });
@@ -277,7 +276,7 @@ describe('on a dumb terminal', () => {
     const terminal = openTerminal({ stdin, stdout: memoryStream(), stderr, env: { TERM: 'dumb' }, flags: {} });
     const widths: number[] = [];
     const over = ({ columns }: Canvas): readonly string[] => [`Over ${widths.push(columns)}`];
-    await createAsk(terminal, { yes: false }).text({ message: 'Account number', flag: '--acct-num', over });
+    await createAsk(terminal, { yes: false }).steps.text({ message: 'Account number', flag: '--acct-num', over });
     expect(widths).toEqual([60]);
   });
 
@@ -317,8 +316,8 @@ describe('on a dumb terminal', () => {
     const { ask, terminal } = dumb('2\n0123\n1\n');
     const question = { message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }, { value: 'c', name: 'On-chain' }] };
     expect(await ask.steps.select({ ...question, backName: 'Leave' })).toBe('c');
-    expect(await createAsk(terminal, { yes: false }).text({ message: 'Account number', flag: '--acct-num' })).toBe('0123');
-    expect(await ask.select(question)).toBe('l');
+    expect(await createAsk(terminal, { yes: false }).steps.text({ message: 'Account number', flag: '--acct-num' })).toBe('0123');
+    expect(await ask.steps.select(question)).toBe('l');
   });
 
   test('a choice stands in a list of its own, with the way back named', async () => {
@@ -330,8 +329,8 @@ describe('on a dumb terminal', () => {
 
   test('a choice is made by its number or by words of its name, and < goes back', async () => {
     const question = { message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }, { value: 'c', name: 'On-chain' }] };
-    expect(await dumb('2\n').ask.select(question)).toBe('c');
-    expect(await dumb('9\nlight\n').ask.search(question)).toBe('l');
+    expect(await dumb('2\n').ask.steps.select(question)).toBe('c');
+    expect(await dumb('9\nlight\n').ask.steps.search(question)).toBe('l');
     expect(await dumb('<\n').ask.steps.select(question)).toBe(back);
   });
 });

@@ -1,4 +1,5 @@
-// Puts somebody into the address book for payouts: from flags, asking for what is missing.
+// The address book for payouts: who is in it, put somebody in from flags or by questions, take somebody out.
+import { Failure } from '../../formats/failure.js';
 import { changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { shellWord } from '../../terminal/next-step.js';
@@ -10,7 +11,16 @@ import { answersOf, destinationOnly, readDestination, withMethod } from './payou
 import { completeDestination, openLookUp, recipientRecord, type LookUp } from './payout-flow.js';
 import { destinationOptions, missingFlags, type Destination, type DestinationFlags } from './payout-options.js';
 import { askRecipient } from './payout-wizard.js';
-import { word } from '../values.js';
+import { text, word } from '../values.js';
+
+export const recipientsList = defineCommand({
+  examples: [['svcpay recipients list -q', 'the names alone']],
+  async run(_values, { config, out }) {
+    const { recipients } = config.read();
+    const rows = Object.entries(recipients).map(([name, kept]) => ({ name, ...kept }));
+    await out.list(rows.toSorted((a, b) => a.name.localeCompare(b.name)), recipientList);
+  },
+});
 
 export const recipientsAdd = defineCommand({
   fields: recipientFields,
@@ -30,6 +40,21 @@ export const recipientsAdd = defineCommand({
     const { columns, quiet } = recipientList;
     const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay payout --recipient ${shellWord(name)}`];
     await out.record({ name, ...kept }, { columns, quiet, screen });
+  },
+});
+
+export const recipientsRemove = defineCommand({
+  fields: [],
+  arguments: { name: text('NAME').suggesting('recipient').describe('as svcpay recipients list shows it') },
+  examples: [['svcpay recipients remove "Le Van A"', 'forgets the account and the person; asks first']],
+  async run({ name }, { config, out, ask }) {
+    if (!Object.hasOwn(config.read().recipients, name)) {
+      throw new Failure('not-found', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
+    }
+    await ask.agree(`Take ${name} out of your address book?`, 'Nobody was removed.');
+    await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
+    out.say(`${name} is no longer in your address book.`);
+    out.did({ name, removed: true });
   },
 });
 

@@ -1,17 +1,43 @@
-// Changes one setting of the profile, or takes it away. What is given is checked before it is kept.
+// The settings of a profile: shown with what decides each, changed, and taken away. What is given is checked before it is kept.
 import { Failure } from '../../formats/failure.js';
 import { changeProfile } from '../../store/profile/profiles.js';
+import { pathView, settingList, settingView } from '../../terminal/views/settings-views.js';
 import type { Needs } from '../context.js';
-import { configNames, findKey, type ConfigKey } from './config-keys.js';
 import { defineCommand } from '../define.js';
 import { flag, text, word } from '../values.js';
+import { configNames, findKey, readKey, readKeys, type ConfigKey } from './config-keys.js';
+
+const key = word('KEY', findKey, configNames).describe(configNames.join(', '));
+
+export const configList = defineCommand({
+  examples: [['svcpay config list --profile acme', 'of another profile']],
+  async run(_values, context) {
+    await context.out.list(readKeys(context), settingList(`profile ${context.settings.profileName}`));
+  },
+});
+
+export const configGet = defineCommand({
+  arguments: { key },
+  examples: [['svcpay config get base-url', 'the address of the service']],
+  async run({ key }, context) {
+    const entry = readKey(key, context);
+    if (entry.value === null) {
+      throw new Failure('not-found', `${key.name} is not set.`, { hint: `svcpay config set ${key.name} VALUE` });
+    }
+    await context.out.record(entry, settingView(entry));
+  },
+});
+
+export const configPath = defineCommand({
+  examples: [['cat "$(svcpay config path)"', 'the file itself; secrets are not in it']],
+  async run(_values, { config, out }) {
+    await out.record({ path: config.path }, pathView(config.path));
+  },
+});
 
 export const configSet = defineCommand({
   fields: [],
-  arguments: {
-    key: word('KEY', findKey, configNames).describe(configNames.join(', ')),
-    value: text('VALUE').optional().describe('its new value'),
-  },
+  arguments: { key, value: text('VALUE').optional().describe('its new value') },
   options: { unset: flag().describe('take it away instead') },
   examples: [
     ['svcpay config set sender.name "Jane Roe"', 'your name, for payouts'],
@@ -26,16 +52,16 @@ export const configSet = defineCommand({
 
 export const configUnset = defineCommand({
   fields: [],
-  arguments: { key: word('KEY', findKey, configNames).describe(configNames.join(', ')) },
-  options: {},
+  arguments: { key },
   examples: [['svcpay config unset account', 'back to the account of the API key']],
   run: ({ key }, context) => change(key, undefined, context),
 });
 
-type Place = Needs<'config' | 'settings' | 'secrets' | 'out' | 'env'>;
-
-async function change(key: ConfigKey, value: string | undefined, context: Place): Promise<void> {
-  const { config, settings, secrets, out, env } = context;
+async function change(
+  key: ConfigKey,
+  value: string | undefined,
+  { config, settings, secrets, out, env }: Needs<'config' | 'settings' | 'secrets' | 'out' | 'env'>,
+): Promise<void> {
   const kept = value === undefined ? undefined : ((await key.keep?.(value, secrets)) ?? value);
   await changeProfile(config, settings.profileName, (before) => key.change(before, kept));
   out.say(`${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ${settings.profileName}.`);

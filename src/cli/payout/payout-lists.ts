@@ -1,0 +1,41 @@
+// Where fiat can be paid out to and how, and the banks and mobile wallets there. Specification: Supported fiat payout
+// destinations, endpoint 15.
+import { countryName, parseCountryCode } from '../../formats/country.js';
+import { institutionList, methodList } from '../../terminal/views/payout-lists.js';
+import { findCountry, methodsIn, payoutCountries } from '../../wallet/payout/methods.js';
+import { defineCommand } from '../define.js';
+import { word } from '../values.js';
+import { institutionsOf } from './payout-flow.js';
+
+const countries = payoutCountries.map(({ code }) => code);
+
+export const payoutMethods = defineCommand({
+  arguments: { country: word('COUNTRY', findCountry, countries).optional().describe('only this country, as in VN') },
+  examples: [
+    ['svcpay payout methods', 'all countries'],
+    ['svcpay payout methods NG -q', 'the codes of one country, for a script'],
+  ],
+  async run({ country }, { out }) {
+    const methods = methodsIn(country).map(({ code, country: { code: cc, name, ccy }, institutionType, arrives }) => ({
+      country: cc,
+      countryName: name,
+      ccy,
+      method: code,
+      institutionType,
+      arrives: arrives ?? null,
+    }));
+    await out.list(methods, methodList);
+  },
+});
+
+export const payoutInstitutions = defineCommand({
+  arguments: { country: word('COUNTRY', parseCountryCode, countries).describe('two letters, as in VN') },
+  examples: [
+    ['svcpay payout institutions VN', 'banks and mobile wallets'],
+    ['svcpay payout institutions VN --json --fields institutionCode', 'for a script'],
+  ],
+  async run({ country }, context) {
+    const paysOut = countries.includes(country);
+    await context.out.list(await institutionsOf(country, context), institutionList(countryName(country), paysOut));
+  },
+});

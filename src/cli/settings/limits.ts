@@ -1,0 +1,198 @@
+// The local spending policy of the profile: what may be spent, and where to. Each command shows it with what of it is used.
+import { Big } from 'big.js';
+import { fixed, formatAmount, money, parseAmount, type Money } from '../../formats/amount.js';
+import { Failure, type FailureKind } from '../../formats/failure.js';
+import type { Spend } from '../../store/journal/journal.js';
+import { changeProfile, type Limits } from '../../store/profile/profiles.js';
+import { back } from '../../terminal/ask/ask.js';
+import { limitFields, limitList, type LimitRow } from '../../terminal/views/limits-view.js';
+import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
+import { noLimits, sumOf } from '../../wallet/limits/limits.js';
+import type { Needs } from '../context.js';
+import { defineCommand } from '../define.js';
+import { spentToday } from '../payment/payment-flow.js';
+import { amount, currency, text } from '../values.js';
+
+type LimitNeeds = Needs<'config' | 'journal' | 'now' | 'out' | 'ownClient' | 'settings'>;
+
+export const limitsList = defineCommand({
+  fields: limitFields,
+  examples: [
+    ['svcpay limits list', 'every limit, and what of it is used'],
+    ['svcpay limits list --json', 'for a script'],
+  ],
+  run: (_values, context) => showLimits(context),
+});
+
+/** A limit in the same currency is replaced, all others stay. */
+export const limitsSet = defineCommand({
+  fields: limitFields,
+  options: {
+    perPayment: amount().repeated().describe('the most that one payment may take, fees included; one for each currency'),
+    perDay: amount().repeated().describe('the most that all payments of 24 hours may take; one for each currency'),
+  },
+  examples: [
+    ['svcpay limits set --per-payment 100000sat --per-day 500000sat', 'for payments from the bitcoin wallet'],
+    ['svcpay limits set --per-day 1000000sat', 'to raise a limit, its amount is typed once more; --yes in a script'],
+    ['svcpay limits set --per-day 200usdt --per-day 5000000vnd', 'a payout counts in what arrives as well'],
+  ],
+  async run({ perPayment, perDay }, context) {
+    if (perPayment.length + perDay.length === 0) {
+      throw new Failure('usage', 'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.');
+    }
+    const change = { perPayment: byCurrency(perPayment, '--per-payment'), perDay: byCurrency(perDay, '--per-day') };
+    const { perPayment: payment, perDay: day } = context.settings.profile.limits ?? noLimits;
+    await agreeToRaise('per payment', payment, perPayment, context);
+    await agreeToRaise('per day', day, perDay, context);
+    await changeLimits(context, (before) => ({
+      ...before,
+      perPayment: { ...before.perPayment, ...change.perPayment },
+      perDay: { ...before.perDay, ...change.perDay },
+    }));
+  },
+});
+
+/** From the first destination on, payments to all others are stopped. */
+export const limitsAllow = defineCommand({
+  fields: limitFields,
+  arguments: {
+    destination: text('DESTINATION').describe(
+      'an address, Lightning Address, LNURL, node key, an invoice (for its node), or INSTITUTION:ACCOUNT',
+    ),
+  },
+  examples: [
+    ['svcpay limits allow satoshi@example.com', 'from now on only this destination, and others that you allow'],
+    ['svcpay limits allow 970436:0123456789', 'an account for payouts: institution and account number'],
+    ['svcpay limits allow lnbc25u1…', 'every invoice of the node that made this one'],
+  ],
+  async run({ destination }, context) {
+    const names = readAllowed(destination);
+    await changeLimits(context, (before) => ({ ...before, destinations: [...new Set([...before.destinations, ...names])] }));
+  },
+});
+
+/** Without the last destination every one is allowed again. */
+export const limitsDisallow = defineCommand({
+  fields: limitFields,
+  arguments: { destination: text('DESTINATION').describe('as svcpay limits list shows it') },
+  examples: [['svcpay limits disallow satoshi@example.com', 'payments to it are stopped, while others are allowed']],
+  async run({ destination }, context) {
+    const { destinations } = context.settings.profile.limits ?? noLimits;
+    const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
+    if (!destinations.some((each) => names.includes(each))) {
+      throw new Failure('not-found', `${destination} is not among the destinations allowed.`, { next: { do: 'see-limits' } });
+    }
+    if (destinations.every((each) => names.includes(each))) {
+      await context.ask.agree('No other destination is named: payments may then go anywhere. Take it away?', unchanged);
+    }
+    await changeLimits(context, (before) => ({
+      ...before,
+      destinations: before.destinations.filter((each) => !names.includes(each)),
+    }));
+  },
+});
+
+export const limitsClear = defineCommand({
+  fields: limitFields,
+  arguments: { ccy: currency().optional().describe('only the limits in this currency') },
+  examples: [
+    ['svcpay limits clear', 'no limits, and any destination; asks first'],
+    ['svcpay limits clear USDT --yes', 'the limits in one currency'],
+  ],
+  async run({ ccy }, context) {
+    const which = ccy === undefined ? 'all limits' : `the limits in ${ccy}`;
+    await context.ask.agree(`Remove ${which} of profile ${context.settings.profileName}?`, unchanged);
+    const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
+      Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
+    await changeLimits(context, (before) =>
+      ccy === undefined
+        ? noLimits
+        : { ...before, perPayment: without(before.perPayment), perDay: without(before.perDay) },
+    );
+  },
+});
+
+const unchanged = 'The limits stay as they are.';
+
+/** A limit is there for the moment in which one is not at one's best: whoever raises it types it. */
+async function agreeToRaise(
+  rule: string,
+  before: Readonly<Record<string, string>>,
+  amounts: readonly Money[],
+  { ask, globals }: Needs<'ask' | 'globals'>,
+): Promise<void> {
+  for (const { ccy, value } of globals.yes ? [] : amounts) {
+    const former = before[ccy];
+    if (former === undefined || value.lte(former)) continue;
+    const [from, to] = [money(ccy, former), { ccy, value }].map(formatAmount);
+    const agreed = await ask.steps.parsed({
+      message: `This raises the limit ${rule} from ${from} to ${to}. Type the new amount to agree:`,
+      flag: '--yes',
+      parse: (typed) => {
+        if (!parseAmount(typed, ccy).value.eq(value)) throw new Failure('usage', `That is not ${to}. Esc leaves the limit as it is.`);
+      },
+    });
+    if (agreed === back) throw new Failure('declined', unchanged);
+  }
+}
+
+function byCurrency(amounts: readonly Money[], flag: string): Record<string, string> {
+  const twice = amounts.find(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index);
+  if (twice !== undefined) throw new Failure('usage', `No limit was set: ${flag} was given twice in ${twice.ccy}.`);
+  return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
+}
+
+async function changeLimits(context: LimitNeeds, change: (before: Limits) => Limits): Promise<void> {
+  await changeProfile(context.config, context.settings.profileName, (before) => ({
+    ...before,
+    limits: change(before.limits ?? noLimits),
+  }));
+  await showLimits(context);
+}
+
+async function showLimits(context: LimitNeeds): Promise<void> {
+  const { config, settings, out } = context;
+  const limits = config.read().profiles[settings.profileName]?.limits ?? noLimits;
+  const perDay = Object.keys(limits.perDay).length > 0;
+  await out.list(rowsOf(limits, perDay ? await spentInWindow(context) : undefined), limitList(footerOf(limits, context)));
+}
+
+/** Undefined where the account is not known, because nobody is logged in or the service does not answer. */
+async function spentInWindow(context: Needs<'journal' | 'now' | 'ownClient'>): Promise<readonly Spend[] | undefined> {
+  try {
+    return await spentToday(context);
+  } catch (error) {
+    if (error instanceof Failure && unknownAccount.has(error.kind)) return undefined;
+    throw error;
+  }
+}
+
+const unknownAccount: ReadonlySet<FailureKind> = new Set(['authentication', 'temporary']);
+
+function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[] {
+  const rule = { used: null, left: null, destination: null };
+  const perDay = ([ccy, text]: [string, string]): LimitRow => {
+    const amount = new Big(text);
+    if (spent === undefined) return { ...rule, rule: 'per day', ccy, amount };
+    const used = sumOf(spent, ccy).value;
+    const left = used.gt(amount) ? new Big(0) : amount.minus(used);
+    return { ...rule, rule: 'per day', ccy, amount, used, left };
+  };
+  return [
+    ...Object.entries(limits.perPayment).map(
+      ([ccy, amount]): LimitRow => ({ ...rule, rule: 'per payment', ccy, amount: new Big(amount) }),
+    ),
+    ...Object.entries(limits.perDay).map(perDay),
+    ...limits.destinations.map(
+      (destination): LimitRow => ({ ...rule, rule: 'destination', ccy: null, amount: null, destination }),
+    ),
+  ];
+}
+
+/** A policy must not be taken for more than it is. */
+function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Needs<'settings'>): string {
+  const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
+  const amounts = limited.length === 0 ? 'any amount' : `other currencies than ${limited.join(', ')} without limit`;
+  const where = destinations.length === 0 ? 'any destination' : 'only the destinations above';
+  return `${settings.profileName} · ${where} · ${amounts}`;
+}

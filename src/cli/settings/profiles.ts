@@ -1,0 +1,67 @@
+// The profiles, which services and accounts are set up: listed, chosen and removed.
+import { findProfile, type Profile } from '../../store/profile/profiles.js';
+import { credentialName, openTokens } from '../../store/profile/tokens.js';
+import { profileList } from '../../terminal/views/settings-views.js';
+import { defineCommand } from '../define.js';
+import { text } from '../values.js';
+
+const name = text('NAME').suggesting('profile').describe('as svcpay profiles list shows it');
+
+export const profilesList = defineCommand({
+  examples: [['svcpay profiles list -q', 'the names alone']],
+  async run(_values, { config, settings, out }) {
+    const rows = Object.entries(config.read().profiles).map(([name, { baseUrl, sandbox, account, network }]) => ({
+      name,
+      current: name === settings.profileName,
+      baseUrl: baseUrl ?? null,
+      sandbox: sandbox === true,
+      account: account ?? null,
+      network: network ?? null,
+    }));
+    await out.list(rows.toSorted((a, b) => a.name.localeCompare(b.name)), profileList);
+  },
+});
+
+/** The one that is used when nothing says otherwise. */
+export const profilesUse = defineCommand({
+  fields: [],
+  arguments: { name },
+  examples: [['svcpay profiles use acme', 'from now on']],
+  async run({ name }, { config, out, env }) {
+    await config.update((before) => {
+      findProfile(before, name);
+      return { ...before, current: name };
+    });
+    out.say(`Profile ${name} is used from now on.`);
+    out.did({ name, current: true });
+    if ((env['SVCPAY_PROFILE'] ?? '') !== '') out.warn('SVCPAY_PROFILE goes before it.');
+  },
+});
+
+/** With what was kept for it; a secret that another profile needs stays. */
+export const profilesRemove = defineCommand({
+  fields: [],
+  arguments: { name },
+  examples: [['svcpay profiles remove trial', 'asks first']],
+  async run({ name }, { config, secrets, home, ask, out }) {
+    const before = config.read();
+    const profile = findProfile(before, name);
+    await ask.agree(`Remove profile ${name} with its secret, its limits and your details in it?`, 'Nothing was removed.');
+    const { [name]: _removed, ...others } = before.profiles;
+    const credentials = nameOf(profile);
+    if (credentials !== undefined && !Object.values(others).some((each) => nameOf(each) === credentials)) {
+      await secrets.remove(credentials);
+      await openTokens(home.config, credentials).clear();
+    }
+    await config.update(({ current, profiles: { [name]: _gone, ...kept }, ...rest }) => ({
+      ...rest,
+      profiles: kept,
+      ...(current !== name && current !== undefined && { current }),
+    }));
+    out.say(`Profile ${name} is removed.`);
+    out.did({ name, removed: true });
+  },
+});
+
+const nameOf = ({ baseUrl, apiKey }: Profile): string | undefined =>
+  baseUrl === undefined || apiKey === undefined ? undefined : credentialName(baseUrl, apiKey);

@@ -69,6 +69,13 @@ export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =
 export const accountOf = ({ settings }: Needs<'settings'>): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
+/** The query of a control endpoint, led by `?`; what is undefined is left out. */
+export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query}`;
+}
+
 function refused(json: unknown, status: number): Failure {
   const read = v.safeParse(errorSchema, json);
   const reason = read.success ? (read.output.message ?? read.output.error).replace(/\.$/, '') : `status ${status}`;

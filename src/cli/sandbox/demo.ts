@@ -14,8 +14,6 @@ const invoiceSchema = v.object({ invoice: v.string() });
 
 export const demo = defineCommand({
   fields: [],
-  arguments: {},
-  options: {},
   examples: [['svcpay demo', 'takes some ten seconds, needs no account and leaves nothing behind']],
   async run(_values, context) {
     const home = await mkdtemp(join(tmpdir(), 'svcpay-demo-'));

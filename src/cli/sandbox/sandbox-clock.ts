@@ -1,7 +1,7 @@
 // The sandbox's clock: looking at it, moving it, letting it stand still and run on.
+import { clockSchema } from '../../api/sandbox-answers.js';
 import { sandboxClockView, clockFields } from '../../terminal/views/sandbox-view.js';
 import type { Needs } from '../context.js';
-import { clockSchema } from './control-answers.js';
 import { controlSandbox } from './control.js';
 import { defineCommand } from '../define.js';
 import { duration } from '../values.js';
@@ -17,8 +17,6 @@ async function controlClock(
 /** Shows the time of the sandbox. */
 export const sandboxClockShow = defineCommand({
   fields: clockFields,
-  arguments: {},
-  options: {},
   examples: [['svcpay sandbox clock show', 'its time, by which quotes and invoices expire']],
   run: (_values, context) => controlClock(context, 'GET', 'clock'),
 });
@@ -27,7 +25,6 @@ export const sandboxClockShow = defineCommand({
 export const sandboxClockAdvance = defineCommand({
   fields: clockFields,
   arguments: { by: duration().describe('as in 90s, 2h or 1d') },
-  options: {},
   examples: [
     ['svcpay sandbox clock advance 2h', 'invoices expire, confirmations come in, webhooks are tried again'],
   ],
@@ -37,8 +34,6 @@ export const sandboxClockAdvance = defineCommand({
 /** Lets the sandbox's clock stand still. */
 export const sandboxClockFreeze = defineCommand({
   fields: clockFields,
-  arguments: {},
-  options: {},
   examples: [['svcpay sandbox clock freeze', 'nothing settles or expires until it is moved']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/freeze'),
 });
@@ -46,8 +41,6 @@ export const sandboxClockFreeze = defineCommand({
 /** Lets the sandbox's clock run on. */
 export const sandboxClockThaw = defineCommand({
   fields: clockFields,
-  arguments: {},
-  options: {},
   examples: [['svcpay sandbox clock thaw', 'it goes on from where it stands']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/thaw'),
 });

@@ -1,26 +1,14 @@
 // Lists what the sandbox has delivered to webhooks, or will, with every attempt.
-import * as v from 'valibot';
+import { deliverySchema, listOf } from '../../api/sandbox-answers.js';
 import { deliveryList } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
 import { transactionId } from '../history/seen.js';
-import { listOf, queryOf } from './control-answers.js';
-import { controlSandbox } from './control.js';
+import { controlSandbox, queryOf } from './control.js';
 import { choice, transaction, whole } from '../values.js';
-
-const deliverySchema = v.looseObject({
-  id: v.number(),
-  txnId: v.string(),
-  txnState: v.string(),
-  status: v.string(),
-  createdAt: v.number(),
-  nextAttemptAt: v.nullable(v.number()),
-  attempts: v.array(v.looseObject({ status: v.nullable(v.number()), error: v.nullable(v.string()) })),
-});
 
 const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as const;
 
 export const sandboxDeliveries = defineCommand({
-  arguments: {},
   options: {
     txn: transaction().optional().describe('only those of this transaction'),
     status: choice(statuses, 'STATUS').optional().describe(`only those that are ${statuses.join(', ')}`),

@@ -1,8 +1,8 @@
 // Lets the sandbox go wrong on demand: with requests, reading, payments and webhooks.
+import { faultSchema, listOf } from '../../api/sandbox-answers.js';
 import { Failure } from '../../formats/failure.js';
 import { faultList, faultView, faultFields } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand, type ValuesOf } from '../define.js';
-import { faultSchema, listOf } from './control-answers.js';
 import { controlSandbox } from './control.js';
 import { choice, duration, onOff, text, whole, word } from '../values.js';
 
@@ -73,8 +73,6 @@ function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
 /** Lists the faults of the sandbox and how often each has struck. */
 export const sandboxFaultList = defineCommand({
   fields: faultFields,
-  arguments: {},
-  options: {},
   examples: [['svcpay sandbox fault list', 'what is set to go wrong, and how often it has']],
   async run(_values, context) {
     const { data } = await controlSandbox(context, 'GET', 'faults', listOf(faultSchema));
@@ -86,7 +84,6 @@ export const sandboxFaultList = defineCommand({
 export const sandboxFaultClear = defineCommand({
   fields: faultFields,
   arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one of them; all unless given') },
-  options: {},
   examples: [['svcpay sandbox fault clear', 'everything goes well again']],
   async run({ id }, context) {
     const path = id === undefined ? 'faults' : `faults/${id}`;

@@ -1,6 +1,7 @@
 // Makes an invoice of somebody outside, to be paid from the sandbox's wallets.
 import * as v from 'valibot';
 import { fixed, parseAmount } from '../../formats/amount.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox } from './control.js';
 import { duration, text } from '../values.js';
@@ -25,7 +26,7 @@ export const sandboxInvoice = defineCommand({
     const made = await controlSandbox(context, 'POST', 'invoice', invoiceSchema, { amount: asked, description, expiry });
     await context.out.record(made, {
       screen: () => [made.invoice],
-      columns: [{ name: 'invoice', title: 'Invoice', value: ({ invoice }) => invoice }],
+      columns: fieldColumns(['invoice']),
       quiet: ({ invoice }) => invoice,
     });
   },

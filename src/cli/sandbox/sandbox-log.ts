@@ -1,21 +1,11 @@
 // Lists the requests that the sandbox has answered, oldest first.
-import * as v from 'valibot';
+import { listOf, requestSchema } from '../../api/sandbox-answers.js';
 import { requestList } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
-import { listOf, queryOf } from './control-answers.js';
-import { controlSandbox } from './control.js';
+import { controlSandbox, queryOf } from './control.js';
 import { text, whole } from '../values.js';
 
-const requestSchema = v.looseObject({
-  at: v.number(),
-  method: v.string(),
-  path: v.string(),
-  status: v.number(),
-  fault: v.nullable(v.string()),
-});
-
 export const sandboxLog = defineCommand({
-  arguments: {},
   options: {
     method: text('METHOD').optional().describe('only requests of this method, such as PUT'),
     path: text('PATH').optional().describe('only requests of this path, with or without its query'),

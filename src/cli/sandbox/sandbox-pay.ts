@@ -18,7 +18,6 @@ export const sandboxPay = defineCommand({
     target: text('INVOICE|ADDRESS|TXN').describe('what to pay'),
     amount: amount().optional().describe('for an address: a permanent one takes any amount'),
   },
-  options: {},
   examples: [
     ['svcpay sandbox pay lntb500u1…', 'the payment that svcpay receive waits for'],
     ['svcpay sandbox pay tb1q… 0.01btc', 'a deposit at a permanent address'],

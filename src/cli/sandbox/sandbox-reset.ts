@@ -8,7 +8,6 @@ import { choice } from '../values.js';
 
 export const sandboxReset = defineCommand({
   fields: [],
-  arguments: {},
   options: {
     seed: choice(seeds, 'SEED').optional().describe(`begin with ${seeds.join(', ')} (default: as before)`),
   },

@@ -1,7 +1,7 @@
 // Whole states of the sandbox under names: kept, put back, listed and forgotten.
+import { listOf, snapshotSchema } from '../../api/sandbox-answers.js';
 import { snapshotList, snapshotView, snapshotFields } from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
-import { listOf, snapshotSchema } from './control-answers.js';
 import { controlSandbox } from './control.js';
 import { text } from '../values.js';
 
@@ -9,7 +9,6 @@ import { text } from '../values.js';
 export const sandboxSnapshotSave = defineCommand({
   fields: snapshotFields,
   arguments: { name: text('NAME').suggesting('snapshot').describe('letters, digits, ".", "_" and "-"; one of this name is replaced') },
-  options: {},
   examples: [['svcpay sandbox snapshot save funded', 'to come back to, as often as is needed']],
   async run({ name }, context) {
     const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotSchema, { name });
@@ -21,7 +20,6 @@ export const sandboxSnapshotSave = defineCommand({
 export const sandboxSnapshotLoad = defineCommand({
   fields: snapshotFields,
   arguments: { name: text('NAME').suggesting('snapshot').describe('one of svcpay sandbox snapshot list') },
-  options: {},
   examples: [['svcpay sandbox snapshot load funded', 'everything since then is forgotten']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}/load`;
@@ -33,8 +31,6 @@ export const sandboxSnapshotLoad = defineCommand({
 /** Lists the kept states of the sandbox. */
 export const sandboxSnapshotList = defineCommand({
   fields: snapshotFields,
-  arguments: {},
-  options: {},
   examples: [['svcpay sandbox snapshot list', 'by name, with the time of each']],
   async run(_values, context) {
     const { data } = await controlSandbox(context, 'GET', 'snapshots', listOf(snapshotSchema));
@@ -46,7 +42,6 @@ export const sandboxSnapshotList = defineCommand({
 export const sandboxSnapshotRemove = defineCommand({
   fields: snapshotFields,
   arguments: { name: text('NAME').suggesting('snapshot').describe('one of svcpay sandbox snapshot list') },
-  options: {},
   examples: [['svcpay sandbox snapshot remove funded', 'the file gets no smaller, but has room']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}`;

@@ -4,15 +4,17 @@ import { Failure } from '../../formats/failure.js';
 import { codeOf } from '../../formats/unknown.js';
 import { sandboxFile } from '../../store/files/home.js';
 import { factLines } from '../../terminal/cards/card.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
 import type { RecordView } from '../../terminal/output.js';
 import { defineCommand } from '../define.js';
 import { toldLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';
 import { file, text, whole } from '../values.js';
 
+const readyFields = ['url', 'apiKey', 'apiSecret', 'accountId', 'pid'];
+
 export const sandboxStart = defineCommand({
-  fields: ['url', 'apiKey', 'apiSecret', 'accountId', 'pid'],
-  arguments: {},
+  fields: readyFields,
   options: {
     port: whole(0, 65_535, 'PORT').otherwise(4711).describe('port on the loopback interface, 0 for any free one'),
     file: file().optional().describe('database file, :memory: for none (default: the embedded sandbox\'s own)'),
@@ -73,13 +75,7 @@ const readyView = (ready: Ready): RecordView<Ready> => ({
     '',
     `  ${canvas.style.dim('Ctrl-C stops it; what it keeps stays.')}`,
   ],
-  columns: [
-    { name: 'url', title: 'URL', value: ({ url }) => url },
-    { name: 'apiKey', title: 'API key', value: ({ apiKey }) => apiKey },
-    { name: 'apiSecret', title: 'API secret', value: ({ apiSecret }) => apiSecret },
-    { name: 'accountId', title: 'Account', value: ({ accountId }) => accountId },
-    { name: 'pid', title: 'PID', value: ({ pid }) => pid },
-  ],
+  columns: fieldColumns(readyFields),
   quiet: ({ url }) => url,
 });
 

@@ -3,8 +3,6 @@ import { webhookList } from '../../terminal/views/webhook-view.js';
 import { defineCommand } from '../define.js';
 
 export const listWebhooks = defineCommand({
-  arguments: {},
-  options: {},
   examples: [['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown']],
   async run(_values, { client, out, now }) {
     await out.list(await (await client()).webhooks(), webhookList(now()));

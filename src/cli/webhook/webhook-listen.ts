@@ -3,6 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import { codeOf } from '../../formats/unknown.js';
 import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore } from '../../store/events/event-store.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
 import { eventStream, totalLines, type EventRow, eventFields } from '../../terminal/views/event-view.js';
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
 import { nameOf, parseTarget } from '../../webhooks/forward.js';
@@ -37,7 +38,6 @@ type Flags = ValuesOf<typeof options>;
 
 export const listenWebhook = defineCommand({
   fields: eventFields,
-  arguments: {},
   options,
   examples: [
     ['svcpay webhook listen --forward-to http://localhost:3000/hooks', 'to an application under development'],
@@ -50,7 +50,7 @@ export const listenWebhook = defineCommand({
       const result = { secret };
       return context.out.record(result, {
         screen: () => [secret],
-        columns: [{ name: 'secret', title: 'Secret', value: (row) => row.secret }],
+        columns: fieldColumns(['secret']),
         quiet: (row) => row.secret,
       });
     }

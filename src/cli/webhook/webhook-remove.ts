@@ -8,7 +8,6 @@ import { forgetWebhookSecret } from './webhook-secret.js';
 export const removeWebhook = defineCommand({
   fields: ['id', 'removed'],
   arguments: { id: text('ID').describe('id of the webhook, as listed') },
-  options: {},
   examples: [['svcpay webhook remove ID', 'no state change is pushed any more; asks first']],
   async run({ id }, context) {
     const yes = await context.ask.confirm(`Remove the webhook ${id}? State changes are then pushed to nobody.`);

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { transactionStates } from '../../formats/states.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
 import { nameOf, openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
@@ -38,10 +39,7 @@ export const triggerWebhook = defineCommand({
         : await send(to, { state, txn, ref, secretStdin }, context);
     await context.out.record(triggered, {
       screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],
-      columns: [
-        { name: 'txnState', title: 'State', value: ({ txnState }) => txnState },
-        { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId },
-      ],
+      columns: fieldColumns(['txnState', 'txnId']),
       quiet: ({ txnId }) => txnId,
     });
   },

@@ -6,6 +6,7 @@ import { factLines, heading, type Fact } from './card.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf } from '../text.js';
+import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
 
 /** What rows paid from one wallet come to in one currency, without fees. */
@@ -199,15 +200,7 @@ export const shownFailures = 10;
 export function batchView(summary: BatchSummary, failures: readonly BatchLine[]): RecordView<BatchSummary> {
   return {
     fields: batchFields,
-    columns: [
-      { name: 'rows', title: 'Rows', value: ({ rows }) => rows },
-      { name: 'paid', title: 'Paid', value: ({ paid }) => paid },
-      { name: 'sent', title: 'Sent', value: ({ sent }) => sent },
-      { name: 'unknown', title: 'Unknown', value: ({ unknown }) => unknown },
-      { name: 'failed', title: 'Failed', value: ({ failed }) => failed },
-      { name: 'notBegun', title: 'Not begun', value: ({ notBegun }) => notBegun },
-      { name: 'result', title: 'Result', value: ({ result }) => result },
-    ],
+    columns: fieldColumns(['rows', 'paid', 'sent', 'unknown', 'failed', 'notBegun', 'result']),
     quiet: ({ paid }) => String(paid),
     screen: (canvas) => summaryLines(summary, failures, canvas),
   };

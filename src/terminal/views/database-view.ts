@@ -1,5 +1,6 @@
 // Where journal and inbox are kept, as a table; what was moved, as a record.
 import type { ListView, RecordView } from '../output.js';
+import { fieldColumns } from '../rows/cell.js';
 
 export interface DatabaseRow {
   readonly part: string;
@@ -19,8 +20,8 @@ export const databaseList: ListView<DatabaseRow> = {
   columns: [
     { name: 'part', title: 'What', value: ({ part }) => part },
     { name: 'place', title: 'Where', value: ({ place }) => place },
-    { name: 'version', title: 'Version', value: ({ version }) => version, text: ({ version }) => String(version) },
-    { name: 'needed', title: 'Needed', value: ({ needed }) => needed, text: (row) => stateText(row), priority: 1 },
+    { name: 'version', title: 'Version', value: ({ version }) => version },
+    { name: 'needed', title: 'Needed', value: ({ needed }) => needed, text: stateText, priority: 1 },
   ],
   quiet: ({ place }) => place,
   empty: '',
@@ -31,19 +32,12 @@ export const reconciledView = (counts: { read: number; entered: number; open: nu
     `Entered ${counts.entered} payments that the journal did not have, of ${counts.read} transactions.`,
     ...(counts.open > 0 ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each of them.`] : []),
   ],
-  columns: [
-    { name: 'read', title: 'Read', value: () => counts.read },
-    { name: 'entered', title: 'Entered', value: () => counts.entered },
-    { name: 'open', title: 'Open', value: () => counts.open },
-  ],
+  columns: fieldColumns(['read', 'entered', 'open']),
   quiet: () => String(counts.entered),
 });
 
 export const movedView = ({ payments, events }: { payments: number; events: number }): RecordView<object> => ({
   screen: () => [`Moved: ${payments} payments and ${events} events. The files stay where they are, and are not used any more.`],
-  columns: [
-    { name: 'payments', title: 'Payments', value: () => payments },
-    { name: 'events', title: 'Events', value: () => events },
-  ],
+  columns: fieldColumns(['payments', 'events']),
   quiet: () => String(payments),
 });

@@ -1,5 +1,6 @@
 // Who is logged in where, and where the secrets are.
 import { factLines, type Fact } from '../cards/card.js';
+import { fieldColumns } from '../rows/cell.js';
 import { dateTime } from '../time.js';
 import type { RecordView } from '../rows/view.js';
 
@@ -30,13 +31,8 @@ function facts(login: Login): Fact[] {
 
 export const loginView = (login: Login): RecordView<Login> => ({
   screen: (canvas) => factLines(facts(login), canvas),
-  columns: [
-    { name: 'profile', title: 'Profile', value: ({ profile }) => profile },
-    { name: 'baseUrl', title: 'Service', value: ({ baseUrl }) => baseUrl },
-    { name: 'accountId', title: 'Account', value: ({ accountId }) => accountId },
-    { name: 'tokenExpires', title: 'Token expires', value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString() },
-    { name: 'secretIn', title: 'Secret in', value: ({ secretIn }) => secretIn },
-    { name: 'tokenIn', title: 'Token in', value: ({ tokenIn }) => tokenIn },
-  ],
+  columns: fieldColumns(['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secretIn', 'tokenIn'], [
+    { name: 'tokenExpires', title: '', value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString() },
+  ]),
   quiet: ({ accountId }) => accountId,
 });

@@ -1,19 +1,10 @@
 // What passes through the sandbox, as tables: requests, deliveries to webhooks, and the faults that strike them.
+import type { SandboxDelivery, SandboxFault, SandboxRequest } from '../../api/sandbox-answers.js';
 import { formatDuration } from '../../formats/duration.js';
 import { sanitize } from '../sanitize.js';
 import { wrap } from '../text.js';
 import { clockTime } from '../time.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
-
-export interface SandboxRequest {
-  /** Epoch ms. */
-  readonly at: number;
-  readonly method: string;
-  readonly path: string;
-  /** 0 when a fault left it unanswered. */
-  readonly status: number;
-  readonly fault: string | null;
-}
 
 const timeColumn = <T>(name: string, title: string, at: (row: T) => number): Column<T> => ({
   name,
@@ -39,22 +30,6 @@ export const requestList: ListView<SandboxRequest> = {
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
   empty: 'Nobody has asked the service for anything yet.',
 };
-
-interface Attempt {
-  readonly status: number | null;
-  readonly error: string | null;
-}
-
-export interface SandboxDelivery {
-  readonly id: number;
-  readonly txnId: string;
-  readonly txnState: string;
-  readonly status: string;
-  /** Epoch ms, as the next. */
-  readonly createdAt: number;
-  readonly nextAttemptAt: number | null;
-  readonly attempts: readonly Attempt[];
-}
 
 export const deliveryList: ListView<SandboxDelivery> = {
   columns: [
@@ -84,27 +59,6 @@ function deliveryText({ status, nextAttemptAt }: SandboxDelivery): string {
 function lastAnswer({ attempts }: SandboxDelivery): string | number | null {
   const last = attempts.at(-1);
   return last === undefined ? null : (last.status ?? sanitize(last.error ?? ''));
-}
-
-/** A fault as the sandbox tells it; which fields it has depends on its kind. */
-export interface SandboxFault {
-  readonly id: number;
-  readonly kind: string;
-  readonly applied: number;
-  readonly times: number | 'always';
-  readonly nth: number;
-  readonly spent: boolean;
-  readonly method?: string | undefined;
-  readonly path?: string | undefined;
-  readonly destination?: string | undefined;
-  readonly state?: string | undefined;
-  readonly status?: number | undefined;
-  readonly outcome?: string | undefined;
-  readonly delay?: number | undefined;
-  readonly retryAfter?: number | undefined;
-  readonly commitAfter?: number | undefined;
-  readonly ago?: number | undefined;
-  readonly steps?: number | undefined;
 }
 
 const faultColumns: readonly Column<SandboxFault>[] = [

@@ -1,42 +1,11 @@
 // The sandbox for people and for scripts: its state, its clock, and the states that were kept.
+import type { MinedTransfer, SandboxAccount, SandboxClock, SandboxSnapshot, SandboxStatus } from '../../api/sandbox-answers.js';
 import { formatAmount, fromWire, money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { factLines, type Fact } from '../cards/card.js';
+import { fieldColumns } from '../rows/cell.js';
 import { dateTime } from '../time.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
-
-export interface SandboxClock {
-  /** Epoch ms. */
-  readonly now: number;
-  readonly frozen: boolean;
-}
-
-interface SandboxWallet {
-  readonly ccy: string;
-  readonly amount: number;
-  readonly availableBalance: number;
-}
-
-export interface SandboxAccount {
-  readonly accountId: string;
-  readonly accountDisplayName: string;
-  readonly wallets: readonly SandboxWallet[];
-}
-
-export interface SandboxStatus {
-  readonly baseUrl: string;
-  readonly accountId: string;
-  readonly clock: SandboxClock;
-  /** Ms until a payment request is paid by itself. */
-  readonly autoPay: number | 'off';
-  readonly accounts: readonly SandboxAccount[];
-  /** How many there are, by state. */
-  readonly transactions: Readonly<Record<string, number>>;
-  readonly faults: number;
-  readonly deliveries: Readonly<Record<string, number>>;
-  /** How much is to happen later. */
-  readonly due: number;
-}
 
 export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStatus> => ({
   screen: (canvas) => [
@@ -54,13 +23,7 @@ export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStat
     ),
     ...status.accounts.flatMap((account) => ['', ...factLines(accountFacts(account), canvas)]),
   ],
-  columns: [
-    { name: 'baseUrl', title: 'URL', value: ({ baseUrl }) => baseUrl },
-    { name: 'accountId', title: 'Account', value: ({ accountId }) => accountId },
-    ...clockColumns.map(({ name, title, value }) => ({ name: `clock.${name}`, title, value: ({ clock }: SandboxStatus) => value(clock) })),
-    { name: 'faults', title: 'Faults', value: ({ faults }) => faults },
-    { name: 'due', title: 'Due', value: ({ due }) => due },
-  ],
+  columns: fieldColumns(['baseUrl', 'accountId', ...clockFields.map((name) => `clock.${name}`), 'faults', 'due']),
   quiet: ({ baseUrl }) => baseUrl,
 });
 
@@ -86,26 +49,13 @@ function countsText(counts: Readonly<Record<string, number>>): string {
 
 const clockText = ({ now, frozen }: SandboxClock): string => `${dateTime(now)}${frozen ? ', frozen' : ''}`;
 
-const clockColumns: readonly Column<SandboxClock>[] = [
-  { name: 'now', title: 'Now', value: ({ now }) => now },
-  { name: 'frozen', title: 'Frozen', value: ({ frozen }) => frozen },
-];
-
-export const clockFields: readonly string[] = clockColumns.map(({ name }) => name);
+export const clockFields: readonly string[] = ['now', 'frozen'];
 
 export const sandboxClockView = (clock: SandboxClock): RecordView<SandboxClock> => ({
   screen: (canvas) => factLines([{ label: 'Clock', value: clockText(clock) }], canvas),
-  columns: clockColumns,
+  columns: fieldColumns(clockFields),
   quiet: ({ now }) => String(now),
 });
-
-export interface SandboxSnapshot {
-  readonly name: string;
-  /** Epoch ms of the machine. */
-  readonly savedAt: number;
-  readonly clock: SandboxClock;
-  readonly transactions: number;
-}
 
 const snapshotColumns: readonly Column<SandboxSnapshot>[] = [
   { name: 'name', title: 'Name', value: ({ name }) => name },
@@ -133,14 +83,6 @@ export const snapshotView = (
   columns: snapshotColumns,
   quiet: ({ name }) => name,
 });
-
-/** A transfer on a blockchain after blocks were found. */
-export interface MinedTransfer {
-  readonly id: string;
-  readonly chain: string;
-  readonly confirmations: number;
-  readonly needed: number;
-}
 
 export const minedList: ListView<MinedTransfer> = {
   columns: [

@@ -1,19 +1,16 @@
 // Webhooks of an account and their signatures, for people and for scripts.
 import type { Webhook } from '../../api/types.js';
 import { factLines } from '../cards/card.js';
-import type { Column, ListView, RecordView } from '../rows/view.js';
+import { fieldColumns } from '../rows/cell.js';
+import type { ListView, RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import { relativeTime } from '../time.js';
-
-const webhookColumns: readonly Column<Webhook>[] = [
-  { name: 'id', title: 'ID', value: ({ id }) => id, below: true },
-  { name: 'callback', title: 'Callback', value: ({ callback }) => callback },
-];
 
 export function webhookList(now: number): ListView<Webhook> {
   return {
     columns: [
-      ...webhookColumns,
+      { name: 'id', title: 'ID', value: ({ id }) => id, below: true },
+      { name: 'callback', title: 'Callback', value: ({ callback }) => callback },
       { name: 'createdAt', title: 'Created', value: ({ createdAt }) => createdAt, text: ({ createdAt }) => createdText(createdAt, now) },
     ],
     quiet: ({ id }) => id,
@@ -34,11 +31,7 @@ export interface WebhookChange extends Webhook {
 }
 
 export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> => ({
-  columns: [
-    ...webhookColumns,
-    { name: 'createdAt', title: 'Created', value: ({ createdAt }) => createdAt },
-    { name: 'secret', title: 'Secret', value: ({ secret }) => secret },
-  ],
+  columns: fieldColumns(['id', 'callback', 'createdAt', 'secret']),
   quiet: ({ id, secret }) => secret ?? id,
   screen: (canvas) =>
     factLines(
@@ -62,7 +55,7 @@ export interface Signature {
 
 export const signatureView = ({ signature }: Signature): RecordView<Signature> => ({
   screen: () => [signature],
-  columns: [{ name: 'signature', title: 'Signature', value: (row) => row.signature }],
+  columns: fieldColumns(['signature']),
   quiet: (row) => row.signature,
 });
 
@@ -73,6 +66,6 @@ export interface Verified {
 
 export const verifiedView = ({ bytes }: Verified): RecordView<Verified> => ({
   screen: () => [`  The signature is right for these ${bytes} bytes.`],
-  columns: [{ name: 'valid', title: 'Valid', value: ({ valid }) => valid }],
+  columns: fieldColumns(['valid']),
   quiet: () => 'valid',
 });

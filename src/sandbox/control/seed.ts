@@ -62,7 +62,7 @@ export function readCredentials(store: Store): Credentials {
   const accountId = requireSetting(store, 'mainAccount');
   const row = store.one(
     v.object({ apiKey: v.string(), apiSecret: v.string() }),
-    'SELECT key AS apiKey, secret AS apiSecret FROM api_key WHERE account_id = ?', accountId,
+    'SELECT key AS api_key, secret AS api_secret FROM api_key WHERE account_id = ?', accountId,
   );
   if (row === undefined) throw new Error('The main account has no API key.');
   return { ...row, accountId };
@@ -78,7 +78,7 @@ export function issueCredentials({ store, random }: Context, accountId: string):
 /** Gives an account one key and secret, in place of those before. */
 export function setCredentials(store: Store, accountId: string, apiKey: string, apiSecret: string): void {
   store.run('DELETE FROM api_key WHERE account_id = ?', accountId);
-  store.run('INSERT INTO api_key (key, secret, account_id) VALUES (?, ?, ?)', apiKey, apiSecret, accountId);
+  store.insert('api_key', { key: apiKey, secret: apiSecret, accountId });
 }
 
 /** Puts money from outside into a wallet. */

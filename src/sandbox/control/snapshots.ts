@@ -49,22 +49,21 @@ export function snapshotControls(machineTime: () => number): Route[] {
 }
 
 export function listSnapshots(store: Store): Snapshot[] {
-  return store.all(row, `${select} ORDER BY id`).map(show);
+  return store.all(row, 'SELECT * FROM snapshot ORDER BY id').map(show);
 }
-
-const select = 'SELECT id, name, saved_at AS savedAt, clock, frozen, transactions FROM snapshot';
 
 /** Keeps the present state, in place of one of the same name. */
 function save({ store }: Context, machine: number, name: string): Snapshot {
   const before = find(store, name);
   if (before !== undefined) remove(store, before.id);
   const { now, frozen } = readClock(store, machine);
-  const { lastId: id } = store.run(
+  store.run(
     `INSERT INTO snapshot (name, saved_at, clock, frozen, transactions)
      VALUES (?, ?, ?, ?, (SELECT count(*) FROM txn))`, name, machine, now, Number(frozen),
   );
-  for (const table of savedTables(store)) store.run(`CREATE TABLE ${copyOf(id, table)} AS SELECT * FROM ${table}`);
-  return show(requireSnapshot(store, name));
+  const saved = requireSnapshot(store, name);
+  for (const table of savedTables(store)) store.run(`CREATE TABLE ${copyOf(saved.id, table)} AS SELECT * FROM ${table}`);
+  return show(saved);
 }
 
 /** Puts a state back, its time too. The main account keeps the credentials that it has now. */
@@ -91,7 +90,7 @@ function remove(store: Store, id: number): void {
 }
 
 function find(store: Store, name: string): v.InferOutput<typeof row> | undefined {
-  return store.one(row, `${select} WHERE name = ?`, name);
+  return store.one(row, 'SELECT * FROM snapshot WHERE name = ?', name);
 }
 
 function requireSnapshot(store: Store, name: string): v.InferOutput<typeof row> {

@@ -145,7 +145,7 @@ export function createCourier(options: CourierOptions): Courier {
 }
 
 /** Webhooks that have something ready and that no process holds, with the number of their last claim. */
-const freeWebhooks = `SELECT id AS webhookId, claim AS number FROM webhook WHERE claimed_until <= ?
+const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
   AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
 
 /** Looked at after each group of requests. */
@@ -157,7 +157,7 @@ function claimReady(ctx: Context, machine: number): Batch[] {
     ctx.store.seldom.run('UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?', number, until, webhookId);
     const ready = ctx.store.all(
       readyRow,
-      `SELECT id, due_at AS dueAt, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
+      `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
        ORDER BY due_at, id LIMIT ?`, webhookId, atOnce,
     );
     return { claim: { webhookId, number }, until, ready };

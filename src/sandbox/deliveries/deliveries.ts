@@ -104,11 +104,10 @@ export function announce(ctx: Context, txn: Announced, msg: string): void {
 export function enqueue(ctx: Context, accountId: string, event: Event, at: number): number {
   const webhook = webhookOf(ctx.store, accountId);
   if (webhook === undefined) throw badRequest('the account has no webhook');
-  const { lastId: id } = ctx.store.run(
-    `INSERT INTO delivery (webhook_id, account_id, txn_id, txn_state, body, status, due_at, created_at)
-     VALUES (?, ?, ?, ?, ?, 'scheduled', ?, ?)`,
-    webhook.id, accountId, event.txnId, event.txnState, writeJson(event), at, ctx.now,
-  );
+  const { txnId, txnState } = event;
+  const id = ctx.store.insert('delivery', {
+    webhookId: webhook.id, accountId, txnId, txnState, body: writeJson(event), status: 'scheduled', dueAt: at, createdAt: ctx.now,
+  });
   dispatch(ctx, id, at);
   return id;
 }
@@ -125,11 +124,9 @@ export function replay(ctx: Context, id: number): void {
 
 /** Writes down an attempt and what comes of it: the delivery arrived, waits for the next one, or is given up. */
 export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
-  const { at, callback, signature, status, error, durationMs } = attempt;
-  ctx.store.run(
-    'INSERT INTO attempt (delivery_id, at, callback, signature, status, error, duration) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    id, at, callback, signature, status, error, durationMs,
-  );
+  const { durationMs: duration, ...facts } = attempt;
+  const { at, status } = attempt;
+  ctx.store.insert('attempt', { deliveryId: id, ...facts, duration });
   const { tries } = findRow(ctx.store, id);
   const pause = readWebhookOptions(ctx).retries ? deliveries.retries[tries] : undefined;
   ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
@@ -151,13 +148,8 @@ function dispatch(ctx: Context, id: number, at: number): void {
   if (!isDue) schedule(ctx, deliver, subjectOf(id), at);
 }
 
-const selectDelivery = `
-  SELECT id, webhook_id AS webhookId, account_id AS accountId, txn_id AS txnId, txn_state AS txnState, body, status,
-    created_at AS createdAt, tries, due_at AS dueAt
-  FROM delivery`;
-
 function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
-  const found = store.one(deliveryRow, `${selectDelivery} WHERE id = ?`, id);
+  const found = store.one(deliveryRow, 'SELECT * FROM delivery WHERE id = ?', id);
   if (found === undefined) throw notFound();
   return found;
 }
@@ -177,7 +169,7 @@ export interface DeliveryFilter {
 export function listDeliveries(store: Store, { txnId, status, limit = 1000 }: DeliveryFilter = {}): Delivery[] {
   const rows = store.all(
     deliveryRow,
-    `${selectDelivery} WHERE (?1 IS NULL OR txn_id = ?1) AND (?2 IS NULL OR status = ?2) ORDER BY id DESC LIMIT ?3`,
+    `SELECT * FROM delivery WHERE (?1 IS NULL OR txn_id = ?1) AND (?2 IS NULL OR status = ?2) ORDER BY id DESC LIMIT ?3`,
     txnId ?? null, status ?? null, limit,
   );
   return rows.toReversed().map((row) => withAttempts(store, row));
@@ -186,11 +178,7 @@ export function listDeliveries(store: Store, { txnId, status, limit = 1000 }: De
 function withAttempts(store: Store, row: v.InferOutput<typeof deliveryRow>): Delivery {
   const { tries: _, dueAt, ...delivery } = row;
   const isOpen = delivery.status === 'scheduled' || delivery.status === 'sending';
-  const attempts = store.all(
-    attemptRow,
-    `SELECT at, callback, signature, status, error, duration AS durationMs
-     FROM attempt WHERE delivery_id = ? ORDER BY id`,
-    delivery.id,
-  );
+  const select = 'SELECT *, duration AS duration_ms FROM attempt WHERE delivery_id = ? ORDER BY id';
+  const attempts = store.all(attemptRow, select, delivery.id);
   return { ...delivery, nextAttemptAt: isOpen ? dueAt : null, attempts };
 }

@@ -17,25 +17,16 @@ const row = v.object({
 
 export type Webhook = v.InferOutput<typeof row>;
 
-/** A webhook as endpoints 11 to 13 answer it. */
-export interface WebhookRecord {
-  readonly id: string;
-  readonly callback: string;
-  /** Epoch ms. */
-  readonly createdAt: number;
-}
-
-const select = 'SELECT id, account_id AS accountId, callback, secret, created_at AS createdAt FROM webhook';
-
 export function webhookOf(store: Store, accountId: string): Webhook | undefined {
-  return store.seldom.one(row, `${select} WHERE account_id = ?`, accountId);
+  return store.seldom.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
 }
 
-export const showWebhook = ({ id, callback, createdAt }: Webhook): WebhookRecord => ({ id, callback, createdAt });
+/** As endpoints 11 to 13 answer it. */
+export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
 
 /** The webhook of the path, if the caller may act on it. */
 export function reachWebhook(store: Store, caller: Account, id: string): Webhook {
-  const webhook = store.one(row, `${select} WHERE id = ?`, id);
+  const webhook = store.one(row, 'SELECT * FROM webhook WHERE id = ?', id);
   if (webhook === undefined) throw notFound();
   assertReach(caller, webhook.accountId, findAccount(store, webhook.accountId)?.parentId);
   return webhook;
@@ -47,10 +38,7 @@ export function createWebhook(ctx: Context, accountId: string, callback: string,
   const before = webhookOf(ctx.store, accountId);
   if (before !== undefined) removeWebhook(ctx.store, before.id);
   const webhook = { id: randomId(ctx.random), accountId, callback, secret, createdAt: ctx.now };
-  ctx.store.seldom.run(
-    'INSERT INTO webhook (id, account_id, callback, secret, created_at) VALUES (?, ?, ?, ?, ?)',
-    webhook.id, accountId, callback, secret, ctx.now,
-  );
+  ctx.store.seldom.insert('webhook', webhook);
   return webhook;
 }
 

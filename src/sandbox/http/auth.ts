@@ -29,7 +29,7 @@ export function issueToken(
   ctx: Context, apiKey: string | undefined, signature: string | undefined, body: Uint8Array, allowReuse: boolean,
 ): AccessToken {
   const known = apiKey === undefined ? undefined : ctx.store.one(
-    keyRow, 'SELECT secret, account_id AS accountId FROM api_key WHERE key = ?', apiKey,
+    keyRow, 'SELECT secret, account_id FROM api_key WHERE key = ?', apiKey,
   );
   if (apiKey === undefined || signature === undefined || known === undefined) {
     throw unauthorized('invalid API key or signature');
@@ -37,7 +37,7 @@ export function issueToken(
   const expected = createHmac('sha256', known.secret).update(`${apiKey}&payload=`).update(body).digest('hex');
   if (!sameText(signature, expected)) throw unauthorized('invalid api signature');
   const fresh = ctx.store.run('INSERT INTO used_signature (signature) VALUES (?) ON CONFLICT DO NOTHING', signature);
-  if (fresh.changes === 0 && !allowReuse) throw new Refusal(401, reusedSignature, 'repeated signature');
+  if (fresh === 0 && !allowReuse) throw new Refusal(401, reusedSignature, 'repeated signature');
   return newToken(ctx, known.accountId);
 }
 

@@ -34,17 +34,15 @@ export interface LogFilter {
 
 export function logRequest(ctx: Context, incoming: Incoming, outgoing: Outgoing, fault: string | undefined): void {
   const { store, now } = ctx;
-  const { lastId } = store.run(
-    `INSERT INTO request_log (at, method, path, status, request_body, response_body, fault)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    now,
-    incoming.method,
-    incoming.target,
-    outgoing.status,
-    Buffer.from(incoming.body ?? '').toString().slice(0, maxLoggedBody),
-    outgoing.body.slice(0, maxLoggedBody),
-    fault ?? outgoing.note ?? null,
-  );
+  const lastId = store.insert('request_log', {
+    at: now,
+    method: incoming.method,
+    path: incoming.target,
+    status: outgoing.status,
+    requestBody: Buffer.from(incoming.body ?? '').toString().slice(0, maxLoggedBody),
+    responseBody: outgoing.body.slice(0, maxLoggedBody),
+    fault: fault ?? outgoing.note ?? null,
+  });
   if (lastId % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', lastId - kept);
 }
 
@@ -52,7 +50,7 @@ export function logRequest(ctx: Context, incoming: Incoming, outgoing: Outgoing,
 export function readLog(store: Store, { method, path, limit = kept }: LogFilter = {}): LoggedRequest[] {
   return store.all(
     logRow,
-    `SELECT at, method, path, status, request_body AS requestBody, response_body AS responseBody, fault FROM (
+    `SELECT * FROM (
        SELECT * FROM request_log
        WHERE (?1 IS NULL OR method = ?1)
          AND (?2 IS NULL OR path = ?2 OR substr(path, 1, length(?2) + 1) = ?2 || '?')

@@ -34,8 +34,7 @@ export function payIfOwn(ctx: Context, address: string, amount: Big): void {
 
 export function findDeposit(store: Store, id: string): Deposit | undefined {
   return store.one(
-    depositRow,
-    `SELECT id, account_id AS accountId, chain, amount FROM deposit JOIN address USING (address) WHERE id = ?`, id,
+    depositRow, 'SELECT id, account_id, chain, amount FROM deposit JOIN address USING (address) WHERE id = ?', id,
   );
 }
 
@@ -48,9 +47,7 @@ export function creditDeposit(ctx: Context, { id, accountId, chain, amount: unit
 /** Permanent addresses take any amount at any time, and so do those whose receive has been paid or has expired. */
 function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
   const id = randomId(ctx.random);
-  ctx.store.run(
-    'INSERT INTO deposit (id, address, amount) VALUES (?, ?, ?)', id, address, toUnits(chainCurrency[chain], amount),
-  );
+  ctx.store.insert('deposit', { id, address, amount: toUnits(chainCurrency[chain], amount) });
   broadcast(ctx, id, chain, confirmationsOf(chain, amount));
   return id;
 }

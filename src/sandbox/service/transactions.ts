@@ -95,13 +95,7 @@ const row = v.pipe(
   })),
 );
 
-const select = `
-  SELECT txn.id, account_id AS accountId, display_name AS accountDisplayName, kind, state, ext_ref_id AS extRefId, note,
-    source_ccy AS sourceCcy, source_method AS sourceMethod, source_amount AS sourceAmount,
-    source_details AS sourceDetails, dest_ccy AS destCcy, dest_method AS destMethod, dest_amount AS destAmount,
-    dest_details AS destDetails, extra, charge, arrives, service_fee AS serviceFee, network_fee AS networkFee,
-    fx_rate AS fxRate, expires_at AS expiresAt, txn.created_at AS createdAt, updated_at AS updatedAt
-  FROM txn JOIN account ON account.id = txn.account_id`;
+const select = 'SELECT txn.*, display_name AS account_display_name FROM txn JOIN account ON account.id = txn.account_id';
 
 /** How a request sees transactions whose reading lags: as they were so many ms, or so many states, ago. */
 export interface Lag {
@@ -151,7 +145,7 @@ export function selectPage(
   ctx: Context, lag: Lag | undefined, condition: string, values: readonly Value[], limit: number, skipped: number,
 ): Transaction[] {
   const page = `SELECT id FROM txn WHERE ${condition} ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
-  const sql = `${select} WHERE txn.id IN (${page}) ORDER BY createdAt DESC, number DESC`;
+  const sql = `${select} WHERE txn.id IN (${page}) ORDER BY txn.created_at DESC, number DESC`;
   return readPast(ctx, lag, row, sql, [...values, limit, skipped]);
 }
 
@@ -164,42 +158,34 @@ export function extRefIdExists(store: Store, accountId: string, extRefId: string
 export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
   const last = ctx.store.one(
     v.object({ createdAt: v.nullable(v.number()) }),
-    'SELECT max(created_at) AS createdAt FROM txn WHERE account_id = ?',
+    'SELECT max(created_at) AS created_at FROM txn WHERE account_id = ?',
     txn.accountId,
   );
-  const id = randomId(ctx.random);
   const createdAt = Math.max(ctx.now, last?.createdAt ?? 0);
-  const columns: Record<string, Value> = {
-    id,
-    account_id: txn.accountId,
-    kind: txn.kind,
-    state: 'quoted',
-    ext_ref_id: txn.extRefId,
-    note: txn.note,
-    source_ccy: txn.sourceCcy,
-    source_method: txn.sourceMethod,
-    source_amount: toUnits(txn.sourceCcy, txn.sourceAmount),
-    source_details: writeJson(txn.sourceDetails),
-    dest_ccy: txn.destCcy,
-    dest_method: txn.destMethod,
-    dest_amount: toUnits(txn.destCcy, txn.destAmount),
-    dest_details: writeJson(txn.destDetails),
+  const quoted: Transaction = { ...txn, id: randomId(ctx.random), state: 'quoted', createdAt, updatedAt: createdAt };
+  const { accountDisplayName: _ofAccount, ...columns } = quoted;
+  ctx.store.insert('txn', {
+    ...columns,
+    ...partsOf(quoted),
+    sourceAmount: toUnits(txn.sourceCcy, txn.sourceAmount),
+    destAmount: toUnits(txn.destCcy, txn.destAmount),
+    destDetails: writeJson(txn.destDetails),
     extra: writeJson(txn.extra),
-    charge: toUnits(txn.sourceCcy, txn.charge),
-    arrives: toUnits(txn.destCcy, txn.arrives),
-    service_fee: toUnits(txn.sourceCcy, txn.serviceFee),
-    network_fee: toUnits(txn.sourceCcy, txn.networkFee),
-    fx_rate: txn.fxRate.toFixed(),
-    expires_at: txn.expiresAt,
-    created_at: createdAt,
-    updated_at: createdAt,
-  };
-  const names = Object.keys(columns);
-  ctx.store.run(
-    `INSERT INTO txn (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, ...Object.values(columns),
-  );
-  return { ...txn, id, state: 'quoted', createdAt, updatedAt: createdAt };
+    serviceFee: toUnits(txn.sourceCcy, txn.serviceFee),
+    networkFee: toUnits(txn.sourceCcy, txn.networkFee),
+    fxRate: txn.fxRate.toFixed(),
+  });
+  return quoted;
 }
+
+/** What may be another one in each state, as it is stored. */
+const partsOf = ({ state, sourceCcy, sourceDetails, charge, destCcy, arrives, expiresAt }: Transaction) => ({
+  state,
+  sourceDetails: writeJson(sourceDetails),
+  charge: toUnits(sourceCcy, charge),
+  arrives: toUnits(destCcy, arrives),
+  expiresAt,
+});
 
 /** What may change together with the state. */
 export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>>;
@@ -207,35 +193,17 @@ export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'exp
 /** Writes a transaction's next state. Throws when it is no longer in the state that was read. */
 export function updateTransaction(ctx: Context, txn: Transaction, state: State, changes: Changes): Transaction {
   const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
+  const { sourceDetails, charge, arrives, expiresAt } = partsOf(next);
   const written = ctx.store.run(
     `UPDATE txn SET state = ?, source_details = ?, extra = ?, charge = ?, arrives = ?, expires_at = ?, updated_at = ?
      WHERE id = ? AND state = ?`,
-    state,
-    writeJson(next.sourceDetails),
-    writeJson(next.extra),
-    toUnits(next.sourceCcy, next.charge),
-    toUnits(next.destCcy, next.arrives),
-    next.expiresAt,
-    next.updatedAt,
-    txn.id,
-    txn.state,
+    state, sourceDetails, writeJson(next.extra), charge, arrives, expiresAt, next.updatedAt, txn.id, txn.state,
   );
-  if (written.changes !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
+  if (written !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
   return next;
 }
 
 /** Writes down that a transaction has come into its present state, and what it is like in it. */
 export function insertStateChange({ store, now }: Context, txn: Transaction, msg: string): void {
-  store.run(
-    `INSERT INTO state_change (txn_id, state, msg, at, source_details, charge, arrives, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    txn.id,
-    txn.state,
-    msg,
-    now,
-    writeJson(txn.sourceDetails),
-    toUnits(txn.sourceCcy, txn.charge),
-    toUnits(txn.destCcy, txn.arrives),
-    txn.expiresAt,
-  );
+  store.insert('state_change', { txnId: txn.id, msg, at: now, ...partsOf(txn) });
 }

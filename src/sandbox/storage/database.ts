@@ -3,28 +3,24 @@ import Database from 'libsql';
 import * as v from 'valibot';
 import { openDisk, type Disk } from './disk.js';
 import { groupCommit } from './group-commit.js';
-import { rowReader, type Value } from './rows.js';
+import { insertions, rowReader, type Row, type Value } from './rows.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
 import { rememberRows } from './seldom.js';
 import { workUnits } from './units.js';
 
-interface Written {
-  /** How many rows were changed. */
-  readonly changes: number;
-  /** Number of the last row inserted, in tables that number their rows. */
-  readonly lastId: number;
-}
-
-interface Reader {
+interface Tables {
   /** The first row, checked against `shape`, or undefined. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
+  /** Gives how many rows were changed. */
+  run(sql: string, ...values: readonly Value[]): number;
+  /** Gives the number of the row, in tables that number their rows. */
+  insert(table: string, row: Row): number;
 }
 
-export interface Store extends Reader {
+export interface Store extends Tables {
   /** For tables that seldom change: within a transaction what nobody can have changed is not read again. */
-  readonly seldom: Reader & Pick<Store, 'run'>;
-  run(sql: string, ...values: readonly Value[]): Written;
+  readonly seldom: Tables;
   /** Runs `job` as a unit: when it throws, nothing of it stays. Only inside a job given to `write`. */
   attempt<T>(job: () => T): T;
   /**
@@ -51,7 +47,7 @@ export interface StoreOptions {
 }
 
 /** Another one than before means that another process wrote. */
-const versionRow = v.object({ data_version: v.number() });
+const versionRow = v.object({ dataVersion: v.number() });
 
 /** One wait for another process inside SQLite, kept short because it stops this process, and the one before anything else is done. */
 const busyTimeoutMs = 500;
@@ -71,7 +67,13 @@ export function openStore(options: StoreOptions): Store {
 
   const rows = rowReader(db);
   const memory = rememberRows(rows.all);
+  const insertion = insertions();
   const units = workUnits((sql) => void statement(sql).run([]), () => db.inTransaction);
+
+  const write = (sql: string, values: readonly Value[]): Database.RunResult => {
+    units.beforeWrite();
+    return statement(sql).run(values);
+  };
 
   function attempt<T>(job: () => T): T {
     try {
@@ -98,12 +100,13 @@ export function openStore(options: StoreOptions): Store {
         memory.forget();
         return store.run(sql, ...values);
       },
+      insert(table, row) {
+        memory.forget();
+        return store.insert(table, row);
+      },
     },
-    run(sql, ...values) {
-      units.beforeWrite();
-      const { changes, lastInsertRowid } = statement(sql).run(values);
-      return { changes, lastId: Number(lastInsertRowid) };
-    },
+    run: (sql, ...values) => write(sql, values).changes,
+    insert: (table, row) => Number(write(insertion(table, row), Object.values(row)).lastInsertRowid),
     attempt,
     write: (job) => group.write(() => attempt(job)),
     async close() {
@@ -116,7 +119,7 @@ export function openStore(options: StoreOptions): Store {
   const group = groupCommit({
     begin() {
       statement('BEGIN IMMEDIATE').run([]);
-      memory.begin(v.parse(versionRow, rows.first('PRAGMA data_version', [])).data_version);
+      memory.begin(v.parse(versionRow, rows.first('PRAGMA data_version', [])).dataVersion);
     },
     commit() {
       options.verify(store);

@@ -15,23 +15,18 @@ const accountRow = v.object({
 
 export type Account = v.InferOutput<typeof accountRow>;
 
-const select = 'SELECT id, parent_id AS parentId, display_name AS displayName, created_at AS createdAt FROM account';
-
 export function findAccount(store: Store, id: string): Account | undefined {
-  return store.seldom.one(accountRow, `${select} WHERE id = ?`, id);
+  return store.seldom.one(accountRow, 'SELECT * FROM account WHERE id = ?', id);
 }
 
 export function listAccounts(store: Store): Account[] {
-  return store.all(accountRow, `${select} ORDER BY rowid`);
+  return store.all(accountRow, 'SELECT * FROM account ORDER BY rowid');
 }
 
 /** Opens an account with an id as the specification shows them: `ne01-<suffix>`. */
 export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
   const account = { id: `ne01-${randomHex(ctx.random, 4)}`, parentId, displayName, createdAt: ctx.now };
-  ctx.store.seldom.run(
-    'INSERT INTO account (id, parent_id, display_name, created_at) VALUES (?, ?, ?, ?)',
-    account.id, parentId, displayName, ctx.now,
-  );
+  ctx.store.seldom.insert('account', account);
   issueStaticAddresses(ctx, account.id);
   return account;
 }
@@ -81,9 +76,7 @@ const walletRow = v.object({
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
   const sql = 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?';
   if (ctx.store.seldom.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;
-  ctx.store.seldom.run(
-    'INSERT INTO wallet (id, account_id, ccy, created_at) VALUES (?, ?, ?, ?)', randomId(ctx.random), accountId, ccy, ctx.now,
-  );
+  ctx.store.seldom.insert('wallet', { id: randomId(ctx.random), accountId, ccy, createdAt: ctx.now });
 }
 
 /** The wallets as endpoint 2 answers them. */
@@ -91,8 +84,8 @@ export function walletsOf(store: Store, accountId: string) {
   const rows = store.all(
     walletRow,
     `SELECT wallet.id, wallet.ccy, coalesce(sum(balance), 0) AS amount,
-       coalesce(sum(balance) FILTER (WHERE role = 'available'), 0) AS availableBalance,
-       account_id AS accountId, created_at AS createdAt, coalesce(max(changed_at), created_at) AS updatedAt
+       coalesce(sum(balance) FILTER (WHERE role = 'available'), 0) AS available_balance,
+       account_id, created_at, coalesce(max(changed_at), created_at) AS updated_at
      FROM wallet LEFT JOIN book ON owner = account_id AND book.ccy = wallet.ccy WHERE account_id = ?
      GROUP BY wallet.id ORDER BY wallet.rowid`, accountId,
   );

@@ -18,8 +18,6 @@ const addressRow = v.object({
 
 export type OwnAddress = v.InferOutput<typeof addressRow>;
 
-const select = 'SELECT address, chain, account_id AS accountId, txn_id AS txnId FROM address';
-
 /** Makes an account's permanent addresses, the same ones each time. */
 export function issueStaticAddresses(ctx: Context, accountId: string): void {
   for (const chain of chains) issue(ctx, chain, accountId, null);
@@ -32,25 +30,22 @@ export function issueReceiveAddress(ctx: Context, accountId: string, txnId: stri
 
 /** An account's permanent address on a chain. */
 export function staticAddress(store: Store, accountId: string, chain: Chain): string {
-  const found = store.one(
-    addressRow, `${select} WHERE account_id = ? AND chain = ? AND txn_id IS NULL`, accountId, chain,
-  );
+  const sql = 'SELECT * FROM address WHERE account_id = ? AND chain = ? AND txn_id IS NULL';
+  const found = store.one(addressRow, sql, accountId, chain);
   if (found === undefined) throw new Error(`Account ${accountId} has no address on ${chain}.`);
   return found.address;
 }
 
 /** The owner of an address in its canonical spelling, if it is one of this service. */
 export function findOwnAddress(store: Store, address: string): OwnAddress | undefined {
-  return store.one(addressRow, `${select} WHERE address = ?`, address);
+  return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
 }
 
 function issue({ store }: Context, chain: Chain, accountId: string, txnId: string | null): string {
   const key = requireSetting(store, 'nodeKey');
   const hash = createHmac('sha256', key).update(`${chain}/${txnId ?? accountId}`).digest().subarray(0, 20);
   const address = encode(chain, hash);
-  store.run(
-    'INSERT INTO address (address, chain, account_id, txn_id) VALUES (?, ?, ?, ?)', address, chain, accountId, txnId,
-  );
+  store.insert('address', { address, chain, accountId, txnId });
   return address;
 }
 

@@ -24,11 +24,9 @@ const transferRow = v.object({
 
 export type Transfer = v.InferOutput<typeof transferRow>;
 
-const select = 'SELECT id, chain, confirmations, needed FROM transfer';
-
 /** Begins to count the confirmations of what was just broadcast. */
 export function broadcast(ctx: Context, id: string, chain: Chain, needed: number): void {
-  ctx.store.run('INSERT INTO transfer (id, chain, needed) VALUES (?, ?, ?)', id, chain, needed);
+  ctx.store.insert('transfer', { id, chain, needed });
   awaitBlock(ctx, id, chain);
 }
 
@@ -38,11 +36,11 @@ export function awaitBlock(ctx: Context, id: string, chain: Chain): void {
 
 /** Every transfer that still waits for confirmations, the oldest first. */
 export function pendingTransfers(store: Store): Transfer[] {
-  return store.all(transferRow, `${select} WHERE confirmations < needed ORDER BY rowid`);
+  return store.all(transferRow, 'SELECT * FROM transfer WHERE confirmations < needed ORDER BY rowid');
 }
 
 export function findTransfer(store: Store, id: string): Transfer | undefined {
-  return store.one(transferRow, `${select} WHERE id = ?`, id);
+  return store.one(transferRow, 'SELECT * FROM transfer WHERE id = ?', id);
 }
 
 export function requireTransfer(store: Store, id: string): Transfer {

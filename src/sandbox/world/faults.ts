@@ -139,7 +139,7 @@ const row = v.object({
 });
 
 export function addFault(store: Store, rule: FaultRule): Fault {
-  const { lastId: id } = store.seldom.run('INSERT INTO fault (rule) VALUES (?)', writeJson(rule));
+  const id = store.seldom.insert('fault', { rule: writeJson(rule) });
   return { id, ...rule, seen: 0, applied: 0, spent: false };
 }
 
@@ -150,7 +150,7 @@ export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-paym
 }
 
 export function listFaults(store: Store): Fault[] {
-  const rows = store.all(row, 'SELECT id, rule, seen, applied, spent FROM fault ORDER BY id');
+  const rows = store.all(row, 'SELECT * FROM fault ORDER BY id');
   return rows.map(({ id, rule, ...counts }) => ({ id, ...rule, ...counts }));
 }
 
@@ -159,7 +159,7 @@ export function clearFaults(store: Store): void {
 }
 
 export function removeFault(store: Store, id: number): void {
-  if (store.seldom.run('DELETE FROM fault WHERE id = ?', id).changes === 0) throw notFound();
+  if (store.seldom.run('DELETE FROM fault WHERE id = ?', id) === 0) throw notFound();
 }
 
 /** What shall become of the answer to this request, if a fault strikes it. */
@@ -215,7 +215,7 @@ function concerns(rule: { method?: string | undefined; path?: string | undefined
 function strike<K extends FaultRule['kind']>(
   store: Store, kinds: readonly K[], matches: (rule: Of<K>) => boolean = () => true, counts = true,
 ): Of<K> | undefined {
-  const waiting = store.seldom.all(row, 'SELECT id, rule, seen, applied, spent FROM fault WHERE spent = 0 ORDER BY id');
+  const waiting = store.seldom.all(row, 'SELECT * FROM fault WHERE spent = 0 ORDER BY id');
   const isOf = (rule: FaultRule): rule is Of<K> => kinds.some((kind) => kind === rule.kind);
   for (const { id, rule, seen, applied } of waiting) {
     if (!isOf(rule) || !matches(rule)) continue;

@@ -51,9 +51,7 @@ export function post(ctx: Context, movement: Movement): void {
   const legs = netted(movement.legs);
   assertBalanced(legs);
   store.attempt(() => {
-    const { lastId: posting } = store.run(
-      'INSERT INTO posting (subject, step, at) VALUES (?, ?, ?)', movement.subject, movement.step, now,
-    );
+    const posting = store.insert('posting', { subject: movement.subject, step: movement.step, at: now });
     if (legs.length === 0) return;
     const entries = change(ctx, legs).flatMap(({ id, delta }) => [posting, id, delta]);
     const places = legs.map(() => '(?, ?, ?)').join(', ');
@@ -85,10 +83,8 @@ function bookOf(store: Store, { owner, role, ccy }: BookName): number | undefine
   return store.seldom.one(idRow, 'SELECT id FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy)?.id;
 }
 
-function openBook({ store, now }: Context, { owner, role, ccy }: BookName): number {
-  const sql = 'INSERT INTO book (owner, role, ccy, balance, changed_at) VALUES (?, ?, ?, 0, ?)';
-  return store.seldom.run(sql, owner, role, ccy, now).lastId;
-}
+const openBook = ({ store, now }: Context, { owner, role, ccy }: BookName): number =>
+  store.seldom.insert('book', { owner, role, ccy, balance: 0, changedAt: now });
 
 /** One book at a time: to read several rows by one statement costs more than five of these. */
 function unitsIn(store: Store, id: number): number {

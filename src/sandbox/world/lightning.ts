@@ -48,13 +48,14 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
     expiry,
   }, Buffer.from(key, 'hex'));
   const expiresAt = (timestamp + expiry) * 1000;
-  const origin = terms.txnId === null ? 'outside' : 'own';
-  ctx.store.run(
-    `INSERT INTO invoice (payment_hash, origin, invoice, preimage, txn_id, amount_msat, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    paymentHash, origin, invoice, Buffer.from(preimage).toString('hex'), terms.txnId, String(amountMsat), expiresAt,
-  );
-  return { paymentHash, invoice, txnId: terms.txnId, expiresAt, paidAt: null };
+  const made = { paymentHash, invoice, txnId: terms.txnId, expiresAt, paidAt: null };
+  ctx.store.insert('invoice', {
+    ...made,
+    origin: terms.txnId === null ? 'outside' : 'own',
+    preimage: Buffer.from(preimage).toString('hex'),
+    amountMsat: String(amountMsat),
+  });
+  return made;
 }
 
 /** Makes the keys of the two nodes: the service's own and the one outside. */
@@ -74,16 +75,12 @@ export function isLocalNode(store: Store, nodeId: string): boolean {
 }
 
 export function findInvoice(store: Store, paymentHash: string): KnownInvoice | undefined {
-  return store.one(
-    invoiceRow,
-    `SELECT payment_hash AS paymentHash, invoice, txn_id AS txnId, expires_at AS expiresAt, paid_at AS paidAt
-     FROM invoice WHERE payment_hash = ?`, paymentHash,
-  );
+  return store.one(invoiceRow, 'SELECT * FROM invoice WHERE payment_hash = ?', paymentHash);
 }
 
 /** Marks a known invoice as paid. */
 export function markPaid(ctx: Context, paymentHash: string): void {
-  const { changes } = ctx.store.run(
+  const changes = ctx.store.run(
     'UPDATE invoice SET paid_at = ? WHERE payment_hash = ? AND paid_at IS NULL', ctx.now, paymentHash,
   );
   if (changes !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
@@ -93,9 +90,5 @@ export function markPaid(ctx: Context, paymentHash: string): void {
 export function rememberPaid(
   ctx: Context, invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },
 ): void {
-  ctx.store.run(
-    `INSERT INTO invoice (payment_hash, origin, invoice, amount_msat, expires_at, paid_at)
-     VALUES (?, 'foreign', ?, ?, ?, ?)`,
-    invoice.paymentHash, invoice.invoice, invoice.amountMsat, invoice.expiresAt, ctx.now,
-  );
+  ctx.store.insert('invoice', { ...invoice, origin: 'foreign', paidAt: ctx.now });
 }

@@ -9,7 +9,7 @@ export type DueAction = (ctx: Context, subject: string) => void;
 const dueRow = v.object({ id: v.number(), at: v.number(), action: v.string(), subject: v.string() });
 
 export function schedule(ctx: Context, action: string, subject: string, at: number): void {
-  ctx.store.run('INSERT INTO due (at, action, subject) VALUES (?, ?, ?)', at, action, subject);
+  ctx.store.insert('due', { at, action, subject });
 }
 
 /** Takes back everything that was to happen with the subject. */
@@ -33,9 +33,7 @@ export function nextDue(store: Store): number | undefined {
 /** Carries out all that is due by `ctx.now`, including what becomes due on the way. */
 export function carryOut(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
   for (;;) {
-    const row = ctx.store.one(
-      dueRow, 'SELECT id, at, action, subject FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', ctx.now,
-    );
+    const row = ctx.store.one(dueRow, 'SELECT * FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', ctx.now);
     if (row === undefined) return;
     const action = actions.get(row.action);
     if (action === undefined) throw new Error(`Nothing is known to be done for "${row.action}".`);

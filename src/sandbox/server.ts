@@ -44,23 +44,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     void serve(service, request, response, stopping.signal);
   });
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(options.port ?? 0, host, resolve);
-    });
+    await once(server.listen(options.port ?? 0, host), 'listening');
   } catch (error) {
     await service.close();
     throw error;
   }
   const address = server.address();
   if (address !== null && typeof address === 'object') url = `http://${host}:${address.port}`;
-  const timer = keepTime(service, options.onError);
+  const ticking = keepTime(service, stopping.signal, options.onError);
   return {
     url,
     service,
     async stop() {
-      await timer.stop();
       stopping.abort();
+      await ticking;
       await new Promise((resolve) => {
         server.close(resolve);
         hangUp();
@@ -138,33 +135,17 @@ function singleHeaders(request: IncomingMessage): Record<string, string | undefi
   );
 }
 
-/** Carries out what is due while no request comes. The timer does not keep the process alive by itself. */
-function keepTime(service: Service, onError: ((error: unknown) => void) | undefined) {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let stopped = false;
-  const wait = (): void => {
-    if (stopped) return;
+/** Carries out what is due while no request comes. That does not keep the process alive by itself. */
+async function keepTime(service: Service, signal: AbortSignal, onError: ServerOptions['onError']): Promise<void> {
+  for (;;) {
     const next = Math.min(service.nextDueIn() ?? longestWaitMs, longestWaitMs);
-    timer = setTimeout(() => {
-      running = tick();
-    }, next).unref();
-  };
-  const tick = async (): Promise<void> => {
+    await pause(next, undefined, { ref: false, signal }).catch(() => undefined);
+    if (signal.aborted) return;
     try {
       if (service.nextDueIn() === 0) await service.catchUp();
       else service.courier.kick();
     } catch (error) {
       onError?.(error);
     }
-    wait();
-  };
-  wait();
-  return {
-    async stop(): Promise<void> {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  }
 }

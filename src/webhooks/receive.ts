@@ -1,4 +1,5 @@
 // The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createIntake, type ReceiverLimits } from './intake.js';
@@ -80,10 +81,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     handle,
   );
   server.maxConnections = limits.connections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
+  await once(server.listen(options.port, options.host), 'listening');
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : options.port;
   return {

@@ -1,6 +1,6 @@
 // A small client of the sandbox for its own tests: it knows the specification, and nothing of the client under src/api.
 import { createHmac, randomUUID } from 'node:crypto';
-import { openSandbox } from '../../src/sandbox/embedded.js';
+import { openSandbox, type EmbeddedSandbox } from '../../src/sandbox/embedded.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import type { Service } from '../../src/sandbox/service.js';
@@ -108,20 +108,21 @@ export async function connect(send: Send, url: string, credentials: Credentials,
   return client;
 }
 
+/** Sends without a port. */
+export const sendTo = ({ handle }: Pick<EmbeddedSandbox, 'handle'>): Send => async (request) => {
+  const { pathname, search } = new URL(request.url);
+  const { status, headers, body } = await handle({
+    method: request.method,
+    target: pathname + search,
+    headers: Object.fromEntries(request.headers),
+    body: new Uint8Array(await request.arrayBuffer()),
+  }, request.signal);
+  return new Response(body, { status, headers: { ...headers } });
+};
+
 /** A client that reaches the service without a port. */
-export async function clientOf(service: Service): Promise<Client> {
-  const send = async (request: Request): Promise<Response> => {
-    const { pathname, search } = new URL(request.url);
-    const { status, headers, body } = await service.handle({
-      method: request.method,
-      target: pathname + search,
-      headers: Object.fromEntries(request.headers),
-      body: new Uint8Array(await request.arrayBuffer()),
-    });
-    return new Response(body, { status, headers: { ...headers } });
-  };
-  return connect(send, 'http://sandbox.localhost', service.credentials);
-}
+export const clientOf = (service: Service): Promise<Client> =>
+  connect(sendTo(service), 'http://sandbox.localhost', service.credentials);
 
 export interface Fresh extends Client {
   readonly send: Send;
@@ -141,12 +142,13 @@ export interface Fresh extends Client {
 export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
   const sandbox = openSandbox({ autoPay: 'off', openFile: openSqlite, ...options });
   const url = 'http://sandbox.localhost';
-  const client = await connect(sandbox.handle, url, sandbox);
+  const send = sendTo(sandbox);
+  const client = await connect(send, url, sandbox);
   await client.control('POST', 'clock/freeze');
   return {
     ...client,
-    send: sandbox.handle,
-    login: (credentials) => connect(sandbox.handle, url, credentials),
+    send,
+    login: (credentials) => connect(send, url, credentials),
     advance: async (by) => (await client.control('POST', 'clock/advance', { by })).body.now,
     invoice: async (amount, terms) => (await client.control('POST', 'invoice', { amount, ...terms })).body.invoice,
     pay: (target, amount) => client.control('POST', 'pay', { target, amount }),

@@ -1,11 +1,11 @@
 // A program of its own: swaps 1 USDT for 1 USD in the sandbox file it is given, and prints each txnId once answered.
 import { openSandbox } from '../../src/sandbox/embedded.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
-import { connect, swap } from './support.js';
+import { connect, sendTo, swap } from './support.js';
 
 const [file = '', count = '0'] = process.argv.slice(2);
 const sandbox = openSandbox({ file, openFile: openSqlite });
-const client = await connect(sandbox.handle, 'http://sandbox.localhost', sandbox);
+const client = await connect(sendTo(sandbox), 'http://sandbox.localhost', sandbox);
 for (let i = 0; i < Number(count); i += 1) {
   const txn = await client.run(swap(1, 'USDT', 'USD'));
   process.stdout.write(`${txn.txnId}\n`);

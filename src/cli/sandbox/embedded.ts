@@ -2,7 +2,7 @@
 import { NetworkError, type Transport } from '../../api/transport.js';
 import type { Credentials } from '../../api/types.js';
 import { timerMs } from '../../formats/duration.js';
-import { openSandbox } from '../../sandbox/embedded.js';
+import { openSandbox, type EmbeddedSandbox } from '../../sandbox/embedded.js';
 import { sandboxFile, type Home } from '../../store/files/home.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
@@ -13,18 +13,16 @@ export interface EmbeddedService {
   readonly credentials: Credentials;
   readonly tokens: KeptTokens;
   readonly transport: Transport;
-  readonly handle: (request: Request) => Promise<Response>;
   close(): Promise<void>;
 }
 
 export async function openEmbedded(home: Home, maker: string, env: Parameters<typeof chosenShapes>[0]): Promise<EmbeddedService> {
   const service = openSandbox({ file: sandboxFile(home), openFile: openSqlite, maker, liveShapes: chosenShapes(env) });
-  const { apiKey, apiSecret, handle } = service;
+  const { apiKey, apiSecret } = service;
   return {
     credentials: { apiKey, apiSecret },
     tokens: openTokens(home.config, credentialName(embeddedUrl, apiKey)),
-    transport: embeddedTransport(handle),
-    handle,
+    transport: embeddedTransport(service),
     close: () => service.close(),
   };
 }
@@ -32,16 +30,17 @@ export async function openEmbedded(home: Home, maker: string, env: Parameters<ty
 /** Without an answer in this time a request is given up, unless it allows itself less. */
 const longestMs = 30_000;
 
-function embeddedTransport(handle: EmbeddedService['handle']): Transport {
+function embeddedTransport(service: EmbeddedSandbox): Transport {
   return async ({ method, url, headers, body, signal, timeoutMs = longestMs }) => {
     if (signal?.aborted) throw new NetworkError('the request was interrupted', { requestSent: false });
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), timerMs(timeoutMs));
     const either = signal === undefined ? patience.signal : AbortSignal.any([patience.signal, signal]);
     try {
-      const request = new Request(url, { method, headers, signal: either, ...(body !== undefined && { body }) });
-      const answer = await handle(request);
-      return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
+      const { pathname, search } = new URL(url);
+      const incoming = { method, target: pathname + search, headers, body: Buffer.from(body ?? '') };
+      const answer = await service.handle(incoming, either);
+      return { status: answer.status, headers: { ...answer.headers }, body: answer.body };
     } catch (cause) {
       const reason = patience.signal.aborted ? 'there was no answer in time' : 'the connection broke off';
       throw new NetworkError(reason, { requestSent: true, cause });

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
-import { advanceClock, freezeClock, readClock, thawClock } from '../world/clock.js';
+import { readClock, setClock, type ClockState } from '../world/clock.js';
 import type { Context } from '../world/context.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
 import { control, idParam, readBody, wholeNumber, type Call, type Route } from '../http/routing.js';
@@ -46,11 +46,13 @@ const advanceBody = v.object({ by: duration });
 const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
 
 export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
-  const clock = (change: (call: Call) => void) => ({ ctx, ...call }: Call): unknown => {
-    change({ ctx, ...call });
-    const state = readClock(ctx.store, machineTime());
-    carryOut({ ...ctx, now: state.now }, dueActions);
-    return state;
+  /** Sets the clock, and carries out what has become due by it. */
+  const clock = (change: (clock: ClockState, call: Call) => ClockState) => (call: Call): ClockState => {
+    const [{ ctx }, machine] = [call, machineTime()];
+    const set = change(readClock(ctx.store, machine), call);
+    setClock(ctx.store, machine, set);
+    carryOut({ ...ctx, now: set.now }, dueActions);
+    return set;
   };
   return [
     control('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
@@ -70,14 +72,14 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
       reset(ctx, machineTime(), readBody(incoming, seedBody).seed);
       return status(ctx, machineTime());
     }),
-    control('GET', 'clock', clock(() => undefined)),
-    control('POST', 'clock/advance', clock(({ ctx, incoming }) => {
+    control('GET', 'clock', ({ ctx }) => readClock(ctx.store, machineTime())),
+    control('POST', 'clock/advance', clock(({ now, frozen }, { incoming }) => {
       const { by } = readBody(incoming, advanceBody);
-      if (ctx.now + by > endOfTime) throw badRequest('the clock does not go beyond the year 2200');
-      advanceClock(ctx.store, machineTime(), by);
+      if (now + by > endOfTime) throw badRequest('the clock does not go beyond the year 2200');
+      return { now: now + by, frozen };
     })),
-    control('POST', 'clock/freeze', clock(({ ctx }) => freezeClock(ctx.store, machineTime()))),
-    control('POST', 'clock/thaw', clock(({ ctx }) => thawClock(ctx.store, machineTime()))),
+    control('POST', 'clock/freeze', clock(({ now }) => ({ now, frozen: true }))),
+    control('POST', 'clock/thaw', clock(({ now }) => ({ now, frozen: false }))),
     control('GET', 'auto-pay', showAutoPay),
     control('PUT', 'auto-pay', (call) => {
       writeAutoPay(call.ctx.store, readBody(call.incoming, autoPayBody).after);

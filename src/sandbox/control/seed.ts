@@ -8,7 +8,7 @@ import { credit } from '../service/engine.js';
 import { historyLength, writeHistory } from './history.js';
 import { createNodes } from '../world/lightning.js';
 import { readSetting, requireSetting, writeSetting } from '../storage/settings.js';
-import { resetClock } from '../world/clock.js';
+import { setClock } from '../world/clock.js';
 import { demoBalances } from '../unspecified.js';
 
 /** `demo` has money in several wallets, `empty` has none, `history` has money and a month of transactions. */
@@ -53,7 +53,7 @@ export function reset(ctx: Context, machine: number, seed?: Seed): void {
   store.run('DELETE FROM txn');
   store.run('DELETE FROM api_key WHERE account_id <> ?', main);
   store.seldom.run('DELETE FROM account WHERE id <> ?', main);
-  resetClock(store);
+  setClock(store, machine, { now: machine, frozen: false });
   const account = findAccount(store, main);
   if (account !== undefined) endow({ ...ctx, now: machine }, account);
 }

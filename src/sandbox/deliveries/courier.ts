@@ -76,21 +76,10 @@ export function createCourier(options: CourierOptions): Courier {
     });
   }
 
-  /** Follows a piece of work to its end, and looks for more after it. */
+  /** Follows a piece of work to its end, and looks for more after it; after a failure that is left to the clock. */
   function run(work: () => Promise<void>): void {
-    const round = finish(work).finally(() => rounds.delete(round)).then((well) => well && look());
+    const round = work().finally(() => rounds.delete(round)).then(look, options.onError);
     rounds.add(round);
-  }
-
-  /** Says whether it went well: after a failure the next look is left to the clock. */
-  async function finish(work: () => Promise<void>): Promise<boolean> {
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      options.onError(error);
-      return false;
-    }
   }
 
   async function carry({ claim, until, ready }: Batch): Promise<void> {
@@ -134,10 +123,7 @@ export function createCourier(options: CourierOptions): Courier {
     kick,
     settled,
     async close() {
-      const patience = new AbortController();
-      const enough = delay(graceMs, undefined, { signal: patience.signal }).catch(() => undefined);
-      await Promise.race([settled(), enough]);
-      patience.abort();
+      await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);
       closing.abort();
       await Promise.all(rounds);
     },

@@ -21,6 +21,7 @@ const deliveryRow = v.object({
   accountId: v.string(),
   txnId: v.string(),
   txnState: v.string(),
+  /** The exact text that is signed and posted. */
   body: v.string(),
   status: v.picklist(statuses),
   createdAt: v.number(),
@@ -41,20 +42,11 @@ const attemptRow = v.object({
 export type Attempt = v.InferOutput<typeof attemptRow>;
 
 /** An event on its way to a webhook. Times are epoch ms of the service's clock. */
-export interface Delivery {
-  readonly id: number;
-  readonly webhookId: string;
-  readonly accountId: string;
-  readonly txnId: string;
-  readonly txnState: string;
-  /** The exact text that is signed and posted. */
-  readonly body: string;
-  readonly status: Status;
-  readonly createdAt: number;
+export type Delivery = Readonly<Omit<v.InferOutput<typeof deliveryRow>, 'tries' | 'dueAt'>> & {
   /** When it is or was to be posted next; null when it is over. */
   readonly nextAttemptAt: number | null;
   readonly attempts: readonly Attempt[];
-}
+};
 
 /** An event as its receiver reads it. */
 export interface Event {

@@ -8,13 +8,6 @@ import type { Store } from '../storage/database.js';
 import { requireSetting } from '../storage/settings.js';
 import { durations, reusedSignature } from '../unspecified.js';
 
-export interface AccessToken {
-  readonly accessToken: string;
-  /** Epoch ms. */
-  readonly expiredAt: number;
-  readonly accountId: string;
-}
-
 const keyRow = v.object({ secret: v.string(), accountId: v.string() });
 const claims = v.object({ sub: v.string(), exp: v.number() });
 type Claims = v.InferOutput<typeof claims>;
@@ -27,7 +20,7 @@ const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
  */
 export function issueToken(
   ctx: Context, apiKey: string | undefined, signature: string | undefined, body: Uint8Array, allowReuse: boolean,
-): AccessToken {
+) {
   const known = apiKey === undefined ? undefined : ctx.store.one(
     keyRow, 'SELECT secret, account_id FROM api_key WHERE key = ?', apiKey,
   );
@@ -58,7 +51,7 @@ export function authenticator(): (ctx: Context, authorization: string | undefine
   };
 }
 
-function newToken(ctx: Context, accountId: string): AccessToken {
+function newToken(ctx: Context, accountId: string) {
   // Many a reader of tokens takes whole seconds alone, and the answer says the same moment as the token.
   const issuedAt = Math.floor(ctx.now / 1000);
   const expiredAt = issuedAt * 1000 + durations.token;

@@ -16,7 +16,7 @@ export interface Incoming {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Undefined when it was longer than the service takes. */
+  /** Undefined when it was so much longer than the service takes that it was not kept. */
   readonly body: Uint8Array | undefined;
 }
 
@@ -111,7 +111,7 @@ export function assertContentType({ method, headers, body }: Incoming): void {
 
 /** The body as text. Refuses one that is too long or not UTF-8. */
 export function bodyText({ body }: Incoming): string {
-  if (body === undefined) throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
+  if (body === undefined || body.length > maxBodyLength) throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {

@@ -5,31 +5,19 @@ import type { Context } from '../world/context.js';
 import { formatAmount } from '../../formats/amount.js';
 import { takeReferenceReuse } from '../world/faults.js';
 import { findKind } from './index.js';
-import type { CreationRequest, RequestedSide } from './kind.js';
+import { requestedSide, type CreationRequest, type RequestedSide } from './kind.js';
 import { balanceOf } from '../world/ledger.js';
 import type { Deductions } from '../service/pricing.js';
 import { openQuote } from './quotes.js';
 import { badRequest, extRefIdUsed, notEnoughFunds } from '../wire/refusal.js';
 import { extRefIdExists, type Quote, type Transaction } from '../service/transactions.js';
 import { maxTextLength, networkFeeDeduction } from '../unspecified.js';
-import { currency, fields, isMovable, number, text } from '../wire/values.js';
-
-const side = v.pipe(
-  v.object({
-    ccy: currency,
-    method: v.string(),
-    amtRequested: v.optional(number),
-    reqDetails: v.optional(fields, {}),
-    kyc: v.optional(fields),
-  }),
-  v.check(({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
-    'amtRequested is not an amount of this currency'),
-);
+import { fields, text } from '../wire/values.js';
 
 export const creationBody = v.pipe(
   v.objectWithRest({
-    sourceReq: side,
-    destReq: side,
+    sourceReq: requestedSide,
+    destReq: requestedSide,
     extRefId: v.optional(v.pipe(text(maxTextLength.extRefId), v.nonEmpty())),
     note: v.optional(text(maxTextLength.note)),
     deductNetworkFeesFromDest: v.optional(v.boolean(), false),

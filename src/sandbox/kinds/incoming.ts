@@ -7,7 +7,7 @@ import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { credit } from '../service/engine.js';
 import { detectPayment } from './onchain-receive.js';
-import { requireTransaction } from '../service/transactions.js';
+import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { fromUnits, toUnits } from '../wire/values.js';
 import { bitcoinConfirmations, tokenConfirmations } from '../unspecified.js';
 
@@ -26,10 +26,13 @@ export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
   return txn?.state === 'srcintent' ? detectPayment(ctx, txn, amount).id : openDeposit(ctx, own, amount);
 }
 
+/** What a send over a chain notes of its destination: the address in its canonical spelling. */
+const target = v.object({ address: v.string() });
+
 /** A transfer of this service may be one to a user of its own. */
-export function payIfOwn(ctx: Context, address: string, amount: Big): void {
-  const own = findOwnAddress(ctx.store, address);
-  if (own !== undefined) payAddress(ctx, own, amount);
+export function payIfOwn(ctx: Context, { extra, arrives }: Transaction): void {
+  const own = findOwnAddress(ctx.store, v.parse(target, extra).address);
+  if (own !== undefined) payAddress(ctx, own, arrives);
 }
 
 export function findDeposit(store: Store, id: string): Deposit | undefined {

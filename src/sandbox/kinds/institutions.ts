@@ -1,17 +1,6 @@
 // Banks and mobile-money services per country, as the institution look-up answers them. Real names, plausible codes.
 import type { InstitutionType } from './rails.js';
 
-export interface Institution {
-  readonly institutionCode: string;
-  readonly institutionType: InstitutionType;
-  readonly institutionName: string;
-}
-
-export interface Institutions {
-  readonly banks: readonly Institution[];
-  readonly mobiles: readonly Institution[];
-}
-
 type Names = Readonly<Record<string, string>>;
 
 /** By country, then by code. */
@@ -66,16 +55,13 @@ const mobiles: Readonly<Record<string, Names>> = {
 };
 
 /** The institutions of a country (ISO alpha-2, in capitals); empty lists where there are no payout rails. */
-export function institutionsOf(country: string): Institutions {
+export function institutionsOf(country: string) {
   return { banks: list('bank', banks[country]), mobiles: list('mobile', mobiles[country]) };
 }
 
-export function findInstitution(country: string, type: InstitutionType, code: string): Institution | undefined {
-  const { banks: inBanks, mobiles: inMobiles } = institutionsOf(country);
-  return (type === 'bank' ? inBanks : inMobiles).find(({ institutionCode }) => institutionCode === code);
+export function hasInstitution(country: string, type: InstitutionType, code: string): boolean {
+  return Object.hasOwn((type === 'bank' ? banks : mobiles)[country] ?? {}, code);
 }
 
-function list(institutionType: InstitutionType, names: Names = {}): Institution[] {
-  return Object.entries(names)
-    .map(([institutionCode, institutionName]) => ({ institutionCode, institutionType, institutionName }));
-}
+const list = (institutionType: InstitutionType, names: Names = {}) => Object.entries(names)
+  .map(([institutionCode, institutionName]) => ({ institutionCode, institutionType, institutionName }));

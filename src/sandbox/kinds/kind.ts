@@ -1,18 +1,25 @@
 // What every kind of transaction offers to the service, and what it is given of a creation request.
-import type Big from 'big.js';
+import * as v from 'valibot';
 import type { Context } from '../world/context.js';
 import type { Deductions } from '../service/pricing.js';
 import type { DueAction } from '../world/schedule.js';
 import type { Quote, Transaction } from '../service/transactions.js';
 import type { Flow } from '../wire/states.js';
+import { currency, fields, isMovable, number } from '../wire/values.js';
 
-export interface RequestedSide {
-  readonly ccy: string;
-  readonly method: string;
-  readonly amtRequested?: Big | undefined;
-  readonly reqDetails: Readonly<Record<string, unknown>>;
-  readonly kyc?: Readonly<Record<string, unknown>> | undefined;
-}
+export const requestedSide = v.pipe(
+  v.object({
+    ccy: currency,
+    method: v.string(),
+    amtRequested: v.optional(number),
+    reqDetails: v.optional(fields, {}),
+    kyc: v.optional(fields),
+  }),
+  v.check(({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
+    'amtRequested is not an amount of this currency'),
+);
+
+export type RequestedSide = v.InferOutput<typeof requestedSide>;
 
 /** A creation request of the right shape: known currencies, exact amounts, at most one of them. */
 export interface CreationRequest {

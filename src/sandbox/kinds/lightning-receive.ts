@@ -24,10 +24,9 @@ export const lightningReceive: Kind = {
   flow: 'lightning-receive',
   serves: (source, dest, wallet) => source === 'lightning' && dest === wallet,
   quote(_ctx, request) {
-    const { source, dest } = request;
-    if (source.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
+    if (request.source.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
     return {
-      ...price({ sourceCcy: 'BTC', destCcy: dest.ccy, ...destAmount(request), fee: 'receive' }),
+      ...price(request, { ...destAmount(request), fee: 'receive' }),
       sourceDetails: { reqDetails: { paymentRequest: null, invoicePageUrl: null } },
       destDetails: { reqDetails: {} },
       extra: {},

@@ -39,9 +39,7 @@ export const lightningSend: Kind = {
     const paymentRequest = requiredDetail(request, 'paymentRequest');
     const { amount, ...invoice } = readInvoice(paymentRequest, ctx.now);
     return {
-      ...price({
-        sourceCcy: source.ccy, destCcy: 'BTC', side: 'dest', amount, fee: 'send', networkFee: lightningNetworkFeeOf,
-      }),
+      ...price(request, { side: 'dest', amount, fee: 'send', networkFee: lightningNetworkFeeOf }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { paymentRequest } },
       extra: invoice,

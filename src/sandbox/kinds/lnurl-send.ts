@@ -19,15 +19,11 @@ export const lnurlSend: Kind = {
   name,
   serves: (source, dest, wallet) => source === wallet && dest === 'lnurl',
   quote(ctx, request) {
-    const { source, dest, deduct } = request;
-    if (dest.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
+    if (request.dest.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
     const address = requiredDetail(request, 'address');
     const { lnurlAddress, user, account } = resolveLnurl(ctx, address);
     return {
-      ...price({
-        sourceCcy: source.ccy, destCcy: 'BTC', ...sourceAmount(request), fee: 'send', networkFee: lightningNetworkFeeOf,
-        deduct,
-      }),
+      ...price(request, { ...sourceAmount(request), fee: 'send', networkFee: lightningNetworkFeeOf }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address, lnurlAddress } },
       extra: { accountId: account?.id, fate: fateOfLnurlUser(user) },

@@ -23,10 +23,9 @@ export const onchainReceive: Kind = {
   flow: name,
   serves: (source, dest, wallet) => source === 'on-chain' && dest === wallet,
   quote(_ctx, request) {
-    const { source, dest } = request;
-    if (source.ccy !== 'BTC') throw badRequest('on-chain carries BTC');
+    if (request.source.ccy !== 'BTC') throw badRequest('on-chain carries BTC');
     return {
-      ...price({ sourceCcy: 'BTC', destCcy: dest.ccy, ...destAmount(request), fee: 'receive' }),
+      ...price(request, { ...destAmount(request), fee: 'receive' }),
       sourceDetails: { reqDetails: { address: null, invoicePageUrl: null } },
       destDetails: { reqDetails: {} },
       extra: {},

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { countryCodes } from '../../formats/country.js';
 import { complaint } from '../wire/complaint.js';
-import { findInstitution } from './institutions.js';
+import { hasInstitution } from './institutions.js';
 import { price } from '../service/pricing.js';
 import { findRails, isPayoutMethod, type Rail } from './rails.js';
 import { badRequest } from '../wire/refusal.js';
@@ -52,7 +52,7 @@ export const payout: Kind = {
   name,
   serves: (source, dest, wallet) => source === wallet && isPayoutMethod(dest),
   quote(_ctx, request) {
-    const { source, dest, deduct } = request;
+    const { source, dest } = request;
     const candidates = findRails(dest.method, dest.ccy);
     if (candidates.length === 0) throw badRequest(`unsupported country or method: ${dest.method} in ${dest.ccy}`);
     const { rail, account } = readRecipient(request, candidates);
@@ -60,7 +60,7 @@ export const payout: Kind = {
     readKyc('destReq', dest.kyc);
     assertSourceOfFunds(request, sender.details.countryCode !== rail.country);
     return {
-      ...price({ sourceCcy: source.ccy, destCcy: dest.ccy, ...destAmount(request), fee: 'payout', deduct }),
+      ...price(request, { ...destAmount(request), fee: 'payout' }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
       extra: { instant: rail.instant, sourceOfFunds: request.sourceOfFunds, fate: fateOfAccount(account) },
@@ -77,8 +77,7 @@ export const payout: Kind = {
 function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: readonly Rail[]) {
   const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
   const { account, institutionCode } = read(shape, 'destReq.reqDetails', reqDetails);
-  const rail = candidates.find(({ country, institutionType }) =>
-    findInstitution(country, institutionType, institutionCode) !== undefined);
+  const rail = candidates.find(({ country, institutionType }) => hasInstitution(country, institutionType, institutionCode));
   if (rail === undefined) throw badRequest('invalid institution code');
   return { rail, account: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account };
 }

@@ -6,14 +6,10 @@ import type { CreationRequest, Kind } from './kind.js';
 import { insertTransaction, type Quote, type Transaction } from '../service/transactions.js';
 import { durations } from '../unspecified.js';
 
-interface Labels {
-  readonly extRefId: string | null;
-  readonly note: string | null;
-}
-
 /** Stores a quote, which lapses by itself. Reserves nothing: that is for the confirmation. */
 export function openQuote(
-  ctx: Context, account: Account, kind: Kind, { source, dest }: CreationRequest, quote: Quote, labels: Labels,
+  ctx: Context, account: Account, kind: Kind, { source, dest }: CreationRequest, quote: Quote,
+  labels: Pick<Transaction, 'extRefId' | 'note'>,
 ): Transaction {
   const txn = insertTransaction(ctx, {
     ...quote,

@@ -11,10 +11,10 @@ export const swap: Kind = {
   flow: 'swap',
   serves: (source, dest, wallet) => source === wallet && dest === wallet,
   quote(_ctx, request) {
-    const { source, dest, deduct } = request;
+    const { source, dest } = request;
     if (source.ccy === dest.ccy) throw badRequest('a swap needs two different currencies');
     return {
-      ...price({ sourceCcy: source.ccy, destCcy: dest.ccy, ...requestedAmount(request), fee: 'swap', deduct }),
+      ...price(request, { ...requestedAmount(request), fee: 'swap' }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: {} },
       extra: {},

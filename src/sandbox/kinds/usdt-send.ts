@@ -1,9 +1,8 @@
 // USDT send: to an address on TRON. Ethereum is announced, and refused until it comes.
-import * as v from 'valibot';
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
 import { broadcast } from '../world/chain.js';
 import { payIfOwn } from './incoming.js';
-import { flatFee, price } from '../service/pricing.js';
+import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { chainNetworkFee, durations, fateOfAddress, tokenConfirmations } from '../unspecified.js';
 import type { Kind } from './kind.js';
@@ -12,24 +11,18 @@ import { sending } from './sending.js';
 
 const name = 'usdt-send';
 
-/** Where the money goes, in the canonical spelling of the address. */
-const target = v.object({ address: v.string() });
-
 export const usdtSend: Kind = {
   name,
   serves: (source, dest, wallet) => source === wallet && (dest === 'tron' || dest === 'eth'),
   quote(_ctx, request) {
-    const { source, dest, deduct } = request;
+    const { dest } = request;
     if (dest.method === 'eth') throw badRequest('eth is not available yet');
     if (dest.ccy !== 'USDT') throw badRequest('tron carries USDT');
     const address = requiredDetail(request, 'address');
     const { hex } = orRefuse(() => parseTronAddress(address));
     if (address === tronUsdtContract) throw badRequest('the address is the contract of USDT itself');
-    const networkFee = flatFee('USDT', chainNetworkFee.tron, source.ccy);
     return {
-      ...price({
-        sourceCcy: source.ccy, destCcy: 'USDT', ...requestedAmount(request), fee: 'send', networkFee, deduct,
-      }),
+      ...price(request, { ...requestedAmount(request), fee: 'send', networkFee: chainNetworkFee.tron }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address } },
       extra: { address, fate: fateOfAddress(hex.slice(2)) },
@@ -40,7 +33,7 @@ export const usdtSend: Kind = {
     startAfter: durations.broadcast,
     send(ctx, txn) {
       broadcast(ctx, txn.id, 'tron', tokenConfirmations.tron);
-      payIfOwn(ctx, v.parse(target, txn.extra).address, txn.arrives);
+      payIfOwn(ctx, txn);
     },
   }),
 };

@@ -7,17 +7,21 @@ import type { Quote } from './transactions.js';
 import { serviceFeeOf } from '../unspecified.js';
 import { isMovable } from '../wire/values.js';
 
-export interface Order {
-  readonly sourceCcy: string;
-  readonly destCcy: string;
+/** As much of a creation request as its price follows from. */
+interface Asked {
+  readonly source: { readonly ccy: string };
+  readonly dest: { readonly ccy: string };
+  /** Fees to take out of what is sent instead of charging them on top. */
+  readonly deduct: Deductions;
+}
+
+interface Terms {
   /** The side whose amount was asked for; the other one is computed. */
   readonly side: 'source' | 'dest';
   readonly amount: Big;
   readonly fee: Parameters<typeof serviceFeeOf>[0];
-  /** The network fee for a source amount, in the source currency. */
-  readonly networkFee?: ((sourceAmount: Big, decimals: number) => Big) | undefined;
-  /** Fees to take out of what is sent instead of charging them on top. */
-  readonly deduct?: Deductions | undefined;
+  /** The same for every amount, in the currency of the destination; or worked out of the source amount, in that one's. */
+  readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
 }
 
 /** Which fees the destination bears. */
@@ -32,9 +36,9 @@ type Price = Pick<
   | 'serviceFee' | 'networkFee' | 'fxRate'
 >;
 
-/** Prices an order. What has to be rounded is rounded in the house's favour. Refuses amounts that cannot be moved. */
-export function price(order: Order): Price {
-  const { sourceCcy, destCcy, side, amount } = order;
+/** Prices a request. What has to be rounded is rounded in the house's favour. Refuses amounts that cannot be moved. */
+export function price({ source, dest, deduct }: Asked, { side, amount, fee, networkFee: asked = new Big(0) }: Terms): Price {
+  const [sourceCcy, destCcy] = [source.ccy, dest.ccy];
   const fxRate = rateBetween(sourceCcy, destCcy);
   const [sourceDecimals, destDecimals] = [decimalsOf(sourceCcy), decimalsOf(destCcy)];
   const sourceAmount = side === 'source' ? amount : amount.div(fxRate).round(sourceDecimals, Big.roundUp);
@@ -43,11 +47,11 @@ export function price(order: Order): Price {
     throw badRequest('the amount is too small, too large or has too many decimals');
   }
 
-  const serviceFee = serviceFeeOf(order.fee, sourceAmount, sourceDecimals);
-  const networkFee = order.networkFee?.(sourceAmount, sourceDecimals) ?? new Big(0);
-  const deducted = new Big(0)
-    .plus(order.deduct?.serviceFee === true ? serviceFee : 0)
-    .plus(order.deduct?.networkFee === true ? networkFee : 0);
+  const serviceFee = serviceFeeOf(fee, sourceAmount, sourceDecimals);
+  const networkFee = typeof asked === 'function'
+    ? asked(sourceAmount, sourceDecimals)
+    : asked.div(fxRate).round(sourceDecimals, Big.roundUp);
+  const deducted = new Big(0).plus(deduct.serviceFee ? serviceFee : 0).plus(deduct.networkFee ? networkFee : 0);
   const arrives = destAmount.minus(deducted.times(fxRate).round(destDecimals, Big.roundUp));
   if (arrives.lte(0)) throw badRequest('the amount does not cover the fees');
   const charge = sourceAmount.plus(serviceFee).plus(networkFee).minus(deducted);
@@ -57,10 +61,4 @@ export function price(order: Order): Price {
 /** What an amount comes to in another currency, rounded down. */
 export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
   return amount.times(fxRate).round(decimalsOf(destCcy), Big.roundDown);
-}
-
-/** A network fee that is the same for every amount, given in the currency that the network carries. */
-export function flatFee(networkCcy: string, fee: Big, sourceCcy: string): Order['networkFee'] {
-  const rate = rateBetween(sourceCcy, networkCcy);
-  return (_sourceAmount, decimals) => fee.div(rate).round(decimals, Big.roundUp);
 }

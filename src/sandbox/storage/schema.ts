@@ -236,8 +236,7 @@ CREATE TABLE request_log (
 ) STRICT;
 `;
 
-const txnNames = `account_id, kind, state, ext_ref_id, note, source_ccy, source_method, source_amount, source_details, dest_ccy,
-  dest_method, dest_amount, dest_details, extra, charge, arrives, service_fee, network_fee, fx_rate, expires_at, created_at, updated_at`;
+const txnNames = txnColumns.split('\n').map((column) => /\w+/.exec(column)?.[0]).join(', ');
 
 /** Transactions as they are listed, and states with what a transaction was like in each: for those before, what it is like now. */
 const version8 = (tables: readonly string[]): string => `

@@ -24,10 +24,6 @@ export function writeSetting(store: Store, key: SettingName, value: string): voi
   store.seldom.run('INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', key, value);
 }
 
-export function removeSetting(store: Store, key: SettingName): void {
-  store.seldom.run('DELETE FROM setting WHERE key = ?', key);
-}
-
 /** How long after its creation (ms) a payment request is paid by itself; undefined when it is not. */
 export function readAutoPay(store: Store): number | undefined {
   const value = readSetting(store, 'autoPay') ?? String(durations.autoPay);

@@ -15,16 +15,10 @@ type ErrorBody =
 /** Thrown anywhere in a request: what the request wrote is undone and this is its answer. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
-  readonly status: number;
-  readonly body: ErrorBody;
-  /** For the log of requests. */
-  readonly note: string | undefined;
 
-  constructor(status: number, body: ErrorBody, note?: string) {
+  /** @param note for the log of requests */
+  constructor(readonly status: number, readonly body: ErrorBody, readonly note?: string) {
     super(`${status} ${body.error}`);
-    this.status = status;
-    this.body = body;
-    this.note = note;
   }
 }
 

@@ -1,7 +1,7 @@
 // The service's own clock: the machine's time plus an offset, or standing still. Kept in the database.
 import * as v from 'valibot';
 import type { Store } from '../storage/database.js';
-import { readSetting, removeSetting, writeSetting } from '../storage/settings.js';
+import { readSetting, writeSetting } from '../storage/settings.js';
 
 export interface ClockState {
   /** Epoch ms. */
@@ -18,25 +18,6 @@ export function readClock(store: Store, machine: number): ClockState {
   if (stored === undefined) return { now: machine, frozen: false };
   const clock = v.parse(setting, JSON.parse(stored));
   return 'ahead' in clock ? { now: machine + clock.ahead, frozen: false } : { now: clock.standsAt, frozen: true };
-}
-
-/** Moves the clock forward by `ms`, whether it runs or stands still. */
-export function advanceClock(store: Store, machine: number, ms: number): void {
-  const { now, frozen } = readClock(store, machine);
-  setClock(store, machine, { now: now + ms, frozen });
-}
-
-export function freezeClock(store: Store, machine: number): void {
-  setClock(store, machine, { now: readClock(store, machine).now, frozen: true });
-}
-
-/** Lets the clock run on from where it stood. */
-export function thawClock(store: Store, machine: number): void {
-  setClock(store, machine, { now: readClock(store, machine).now, frozen: false });
-}
-
-export function resetClock(store: Store): void {
-  removeSetting(store, 'clock');
 }
 
 /** Sets the clock, back as well: for a state that is put back with its time. */

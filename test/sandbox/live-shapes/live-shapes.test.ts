@@ -4,7 +4,7 @@ import { shapeNames, type LiveShapeName } from '../../../src/sandbox/live-shapes
 import { openSandbox } from '../../../src/sandbox/embedded.js';
 import { hmac, startReceiver } from '../../support/receiver.js';
 import {
-  authenticate, connect, lightningReceive, lightningSend, lnurlSend, onchainSend, payout, serve, swap, type Client,
+  authenticate, connect, lightningReceive, lightningSend, lnurlSend, onchainSend, payout, sendTo, serve, swap, type Client,
 } from '../support.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -24,13 +24,13 @@ const url = 'http://sandbox.localhost';
 async function shaped(liveShapes: readonly string[]): Promise<Shaped> {
   const sandbox = openSandbox({ autoPay: 'off', liveShapes });
   cleanups.push(() => sandbox.close());
-  const client = await connect(sandbox.handle, url, sandbox, () => undefined);
+  const client = await connect(sendTo(sandbox), url, sandbox, () => undefined);
   await client.control('POST', 'clock/freeze');
   return {
     ...client,
     advance: (by) => client.control('POST', 'clock/advance', { by }),
     invoice: async () => (await client.control('POST', 'invoice', { amount: '1000sat' })).body.invoice,
-    token: async () => (await authenticate(sandbox.handle, url, sandbox, undefined, {}, () => undefined)).body,
+    token: async () => (await authenticate(sendTo(sandbox), url, sandbox, undefined, {}, () => undefined)).body,
   };
 }
 

@@ -12,7 +12,7 @@ import { noLimits } from '../wallet/limits/limits.js';
 import type { Answer, Approval, PaymentDeps, PaymentEvent } from '../wallet/payment/contract.js';
 import { pay } from '../wallet/payment/payment.js';
 import { resumeAll, type Resumed } from '../wallet/payment/resume-all.js';
-import { checkNotExpired, ownAddressGuard } from '../wallet/plan/destinations.js';
+import { ownAddressGuard } from '../wallet/plan/destinations.js';
 import { planSendNow } from '../wallet/plan/send.js';
 
 /** Names this process in journals, the same in all its threads: they are alive together. */
@@ -133,8 +133,7 @@ export function openPayments(options: PaymentsOptions): Payments {
 
   return {
     async pay({ to, amount, from, ref, maxFee, approve, wait = usualWaitMs, retry = false }) {
-      const { order, expiresAt } = planSendNow({ to, amount, from }, { network, now: Date.now() });
-      if (expiresAt !== undefined) checkNotExpired({ expiresAt }, Date.now());
+      const { order } = planSendNow({ to, amount, from }, { network, now: Date.now() });
       await guard(order);
       const consent = approve === undefined ? 'standing' : 'none';
       const deps = await depsOf(approve ?? (async () => false));

@@ -55,6 +55,28 @@ describe.concurrent('the clock of the machine', () => {
   });
 });
 
+describe.concurrent('an invoice', () => {
+  test('that is over by the clock of the machine alone is paid: the service tells the time', async ({ payment }) => {
+    const fresh = await payment.sandbox.invoice('2000sat');
+    const around = { ...payment.around, now: () => payment.around.now() + day };
+    expect(await svcpay(['send', 'lightning', fresh, '--yes', '--json'], around)).toMatchObject({ exitCode: 0 });
+  });
+
+  test.for([
+    { what: 'paid', lost: 0, exitCode: 0 },
+    { what: 'in doubt', lost: Infinity, exitCode: 8 },
+  ])('that ran out since it was $what does not change what is said of its reference', async ({ lost, exitCode }, { payment }) => {
+    const { clock, invoice } = payment.sandbox;
+    const command = ['send', 'lightning', await invoice('2000sat'), '--ref', 'order-2', '--yes', '--no-wait', '--json'];
+    payment.proxy.break('confirmation', 'dropped before', lost);
+    payment.proxy.break('confirmation', 'dropped after', lost);
+    if (lost > 0) payment.proxy.break('read', 'dropped before', lost);
+    expect(await svcpay(command, payment.around)).toMatchObject({ exitCode });
+    await clock.advance('25h');
+    expect(await svcpay(command, { ...payment.around, now: () => payment.around.now() + 25 * 3_600_000 })).toMatchObject({ exitCode });
+  });
+});
+
 describe.concurrent('a person', () => {
   test('whose quote lapses meanwhile pays by a new one, without being asked again when it is no worse', async ({ payment }) => {
     const tty = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1'], payment.around);

@@ -44,7 +44,6 @@ export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => as
     order: wish.order,
     to: wish.name,
     amount: '',
-    expiresAt: undefined,
     slow: false,
   }));
   const history = historyFor(deps);

@@ -3,7 +3,7 @@ import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import type { Approval, PaymentDeps } from '../../wallet/payment/contract.js';
-import { checkNotExpired, ownAddressGuard } from '../../wallet/plan/destinations.js';
+import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import { planSendNow } from '../../wallet/plan/send.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import type { Order } from '../../wallet/payment/orders.js';
@@ -33,7 +33,6 @@ export const swapArguments = {
 export interface PlannedOrder {
   readonly order: Order;
   readonly slow: boolean;
-  readonly expiresAt?: number | undefined;
 }
 
 export const plannedSend = (
@@ -48,7 +47,7 @@ export const plannedSwap = ({ amount, from, to }: { amount: string; from: string
 
 /** The full cost of an order, which lapses unused. */
 export async function quoteOf(planned: PlannedOrder, signal: AbortSignal, context: OrderNeeds): Promise<object> {
-  await vet(planned, context);
+  await ownAddressGuard(context.ownClient, context.out.say)(planned.order);
   let seen: Approval | undefined;
   const deps = await depsOf(signal, context, (approval) => (seen = approval));
   const request = { order: planned.order, ref: undefined, terms: {}, consent: 'none' } as const;
@@ -72,7 +71,7 @@ const patienceMs = 30_000;
 export async function payOrder(payment: Payment, signal: AbortSignal, context: OrderNeeds): Promise<Transaction> {
   const { planned, ref, maxFee } = payment;
   checkLimited(limitsOf(context), planned.order.body.sourceReq.ccy);
-  await vet(planned, context);
+  await ownAddressGuard(context.ownClient, context.out.say)(planned.order);
   const deps = await depsOf(signal, context, () => undefined);
   const wait = planned.slow ? false : patienceMs;
   const request = { order: planned.order, ref, terms: { maxFee: maxFee(planned.order.body.sourceReq.ccy) }, consent: 'standing' } as const;
@@ -92,11 +91,6 @@ function checkLimited({ perDay }: Limits, ccy: string): void {
   throw new Failure('limit', `Not sent: no limit per day is set for ${ccy}, and without one nothing is paid from here.`, {
     hint: 'svcpay limits set',
   });
-}
-
-async function vet({ order, expiresAt }: PlannedOrder, context: Needs<'now' | 'out' | 'ownClient'>): Promise<void> {
-  if (expiresAt !== undefined) checkNotExpired({ expiresAt }, context.now());
-  await ownAddressGuard(context.ownClient, context.out.say)(order);
 }
 
 async function depsOf(

@@ -55,7 +55,6 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
     line,
     ref: ref === undefined ? derivedRef(order, deps.name) : reference().read(ref),
     named: ref !== undefined,
-    expiresAt: undefined,
     to: order.destination,
     amount: amountOf(cells) ?? named(order),
     ...paid,
@@ -63,10 +62,10 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
   };
 }
 
-type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'expiresAt' | 'to'>>;
+type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>;
 
 /** An order for an invoice names the node that it pays as its destination, and not the invoice. */
-const sendRow = ({ order, slow, expiresAt, pays }: SendPlan): Paid => ({ order, slow, expiresAt, to: pays.text });
+const sendRow = ({ order, slow, pays }: SendPlan): Paid => ({ order, slow, to: pays.text });
 
 /** The amount that the destination itself says. */
 const named = ({ receives }: Order): string =>

@@ -1,16 +1,15 @@
 // Whom a payment pays and what for, for the card above the figures.
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { describeDuration } from '../../formats/duration.js';
 import type { Fact } from '../../terminal/cards/card.js';
 import type { SendPlan } from '../../wallet/plan/send.js';
 
-export function aboutSend({ pays, says, order }: SendPlan, now: number): Fact[] {
+export function aboutSend({ pays, says, order }: SendPlan): Fact[] {
   const said = says.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
   const fees = order.body.deductNetworkFeesFromDest === true ? [{ label: 'Fees', value: 'taken out of the amount' }] : [];
   switch (pays.kind) {
     case 'bolt11':
-      return aboutInvoice(pays.value, now);
+      return aboutInvoice(pays.value);
     case 'lightning-address':
       return [{ label: 'To', value: pays.text, whole: true }, ...fees];
     case 'lnurl':
@@ -28,8 +27,7 @@ export function aboutSend({ pays, says, order }: SendPlan, now: number): Fact[] 
 
 const payeeEnds = 8;
 
-export function aboutInvoice(invoice: Invoice, now: number): Fact[] {
-  const { payee, description, amountMsat } = invoice;
+export function aboutInvoice({ payee, description, amountMsat }: Invoice): Fact[] {
   const short = `${payee.slice(0, payeeEnds)}…${payee.slice(-payeeEnds)}`;
   const amount = amountMsat === null ? '' : formatAmount(money('BTC', btcFromMsat(amountMsat)));
   return [
@@ -39,6 +37,5 @@ export function aboutInvoice(invoice: Invoice, now: number): Fact[] {
       ...(description !== null && description !== '' && { note: 'as the invoice says' }),
     },
     { label: 'To', value: short },
-    { label: 'Expires', value: `in ${describeDuration(invoice.expiresAt - now)}` },
   ];
 }

@@ -1,7 +1,7 @@
 // A payment on the screen: the quote card, the question whose time runs down, the live line, the record.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
-import { formatDuration } from '../../formats/duration.js';
+import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
 import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
@@ -26,6 +26,8 @@ export type PaymentScreenNeeds = Needs<
 /** What the command knows about a payment besides its order, for the card above the figures. */
 export interface Presentation {
   readonly about: readonly Fact[];
+  /** Until when it can be paid, epoch ms. */
+  readonly expiresAt?: number | undefined;
   /** Who gets it, as in `You get`; "Recipient gets" unless said otherwise. */
   readonly getsLabel?: string;
   /** A question follows the quote, beside which its time runs down. */
@@ -88,7 +90,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     shown = approval;
     latest = approval.txn;
     const usual = usualFee(earlier, approval.order.kind, approval.quote.total.ccy);
-    card = { ...cardOf(approval, presentation, isAsked ? undefined : now()), worth, usual };
+    card = { ...cardOf(approval, presentation, isAsked, now()), worth, usual };
     const drawn = card;
     if (before?.txn.txnId === approval.txn.txnId) return;
     if (before !== undefined) out.say(renewedText(before.quote, approval.quote));
@@ -162,13 +164,18 @@ function renewedText(before: Quote, after: Quote): string {
   return `The quote has lapsed and was renewed: ${changes.length === 0 ? 'nothing has changed' : changes.join(', ')}.`;
 }
 
-function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentation, now: number | undefined): QuoteCard {
+function cardOf({ quote, available }: Approval, { about, getsLabel, expiresAt }: Presentation, isAsked: boolean, now: number): QuoteCard {
   const gets = quote.receives;
   if (gets === undefined) {
     throw new Failure('refused', 'Nothing moved: the quote does not say what the recipient gets.', { txnId: quote.txnId });
   }
+  const left = (until: number): number => Math.max(until - now, 0);
   return {
-    about: quote.derived ? [...about, { label: 'Note', value: 'computed from the rate; the service fixes it at the end' }] : about,
+    about: [
+      ...about,
+      ...(expiresAt === undefined ? [] : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
+      ...(quote.derived ? [{ label: 'Note', value: 'computed from the rate; the service fixes it at the end' }] : []),
+    ],
     gets,
     getsLabel,
     serviceFee: quote.serviceFee,
@@ -177,7 +184,8 @@ function cardOf({ quote, available }: Approval, { about, getsLabel }: Presentati
     pays: quote.total,
     rate: quote.rate === undefined ? undefined : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
     left: available === undefined ? undefined : money(available.ccy, available.value.minus(quote.total.value)),
-    validForMs: quote.expiresAt === undefined || now === undefined ? undefined : Math.max(quote.expiresAt - now, 0),
+    // Beside a question its time runs down.
+    validForMs: quote.expiresAt === undefined || isAsked ? undefined : left(quote.expiresAt),
   };
 }
 

@@ -1,7 +1,7 @@
 // A send from the words of a command line to the money: what is missing is asked for where somebody can be asked.
 import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
-import { checkNotExpired, ownAddressGuard } from '../../wallet/plan/destinations.js';
+import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type Surroundings } from '../../wallet/plan/send.js';
 import type { Needs } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
@@ -58,10 +58,9 @@ const withoutAmount = (words: SendWords): SendWords => ({ ...words, amount: unde
 const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(words), to: undefined, via: undefined });
 
 async function paySend(plan: SendPlan, flags: PaymentFlags, context: PayingNeeds): Promise<void> {
-  const { expiresAt, order } = plan;
-  if (expiresAt !== undefined) checkNotExpired({ expiresAt }, context.now());
+  const { order } = plan;
   await ownAddressGuard(context.ownClient, context.out.say)(order);
-  await runPayment(order, flags, { about: aboutSend(plan, context.now()) }, context);
+  await runPayment(order, flags, { about: aboutSend(plan), expiresAt: order.expiresAt }, context);
 }
 
 /** An answer that makes no payment is refused where it is typed. */
@@ -73,8 +72,7 @@ function askSend(
 ): Promise<SendWords | Back> {
   const parse = (soFar: SendWords, name: 'to' | 'amount') => (text: string): SendWords => {
     const next = { ...soFar, [name]: text };
-    const planned = planSend(next, around);
-    if (planned.missing === undefined) checkNotExpired({ expiresAt: planned.plan.expiresAt ?? Infinity }, around.now);
+    planSend(next, around);
     return next;
   };
   type Question = (soFar: SendWords, before: SendWords | undefined, ccy: string | undefined) => Promise<SendWords | Back>;

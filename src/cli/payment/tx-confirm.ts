@@ -18,6 +18,7 @@ import { doubtOf } from '../history/look.js';
 import { transactionId } from '../history/seen.js';
 import { transaction } from '../values.js';
 import { aboutInvoice } from './about-send.js';
+import type { Presentation } from './payment-screen.js';
 
 const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
 
@@ -50,7 +51,7 @@ export const txConfirm = defineCommand({
     const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
     const isSwap = txn.destReq.method === 'servicepay';
     await showPayment(
-      { about: aboutQuote(txn, context.now()), ...(isSwap && { getsLabel: 'You get', ended: (gets: Money) => `You got ${amountWithSats(gets)}` }) },
+      { ...aboutQuote(txn), ...(isSwap && { getsLabel: 'You get', ended: (gets: Money) => `You got ${amountWithSats(gets)}` }) },
       (deps) => confirmQuote(txn, given, options, deps),
       context,
     );
@@ -65,12 +66,17 @@ function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
   });
 }
 
-function aboutQuote(txn: Transaction, now: number): Fact[] {
+function aboutQuote(txn: Transaction): Presentation {
   const { paymentRequest, address, acctName, acctNum, bankAcctNum } = txn.destReq.reqDetails ?? {};
-  if (typeof paymentRequest === 'string') return aboutInvoice(decodeInvoice(paymentRequest), now);
+  if (typeof paymentRequest === 'string') {
+    const invoice = decodeInvoice(paymentRequest);
+    return { about: aboutInvoice(invoice), expiresAt: invoice.expiresAt };
+  }
   const to = [address, acctName, acctNum, bankAcctNum].filter((value) => typeof value === 'string');
-  return [
-    { label: 'What', value: transactionKind(txn) },
-    ...to.map((value): Fact => ({ label: 'To', value: sanitize(value), whole: value === address })),
-  ];
+  return {
+    about: [
+      { label: 'What', value: transactionKind(txn) },
+      ...to.map((value): Fact => ({ label: 'To', value: sanitize(value), whole: value === address })),
+    ],
+  };
 }

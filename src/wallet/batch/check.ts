@@ -4,9 +4,9 @@ import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Intent, Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
-import { checkNotExpired } from '../plan/destinations.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
 import { fingerprint, isTold } from '../payment/order-record.js';
+import { checkNotExpired } from '../payment/orders.js';
 import { differentPayment } from '../payment/references.js';
 import { isLetGo } from '../payment/run.js';
 import { CostSample } from './cost.js';
@@ -140,8 +140,8 @@ async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T |
 export const isPaid = ({ step, txnState }: Intent): boolean => step === 'final' && txnState === 'completed';
 
 async function checkPayable(row: PlannedRow, { vet, limits, now }: CheckDeps): Promise<void> {
-  const { expiresAt, order } = row;
-  if (expiresAt !== undefined) checkNotExpired({ expiresAt }, now());
+  const { order } = row;
+  checkNotExpired(order, now());
   checkDestination(limits, order);
   checkSpend(limits, knownAmounts(order), () => []);
   await vet(row);

@@ -14,8 +14,6 @@ export interface PlannedRow {
   /** As the file has them. */
   readonly to: string;
   readonly amount: string;
-  /** Epoch ms after which it cannot be paid any more. */
-  readonly expiresAt: number | undefined;
   /** It settles within hours or days, so that nobody waits for it. */
   readonly slow: boolean;
 }

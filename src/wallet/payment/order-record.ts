@@ -43,6 +43,7 @@ const orderSchema = v.strictObject({
   }),
   onceKey: v.nullable(v.string()),
   notBefore: v.exactOptional(v.number()),
+  expiresAt: v.exactOptional(v.number()),
   destination: v.string(),
   receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
   told: v.exactOptional(v.boolean()),

@@ -3,6 +3,8 @@ import type { CreateTransaction } from '../../api/types.js';
 import type Big from 'big.js';
 import { btcFromMsat, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
 
 /** A payment as it was asked for, before the service has quoted it. */
 export interface Order {
@@ -15,6 +17,8 @@ export interface Order {
   readonly destination: string;
   /** Epoch ms before which it cannot have been paid: when an invoice was made. */
   readonly notBefore?: number | undefined;
+  /** Epoch ms after which it cannot be paid any more. */
+  readonly expiresAt?: number | undefined;
   /** The exact amount that the recipient must get, where the order fixes it. */
   readonly receives: Money | undefined;
   /** It is what the service told of a payment, which can leave out part of what was asked: nothing is created from it. */
@@ -33,6 +37,7 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
     },
     onceKey: `bolt11:${invoice.paymentHash}`,
     notBefore: invoice.timestamp * 1000,
+    expiresAt: invoice.expiresAt,
     destination: invoice.payee,
     receives: invoice.amountMsat === null ? undefined : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
   };
@@ -123,3 +128,9 @@ export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): Cr
 }
 
 const onSide = (amtRequested: Big): { amtRequested: Big } => ({ amtRequested });
+
+/** Throws Failure `usage` for an invoice that can no longer be paid. */
+export function checkNotExpired({ expiresAt }: Order, now: number): void {
+  if (expiresAt === undefined || expiresAt > now) return;
+  throw new Failure('usage', `Not sent: the invoice expired ${describeDuration(now - expiresAt)} ago. Ask for a new one.`);
+}

@@ -2,6 +2,7 @@
 // Recovery after a crash is this same path, entered where it had stopped.
 import type { Transaction } from '../../api/types.js';
 import { leaseMs, type Claim, type Intent } from '../../store/journal/journal.js';
+import { wasLetGo } from '../../store/journal/rules.js';
 import { isFinal } from '../../formats/states.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { openHistory } from './history.js';
@@ -35,7 +36,10 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
     consent,
   };
   const { intent, found } = await deps.journal.begin(draft);
-  const isSame = intent.fingerprint === draft.fingerprint || (found === 'ref' && (await isToldAlike(intent, order, deps)));
+  // A bitcoin: URI is planned by its other way once its invoice has expired.
+  const isOtherWay = onceKey !== null && intent.onceKey === onceKey && (wasLetGo(intent) || intent.doubts.length > 0);
+  const isSame =
+    intent.fingerprint === draft.fingerprint || (found === 'ref' && (isOtherWay || (await isToldAlike(intent, order, deps))));
   const isPaid = intent.txnState === 'completed' || intent.txnState === 'error';
   if (found === 'ref' && !isSame) throw differentPayment(intent.ref, intent.txnId);
   // The same invoice without a reference is the same payment run again, until it is over.

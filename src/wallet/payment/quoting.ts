@@ -9,6 +9,7 @@ import { findEarlier, note, since } from './attempts.js';
 import { attemptRef } from './history.js';
 import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/limits.js';
 import { checkEcho, notObeyed } from '../quote/echo.js';
+import { checkNotExpired } from './orders.js';
 import { usedButNotSeen } from './references.js';
 import { lagPauses, type Run } from './run.js';
 
@@ -26,8 +27,10 @@ async function createOrFind(run: Run): Promise<Transaction> {
   try {
     await checkLimitsFirst(run);
     await checkBalanceFirst(run);
+    // By the service's clock, which an answer has told by now.
+    checkNotExpired(run.order, run.deps.service.serviceNow());
   } catch (error) {
-    const isTaken = !run.ours && error instanceof Failure && error.kind === 'limit';
+    const isTaken = !run.ours && error instanceof Failure && (error.kind === 'limit' || error.kind === 'usage');
     const earlier = isTaken ? await findEarlier(run, 'now').catch(neverMind) : undefined;
     if (earlier !== undefined) return earlier;
     throw error;

@@ -4,7 +4,6 @@ import { ServiceError } from '../../api/errors.js';
 import { formatSats, type Money } from '../../formats/amount.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { describeDuration } from '../../formats/duration.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
@@ -21,13 +20,6 @@ export function checkInvoice(invoice: Invoice, wanted: Network): void {
   throw new Failure('usage', 'Not sent: this invoice has no amount, and the service pays only invoices that name one.', {
     hint: 'Ask for an invoice with an amount.',
   });
-}
-
-/** Throws Failure `usage` for an invoice that can no longer be paid. */
-export function checkNotExpired({ expiresAt }: Pick<Invoice, 'expiresAt'>, now: number): void {
-  if (expiresAt > now) return;
-  const ago = describeDuration(now - expiresAt);
-  throw new Failure('usage', `Not sent: the invoice expired ${ago} ago. Ask for a new one.`);
 }
 
 /** Throws Failure `usage` for another network and for a kind of address that the service does not pay to. */

@@ -41,8 +41,6 @@ export interface SendPlan {
   readonly says: readonly string[];
   /** It settles within hours or days, so that nobody waits for it unasked. */
   readonly slow: boolean;
-  /** Epoch ms after which it cannot be paid any more. */
-  readonly expiresAt: number | undefined;
 }
 
 /** What is still to be said before there is a payment. */
@@ -137,7 +135,7 @@ function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { net
   if (words.deductFees === true) throw refused('an invoice fixes what arrives, so that no fees can be taken out of it.');
   if (words.spend !== undefined) throw refused('an invoice fixes what arrives, so that what leaves the wallet follows from it.');
   if (invoice.amountMsat !== null) checkSameAmount(words.amount, money('BTC', btcFromMsat(invoice.amountMsat)), 'this invoice');
-  return planned({ order: lightningOrder(invoice, words.from ?? 'BTC'), pays, expiresAt: invoice.expiresAt });
+  return planned({ order: lightningOrder(invoice, words.from ?? 'BTC'), pays });
 }
 
 /** The amount is what leaves the wallet (rule 3), so that its currency names the wallet. */
@@ -236,7 +234,7 @@ function saying({ label, message }: Bip21Destination, planned: Planned): Planned
 }
 
 const planned = (plan: Pick<SendPlan, 'order' | 'pays'> & Partial<SendPlan>): Planned => ({
-  plan: { says: [], slow: false, expiresAt: undefined, ...plan },
+  plan: { says: [], slow: false, ...plan },
 });
 
 const lessFees = (order: Order, deductFees: boolean | undefined): Order => (deductFees === true ? deducting(order) : order);

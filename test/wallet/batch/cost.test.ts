@@ -9,7 +9,7 @@ import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
 import { lnurlOrder, usdtOrder } from '../../../src/wallet/payment/orders.js';
 
 const rowOf = (order: PlannedRow['order'], line: number): PlannedRow => ({
-  line, ref: `r${line}`, named: true, order, to: order.destination, amount: '', expiresAt: undefined, slow: false,
+  line, ref: `r${line}`, named: true, order, to: order.destination, amount: '', slow: false,
 });
 const sats = (count: number, line: number) => rowOf(lnurlOrder('a@b.com', parseAmount(`${count}sat`)), line);
 const sampleOf = (rows: readonly PlannedRow[]): CostSample => {

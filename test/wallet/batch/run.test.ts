@@ -12,7 +12,7 @@ import { bench } from '../support/machine.js';
 
 const rowOf = (line: number): PlannedRow => {
   const order = lnurlOrder(`user${line}@pay.example`, parseAmount('1000sat'));
-  return { line, ref: `row-${line}`, named: true, order, to: order.destination, amount: '1000sat', expiresAt: undefined, slow: false };
+  return { line, ref: `row-${line}`, named: true, order, to: order.destination, amount: '1000sat', slow: false };
 };
 
 async function* reading(lines: readonly number[], end?: () => void): AsyncGenerator<PlannedRow> {

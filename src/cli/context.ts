@@ -7,7 +7,7 @@ import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
 import type { Document } from '../store/files/document.js';
 import { findHome, type Home } from '../store/files/home.js';
-import { openConfig, type Config, type Profile } from '../store/profile/profiles.js';
+import { openConfig, type Config } from '../store/profile/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
 import { embeddedUrl, resolveSettings, type Settings } from '../store/profile/settings.js';
 import { credentialName, openTokens, type KeptTokens } from '../store/profile/tokens.js';
@@ -180,9 +180,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return opened;
   });
 
-  const profile = (): Profile => settings().profile;
   const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
-  const stores = lazily(() => openStores({ home: home(), config: config(), profile, secrets, env, now: proc.now, owner, onClose }));
 
   return {
     ...proc,
@@ -213,7 +211,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     tokens,
     transport: () => transportTo(settings().baseUrl),
     embedded,
-    ...lateStores(stores),
+    ...openStores({ home, config, profile: () => settings().profile, secrets, env, now: proc.now, owner, onClose }),
     onClose,
     close: async () => {
       for (const close of closers.toReversed()) {
@@ -223,12 +221,6 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     },
   };
 }
-
-const lateStores = (stores: () => Stores): Stores => ({
-  journal: () => stores().journal(),
-  events: () => stores().events(),
-  database: () => stores().database(),
-});
 
 async function findCredentials(
   { baseUrl, apiKey, apiSecret, profileName }: Settings,

@@ -21,33 +21,26 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
 
+type Nothing = Readonly<Record<never, never>>;
+
 /** A command whose own types are hidden: reads its raw values itself, so that none is cast. */
-export interface Command {
+export interface Command extends Omit<CommandDefinition, 'arguments' | 'options' | 'formats' | 'run'> {
   readonly arguments: Values;
   readonly options: Values;
-  readonly examples: CommandDefinition['examples'];
-  readonly createsProfile: boolean;
-  readonly ownsRest: boolean;
   readonly formats: readonly string[];
-  /** Undefined where they are those of the answer. */
-  readonly fields: readonly string[] | undefined;
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
-type Nothing = Readonly<Record<never, never>>;
-
 export function defineCommand<A extends Values = Nothing, O extends Values = Nothing>(definition: CommandDefinition<A, O>): Command {
+  const { run, ...rest } = definition;
   return {
-    arguments: definition.arguments ?? {},
-    options: definition.options ?? {},
-    examples: definition.examples,
-    createsProfile: definition.createsProfile === true,
-    ownsRest: definition.ownsRest === true,
-    formats: definition.formats ?? [],
-    fields: definition.fields,
+    arguments: {},
+    options: {},
+    formats: [],
+    ...rest,
     execute: async (raw, context) => {
-      const values = { ...readAll(definition.arguments, raw), ...readAll(definition.options, raw) };
-      if (definition.fields === undefined || context.out.offers(definition.fields)) await definition.run(values, context);
+      const values = { ...readAll(rest.arguments, raw), ...readAll(rest.options, raw) };
+      if (rest.fields === undefined || context.out.offers(rest.fields)) await run(values, context);
     },
   };
 }

@@ -4,12 +4,11 @@ import { Failure } from '../formats/failure.js';
 import type { Context, Page } from './context.js';
 import type { Command, RawValues } from './define.js';
 import { readAll } from './define.js';
-import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions, type Globals } from './globals.js';
 import type { Branch } from './branch.js';
 import { firstExamples } from './table.js';
 import { chosenPath, plainWords, withRestApart } from './tree.js';
-import { choice, type Value } from './values.js';
+import { choice, flagName, negatedFlag, takesWord, type Value } from './values.js';
 
 export interface ProgramOptions {
   readonly tree: Branch;

@@ -21,7 +21,7 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
       stdin: proc.stdin,
       explain: (text) => void proc.stderr.write(`${text}\n`),
       // Help needs none of it, and is there to be quick.
-      openContext: async (given, { createsProfile }) => {
+      openContext: async (given, { createsProfile = false }) => {
         globals = given;
         return (await import('./context.js')).openContext(proc, given, { argv, runLine, createsProfile });
       },

@@ -12,8 +12,8 @@ import type { SecretStore } from '../store/profile/secrets.js';
 import { isAlive } from '../store/journal/owner.js';
 
 export interface StoreOptions {
-  readonly home: Home;
-  readonly config: Document<Config>;
+  readonly home: () => Home;
+  readonly config: () => Document<Config>;
   readonly profile: () => Profile;
   readonly secrets: () => SecretStore;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -57,13 +57,13 @@ export function openStores(options: StoreOptions): Stores {
       const { openPostgresJournal, journalPart } = await import('../store/journal/postgres-journal.js');
       return openPostgresJournal(await prepared(found, journalPart), isAliveHere);
     }
-    const { hasJournal, journalMovedTo } = config.read();
+    const { hasJournal, journalMovedTo } = config().read();
     if (journalMovedTo !== undefined) throw movedAway(journalMovedTo);
     const { openJournal } = await import('../store/journal/sqlite-journal.js');
-    const opened = openJournal({ path: journalFile(home), isAlive: isAliveHere, now, isKnown: hasJournal === true });
+    const opened = openJournal({ path: journalFile(home()), isAlive: isAliveHere, now, isKnown: hasJournal === true });
     onClose(() => opened.close());
     // Where the settings cannot be written, the journal still can.
-    if (hasJournal !== true) await config.update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
+    if (hasJournal !== true) await config().update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
     return opened;
   });
 
@@ -74,7 +74,7 @@ export function openStores(options: StoreOptions): Stores {
       return openPostgresEvents(await prepared(found, inboxPart));
     }
     const { openEventStore } = await import('../store/events/sqlite-events.js');
-    const opened = openEventStore(eventsFile(home), now, isAliveHere);
+    const opened = openEventStore(eventsFile(home()), now, isAliveHere);
     onClose(() => opened.close());
     return opened;
   });

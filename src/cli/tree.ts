@@ -1,9 +1,8 @@
 // Finds the command that a command line names, without loading it.
 import { isNamed, type Branch } from './branch.js';
-import { flagName, negatedFlag, takesWord } from './flags.js';
 import { globalOptions } from './globals.js';
 import { tree } from './table.js';
-import type { Values } from './values.js';
+import { flagName, negatedFlag, takesWord, type Values } from './values.js';
 
 /** Every spelling of an option, with whether a word follows it. */
 const flagsOf = (options: Values): ReadonlyMap<string, boolean> => new Map(

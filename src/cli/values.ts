@@ -147,3 +147,13 @@ export function readAll<V extends Values>(values: V | undefined, raw: RawValues)
   // Object.fromEntries forgets which value belongs to which name; the line above keeps them together.
   return read as ValuesOf<V>;
 }
+
+/** `maxFee` -> `--max-fee`. */
+export const flagName = (name: string): string =>
+  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** `--no-wait` for the off side of a pair. */
+export const negatedFlag = (name: string): string => flagName(name).replace('--', '--no-');
+
+export const takesWord = (value: Value<unknown>): boolean =>
+  value.shape.kind === 'word' || value.shape.kind === 'words';

@@ -1,9 +1,8 @@
 // What there is to say of every command, as data: completion and the manual are made from it.
 import type { Branch } from '../branch.js';
 import type { CommandDefinition, Values } from '../define.js';
-import { flagName, negatedFlag, takesWord } from '../flags.js';
 import { globalOptions } from '../globals.js';
-import type { Suggested, Value } from '../values.js';
+import { flagName, negatedFlag, takesWord, type Suggested, type Value } from '../values.js';
 import { topicNames } from './topics.js';
 
 /** What a word may be: one of a few, something that is known on this machine, or anything. */

@@ -19,7 +19,7 @@ export async function runSend(
   destination: string | undefined,
   amount: string | undefined,
   flags: SendFlags,
-  context: PayingNeeds & Needs<'stdin'>,
+  context: PayingNeeds & Needs<'argv' | 'stdin'>,
 ): Promise<void> {
   const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
   const { spend, from, via, deductFees } = flags;
@@ -33,8 +33,6 @@ export async function runSend(
   const flow = {
     ask: (answers: SendWords, before?: SendWords) => askSend(answers, around, context, before),
     run: (answers: SendWords) => paySend(planSendNow(answers, around), flags, context),
-    changesAfterNo: false,
-    pays: true,
     changes: [
       ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
       ...(missing === 'destination' ? [{ name: 'Pay somebody else', forget: withoutDestination }] : []),

@@ -1,16 +1,16 @@
 // Swaps between two of the account's own wallets. Specification: endpoint 6, rule 8.
-import { parseAmount } from '../../formats/amount.js';
-import type { Ask, Back } from '../../terminal/ask/ask.js';
+import { formatAmount, moneyFromWire, parseAmount } from '../../formats/amount.js';
+import type { Ask, Back, Choice } from '../../terminal/ask/ask.js';
 import { amountWithSats } from '../../terminal/cards/card.js';
-import { taking, walk } from '../../terminal/ask/wizard.js';
+import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
 import { runGuided } from './guided.js';
 import { demandAnswers, runPayment, type PayingNeeds } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { missingOf, planSwap, readSwapWords, swapExample, swapOrderOf, type SwapWords } from './plan-swap.js';
-import { walletChoices, type WalletChoice } from './wallet-choices.js';
 
 export const swap = defineCommand({
   fields: paymentFields,
@@ -39,8 +39,6 @@ export const swap = defineCommand({
     const flow = {
       ask: (answers: SwapWords, before?: SwapWords) => askSwap(answers, receive, wallets, context.ask.steps, before),
       run,
-      changesAfterNo: false,
-      pays: true,
       changes: [
         { name: 'Change the amount', forget: (answers: SwapWords) => ({ ...answers, amount: undefined }) },
         { name: 'Change the wallets', forget: () => ({ amount: undefined, from: undefined, to: undefined }) },
@@ -50,11 +48,26 @@ export const swap = defineCommand({
   },
 });
 
+interface WalletChoice extends Choice<string> {
+  readonly isEmpty: boolean;
+}
+
+/** The own wallets as a list to choose from. */
+async function walletChoices({ ownClient }: Needs<'ownClient'>): Promise<WalletChoice[]> {
+  const wallets = await (await ownClient()).wallets();
+  return wallets.map(({ ccy, availableBalance }) => {
+    const held = moneyFromWire(ccy, availableBalance);
+    return { value: ccy, name: held === undefined ? ccy : formatAmount(held), isEmpty: held?.value.lte(0) === true };
+  });
+}
+
 async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: PayingNeeds): Promise<void> {
   const planned = planSwap(words, receive);
   const about = [{ label: 'Swap', value: `${planned.from} to ${planned.to}` }];
   await runPayment(swapOrderOf(planned), flags, { about, getsLabel: 'You get', ended: (gets) => `You got ${amountWithSats(gets)}` }, context);
 }
+
+const step = stepFor<SwapWords>();
 
 function askSwap(
   start: SwapWords,
@@ -63,30 +76,24 @@ function askSwap(
   ask: Ask['steps'],
   before: SwapWords | undefined,
 ): Promise<SwapWords | Back> {
-  const full = wallets.filter(({ isEmpty }) => !isEmpty);
-  return walk<SwapWords>(start, [
-    (soFar, before) => {
-      const choices = full.filter(({ value }) => value !== soFar.to);
-      return soFar.from === undefined
-        ? taking(ask.select({ message: 'From', flag: 'FROM', choices, default: before?.from }), (from) => ({ ...soFar, from }))
-        : undefined;
-    },
-    (soFar, before) => {
-      const choices = wallets.filter(({ value }) => value !== soFar.from);
-      return soFar.to === undefined
-        ? taking(ask.select({ message: 'To', flag: 'TO', choices, default: before?.to }), (to) => ({ ...soFar, to }))
-        : undefined;
-    },
-    (soFar, before) => {
-      if (soFar.amount !== undefined) return undefined;
-      const ccy = receive ? soFar.to : soFar.from;
+  return walk(start, [
+    step('from', ({ to }, before) => {
+      const choices = wallets.filter(({ value, isEmpty }) => value !== to && !isEmpty);
+      return ask.select({ message: 'From', flag: 'FROM', choices, default: before?.from });
+    }),
+    step('to', ({ from }, before) => {
+      const choices = wallets.filter(({ value }) => value !== from);
+      return ask.select({ message: 'To', flag: 'TO', choices, default: before?.to });
+    }),
+    step('amount', ({ from, to }, before) => {
+      const ccy = receive ? to : from;
       const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}`;
       const example = ccy === 'BTC' ? 'as in 50000sat' : undefined;
-      const parse = (amount: string): SwapWords => {
+      const parse = (amount: string): string => {
         parseAmount(amount, ccy);
-        return { ...soFar, amount };
+        return amount;
       };
       return ask.parsed({ message, example, flag: 'AMOUNT', default: before?.amount, parse });
-    },
+    }),
   ], before);
 }

@@ -3,7 +3,7 @@ import type { Institution } from '../../api/types.js';
 import { countryCodes, countryName } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
-import { taking, type Step } from '../../terminal/ask/wizard.js';
+import { stepFor, taking, type Step } from '../../terminal/ask/wizard.js';
 import { institutionsFor } from '../../wallet/payout/institutions.js';
 import { parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
 import { methodsIn, payoutCountries, type PayoutMethod } from '../../wallet/payout/methods.js';
@@ -21,17 +21,7 @@ export interface Asking {
 /** What asks on behalf of a part of the form. */
 export type AskingOf<D> = (part?: Part) => D;
 
-/** Asks for one answer unless it is known, or not wanted. */
-export function step<K extends keyof Draft>(
-  name: K,
-  question: (soFar: Draft, before: Draft | undefined) => Promise<Draft[K] | Back>,
-  wanted: (soFar: Draft) => boolean = () => true,
-): DraftStep {
-  return (soFar, before) =>
-    soFar[name] === undefined && wanted(soFar)
-      ? taking<Draft[K], Draft>(question(soFar, before), (given) => ({ ...soFar, [name]: given }))
-      : undefined;
-}
+export const step = stepFor<Draft>();
 
 export const isNew = ({ chosen }: Draft): boolean => chosen === undefined || chosen === '';
 

@@ -40,8 +40,7 @@ export const payout = defineCommand({
       ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
       run: (draft: Draft) => payNow(draft, flags, lookUp, context),
       changes: payoutChanges,
-      changesAfterNo: true,
-      pays: true,
+      changesAfterNo: true as const,
     };
     await runGuided(start, flow, flags.ref, context);
   },

@@ -7,7 +7,7 @@ import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
 import type { Needs } from '../context.js';
 import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
-import { taking, walk } from '../../terminal/ask/wizard.js';
+import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { qrFile, writeQr } from './qr-file.js';
@@ -66,11 +66,13 @@ interface Asked {
   readonly chain: Chain | undefined;
 }
 
+const step = stepFor<Asked>();
+
 /** No default for the chain: what is sent over the wrong one is lost. */
 async function askPermanent(start: Asked, ask: Ask['steps']): Promise<Permanent | Back> {
   const asked = await walk<Asked>(start, [
-    (soFar, before) => (soFar.ccy === undefined ? taking(ask.select({ ...currencyQuestion, default: before?.ccy }), (ccy) => ({ ...soFar, ccy })) : undefined),
-    (soFar) => (soFar.ccy === 'usdt' && soFar.chain === undefined ? taking(ask.select(chainQuestion), (chain) => ({ ...soFar, chain })) : undefined),
+    step('ccy', (_soFar, before) => ask.select({ ...currencyQuestion, default: before?.ccy })),
+    step('chain', () => ask.select(chainQuestion), ({ ccy }) => ccy === 'usdt'),
   ]);
   if (asked === back) return back;
   const { ccy, chain } = asked;

@@ -14,14 +14,13 @@ async function controlClock(
   await context.out.record(clock, sandboxClockView(clock));
 }
 
-/** Shows the time of the sandbox. */
 export const sandboxClockShow = defineCommand({
   fields: clockFields,
   examples: [['svcpay sandbox clock show', 'its time, by which quotes and invoices expire']],
   run: (_values, context) => controlClock(context, 'GET', 'clock'),
 });
 
-/** Moves the sandbox's clock forward; everything that becomes due on the way is done. */
+/** Everything that becomes due on the way is done. */
 export const sandboxClockAdvance = defineCommand({
   fields: clockFields,
   arguments: { by: duration().describe('as in 90s, 2h or 1d') },
@@ -31,14 +30,12 @@ export const sandboxClockAdvance = defineCommand({
   run: ({ by }, context) => controlClock(context, 'POST', 'clock/advance', { by }),
 });
 
-/** Lets the sandbox's clock stand still. */
 export const sandboxClockFreeze = defineCommand({
   fields: clockFields,
   examples: [['svcpay sandbox clock freeze', 'nothing settles or expires until it is moved']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/freeze'),
 });
 
-/** Lets the sandbox's clock run on. */
 export const sandboxClockThaw = defineCommand({
   fields: clockFields,
   examples: [['svcpay sandbox clock thaw', 'it goes on from where it stands']],

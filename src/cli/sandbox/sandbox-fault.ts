@@ -70,7 +70,6 @@ function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
   return { ...flags, retryAfter: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000) };
 }
 
-/** Lists the faults of the sandbox and how often each has struck. */
 export const sandboxFaultList = defineCommand({
   fields: faultFields,
   examples: [['svcpay sandbox fault list', 'what is set to go wrong, and how often it has']],
@@ -80,7 +79,6 @@ export const sandboxFaultList = defineCommand({
   },
 });
 
-/** Takes faults of the sandbox back: one, or all. */
 export const sandboxFaultClear = defineCommand({
   fields: faultFields,
   arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one of them; all unless given') },

@@ -21,17 +21,11 @@ export const sandboxRun = defineCommand({
   ],
   async run({ command, file, ...flags }, context) {
     if (await toldLiveShapes(flags.liveShapes, context)) return;
-    const { env, out, settings } = context;
-    const server = await startServer({
-      ...(await readServerOptions(flags, context)),
-      file,
-      maker: settings.maker,
-      onError: (error) => out.warn(`The sandbox failed: ${String(error)}`),
-    });
+    const server = await startServer({ ...(await readServerOptions(flags, context)), file });
     context.onClose(() => server.stop());
     const { apiKey, apiSecret } = server.service.credentials;
     // An account of another service means nothing here.
-    const { SVCPAY_ACCOUNT: _account, ...inherited } = env;
+    const { SVCPAY_ACCOUNT: _account, ...inherited } = context.env;
     const exitCode = await runChild(command, {
       ...inherited,
       SVCPAY_BASE_URL: server.url,

@@ -38,8 +38,6 @@ export const sandboxStart = defineCommand({
       ...(apiKey !== undefined && { apiKey, apiSecret }),
       port,
       file: file ?? sandboxFile(context.home),
-      maker: context.settings.maker,
-      onError: (error) => context.out.warn(`The sandbox failed: ${String(error)}`),
     }).catch((error: unknown) => {
       throw portTaken(error, port);
     });

@@ -33,11 +33,14 @@ export const serverOptions = {
 
 /** The options as the server takes them. Throws Failure `usage` when the certificate cannot be read. */
 export async function readServerOptions(
-  { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>, { env }: Needs<'env'>,
+  { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>,
+  { env, out, settings }: Needs<'env' | 'out' | 'settings'>,
 ): Promise<ServerOptions> {
   return {
     ...flags,
     openFile: openSqlite,
+    maker: settings.maker,
+    onError: (error) => out.warn(`The sandbox failed: ${String(error)}`),
     liveShapes: chosenShapes(env, liveShapes),
     ...(webhookCa !== undefined && { webhookCa: await readCertificate(webhookCa) }),
     // The file keeps what was allowed before; the flag alone adds to it.

@@ -8,7 +8,7 @@ import { credentialName, openTokens } from '../../store/profile/tokens.js';
 import { loginView, type Login, loginFields } from '../../terminal/views/login-view.js';
 import type { Needs } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
-import { taking, walk } from '../../terminal/ask/wizard.js';
+import { stepFor, taking, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { readStdin } from '../stdin.js';
@@ -98,19 +98,16 @@ const flags: Readonly<Record<keyof Access, string>> = {
   apiSecret: '--api-secret-stdin',
 };
 
+const step = stepFor<Access>();
+
 async function askAccess(start: Access, context: Needs<'ask' | 'config' | 'settings'>): Promise<Access | Back> {
   const { ask } = context;
   const missing = (['baseUrl', 'apiKey', 'apiSecret'] as const).filter((name) => start[name] === undefined);
   if (missing.length > 0) ask.demand(missing.map((name) => flags[name]));
   return walk<Access>(start, [
-    (soFar, before) => {
-      const question = { message: 'Address of the service', flag: flags.baseUrl, default: before?.baseUrl, parse: parseBaseUrl };
-      return soFar.baseUrl === undefined ? taking(ask.steps.parsed(question), (baseUrl) => ({ ...soFar, baseUrl })) : undefined;
-    },
-    (soFar, before) => {
-      const question = { message: 'API key', flag: flags.apiKey, default: before?.apiKey };
-      return soFar.apiKey === undefined ? taking(ask.steps.text(question), (apiKey) => ({ ...soFar, apiKey })) : undefined;
-    },
+    step('baseUrl', (_soFar, before) =>
+      ask.steps.parsed({ message: 'Address of the service', flag: flags.baseUrl, default: before?.baseUrl, parse: parseBaseUrl })),
+    step('apiKey', (_soFar, before) => ask.steps.text({ message: 'API key', flag: flags.apiKey, default: before?.apiKey })),
     async (soFar) => {
       await agreeToReplace({ sandbox: false, baseUrl: soFar.baseUrl, apiKey: soFar.apiKey }, context);
       if (soFar.apiSecret !== undefined) return soFar;

@@ -1,4 +1,5 @@
 // Receives webhook deliveries on this machine: checks, stores, prints, forwards and runs a command for each.
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { codeOf } from '../../formats/unknown.js';
 import { checkHeader } from '../../store/profile/settings.js';
@@ -12,7 +13,6 @@ import type { Needs } from '../context.js';
 import { defineCommand, type ValuesOf } from '../define.js';
 import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
-import { announceReady } from '../ready-file.js';
 import { defaultListenPort, headerOf } from './receiving.js';
 import { file, flag, text, whole, word } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
@@ -109,6 +109,22 @@ async function greet(
   out.say(`Listening on ${url}. Ctrl-C ends.`);
   for (const target of forwardTo) out.say(`Forwarding to ${nameOf(target)}`);
   return remove;
+}
+
+/**
+ * Tells a waiting script that deliveries are taken: the file appears whole or not at all. The returned function removes it, so that nobody takes
+ * a listener for ready that has ended.
+ */
+async function announceReady(file: string, ready: { readonly pid: number; readonly url: string }): Promise<() => Promise<void>> {
+  const unfinished = `${file}.${ready.pid}.tmp`;
+  try {
+    await writeFile(unfinished, `${JSON.stringify(ready)}\n`);
+    await rename(unfinished, file);
+  } catch (cause) {
+    await rm(unfinished, { force: true });
+    throw new Failure('usage', `The ready file ${file} cannot be written.`, { cause });
+  }
+  return () => rm(file, { force: true });
 }
 
 function portFailure(error: unknown, { port, host }: Flags): unknown {

@@ -40,6 +40,18 @@ export async function walk<Answers>(
   return soFar;
 }
 
+/** A step for one of the answers: asks for it unless it is known, or not wanted. */
+export const stepFor = <Answers extends object>() =>
+  <K extends keyof Answers>(
+    name: K,
+    question: (soFar: Answers, before: Answers | undefined) => Promise<Answers[K] | Back>,
+    wanted: (soFar: Answers) => boolean = () => true,
+  ): Step<Answers> =>
+  (soFar, before) =>
+    soFar[name] === undefined && wanted(soFar)
+      ? taking<Answers[K], Answers>(question(soFar, before), (given) => ({ ...soFar, [name]: given }))
+      : undefined;
+
 /** What an answer adds to those before it; going back adds nothing. */
 export async function taking<T, Answers>(answer: Promise<T | Back>, take: (given: T) => Answers): Promise<Answers | Back> {
   const given = await answer;

@@ -1,16 +1,35 @@
-// Checks the signature of a body, and says why it is wrong as far as that can be told. Exit code 3 when it is.
+// The signature of a body: made as the service makes it, and checked, with why it is wrong as far as that can be told.
+// Specification: Webhook authentication.
+import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/tokens.js';
-import { verifiedView } from '../../terminal/views/webhook-view.js';
+import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
 import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
+import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
-import { inputBytes } from './input-bytes.js';
+import { readStdinBytes } from '../stdin.js';
 import { file, text } from '../values.js';
+import { headerOf } from './receiving.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
+const body = file().optional().describe('the raw body; - or nothing reads it from stdin');
+
+export const signWebhook = defineCommand({
+  arguments: { file: body },
+  options: secretFromStdin,
+  examples: [['svcpay webhook sign event.json', 'the lowercase hex signature of exactly these bytes']],
+  async run({ file, secretStdin }, context) {
+    const body = await inputBytes(file, secretStdin, context);
+    const signature = signBody(body, await findWebhookSecret(secretStdin, context));
+    const result = { signature, header: headerOf(context.settings) };
+    await context.out.record(result, signatureView(result));
+  },
+});
+
+/** Exit code 3 when it is wrong. */
 export const verifyWebhook = defineCommand({
-  arguments: { file: file().optional().describe('the raw body; - or nothing reads it from stdin') },
+  arguments: { file: body },
   options: { signature: text('HEX').describe('the signature, as the header carries it'), ...secretFromStdin },
   examples: [['svcpay webhook verify --signature 9f86d0… event.json', 'exit code 0 when it is right, 3 when it is wrong']],
   async run({ file, signature, secretStdin }, context) {
@@ -32,4 +51,19 @@ async function otherSecrets({ settings, secrets }: Needs<'settings' | 'secrets'>
   const kept = baseUrl === undefined ? undefined : (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
   const secret = apiSecret ?? kept;
   return secret === undefined ? [] : [{ name: 'the API secret instead of the webhook secret', secret }];
+}
+
+/** `-` or nothing is stdin, which cannot hold a secret as well. */
+async function inputBytes(file: string | undefined, secretStdin: boolean, context: Needs<'stdin'>): Promise<Uint8Array> {
+  if (file !== undefined && file !== '-') {
+    return readFile(file).catch((cause: unknown) => {
+      throw new Failure('usage', `The file ${file} cannot be read.`, { cause });
+    });
+  }
+  if (secretStdin) {
+    throw new Failure('usage', 'The body and the secret cannot both come from stdin.', {
+      hint: 'Give the body as a file, or the secret in SVCPAY_WEBHOOK_SECRET.',
+    });
+  }
+  return readStdinBytes(context);
 }

@@ -1,10 +1,26 @@
-// Lists what the sandbox has delivered to webhooks, or will, with every attempt.
-import { deliverySchema, listOf } from '../../api/sandbox-answers.js';
-import { deliveryList } from '../../terminal/views/sandbox-traffic-view.js';
+// What passes through the sandbox: the requests that it has answered, oldest first, and its deliveries with every attempt.
+import { deliverySchema, listOf, requestSchema } from '../../api/sandbox-answers.js';
+import { deliveryList, requestList } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
 import { transactionId } from '../history/seen.js';
+import { choice, text, transaction, whole } from '../values.js';
 import { controlSandbox, queryOf } from './control.js';
-import { choice, transaction, whole } from '../values.js';
+
+export const sandboxLog = defineCommand({
+  options: {
+    method: text('METHOD').optional().describe('only requests of this method, such as PUT'),
+    path: text('PATH').optional().describe('only requests of this path, with or without its query'),
+    limit: whole(1, 10_000).otherwise(50).describe('how many, the newest (default 50)'),
+  },
+  examples: [
+    ['svcpay sandbox log --method PUT', 'what was confirmed'],
+    ['svcpay sandbox log -o jsonl --limit 1000', 'with the bodies of requests and answers'],
+  ],
+  async run(filter, context) {
+    const { data } = await controlSandbox(context, 'GET', `log${queryOf(filter)}`, listOf(requestSchema));
+    await context.out.list(data, requestList);
+  },
+});
 
 const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as const;
 

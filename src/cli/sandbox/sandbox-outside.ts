@@ -1,0 +1,107 @@
+// What the world outside does to the sandbox: pays, asks to be paid, finds blocks; and money from nowhere.
+import * as v from 'valibot';
+import { listOf, transferSchema, walletSchema } from '../../api/sandbox-answers.js';
+import { fixed, formatAmount, fromWire, money, parseAmount } from '../../formats/amount.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
+import { minedList } from '../../terminal/views/sandbox-view.js';
+import { defineCommand } from '../define.js';
+import { transactionId } from '../history/seen.js';
+import { amount, duration, text, whole } from '../values.js';
+import { accountOf, controlSandbox } from './control.js';
+
+export const sandboxFund = defineCommand({
+  fields: ['ccy', 'amount', 'availableBalance'],
+  arguments: { amount: amount().describe('what to add, as in 0.5btc or 1000usdt') },
+  examples: [['svcpay sandbox fund 0.5btc', 'half a bitcoin more']],
+  async run({ amount: added }, context) {
+    const body = { ccy: added.ccy, amount: fixed(added.value), accountId: accountOf(context) };
+    const wallet = await controlSandbox(context, 'POST', 'fund', walletSchema, body);
+    const holds = formatAmount(money(wallet.ccy, fromWire(wallet.amount)));
+    await context.out.record(wallet, {
+      screen: () => [`  Added ${formatAmount(added)}; the wallet now holds ${holds}.`],
+      columns: fieldColumns(['ccy', 'amount']),
+      quiet: (each) => fixed(fromWire(each.amount)),
+    });
+  },
+});
+
+const invoiceSchema = v.object({
+  invoice: v.string(),
+  paymentHash: v.string(),
+  amount: v.number(),
+  expiresAt: v.number(),
+});
+
+export const sandboxInvoice = defineCommand({
+  fields: ['invoice', 'paymentHash', 'amount', 'expiresAt'],
+  arguments: { amount: text('AMOUNT').describe('as in 1000sat') },
+  options: {
+    description: text().optional().describe('what the invoice says it is for'),
+    expiry: duration().optional().describe('how long it can be paid (default 1h)'),
+  },
+  examples: [['svcpay sandbox invoice 1000sat -q', 'the invoice alone, to pipe into svcpay send']],
+  async run({ amount, description, expiry }, context) {
+    const asked = fixed(parseAmount(amount, 'BTC').value);
+    const made = await controlSandbox(context, 'POST', 'invoice', invoiceSchema, { amount: asked, description, expiry });
+    await context.out.record(made, {
+      screen: () => [made.invoice],
+      columns: fieldColumns(['invoice']),
+      quiet: ({ invoice }) => invoice,
+    });
+  },
+});
+
+/** Transfers that wait for confirmations get them, on every blockchain. */
+export const sandboxMine = defineCommand({
+  fields: ['id', 'chain', 'confirmations', 'needed'],
+  arguments: { blocks: whole(1, 1000).otherwise(1).describe('how many blocks (default 1)') },
+  examples: [['svcpay sandbox mine 6', 'enough for any on-chain payment to be final']],
+  async run({ blocks }, context) {
+    const { data } = await controlSandbox(context, 'POST', 'mine', listOf(transferSchema), { n: blocks });
+    await context.out.list(data, minedList);
+  },
+});
+
+const transactionSchema = v.object({ txnId: v.string(), txnState: v.string() });
+const depositSchema = v.object({ depositId: v.string(), ccy: v.string(), amount: v.number(), needed: v.number() });
+const paidSchema = v.union([transactionSchema, depositSchema]);
+
+type Paid = v.InferOutput<typeof paidSchema>;
+
+export const sandboxPay = defineCommand({
+  fields: ['id', 'state', 'txnId', 'txnState', 'depositId', 'ccy', 'amount', 'needed'],
+  arguments: {
+    target: text('INVOICE|ADDRESS|TXN').describe('what to pay'),
+    amount: amount().optional().describe('for an address: a permanent one takes any amount'),
+  },
+  examples: [
+    ['svcpay sandbox pay lntb500u1…', 'the payment that svcpay receive waits for'],
+    ['svcpay sandbox pay tb1q… 0.01btc', 'a deposit at a permanent address'],
+  ],
+  async run({ target, amount: sent }, context) {
+    const amount = sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}`;
+    const pay = (what: string): Promise<Paid> => controlSandbox(context, 'POST', 'pay', paidSchema, { target: what, amount });
+    const paid = await pay(target).catch(async (error: unknown) => {
+      const txnId = await transactionId(target, context).catch(() => undefined);
+      if (txnId === undefined || txnId === target) throw error;
+      return pay(txnId);
+    });
+    await context.out.record(paid, {
+      screen: () => [`  ${describe(paid)}`],
+      columns: [
+        { name: 'id', title: 'Id', value: idOf },
+        { name: 'state', title: 'State', value: (each) => ('txnState' in each ? each.txnState : 'unconfirmed') },
+      ],
+      quiet: idOf,
+    });
+  },
+});
+
+const idOf = (paid: Paid): string => ('txnId' in paid ? paid.txnId : paid.depositId);
+
+function describe(paid: Paid): string {
+  if ('txnId' in paid) return `Paid transaction ${paid.txnId}; it is now ${paid.txnState}.`;
+  const deposited = formatAmount(money(paid.ccy, fromWire(paid.amount)));
+  const confirmations = paid.needed === 1 ? 'one confirmation' : `${paid.needed} confirmations`;
+  return `Deposited ${deposited}; the wallet has it after ${confirmations}.`;
+}

@@ -1,0 +1,83 @@
+// The state of the sandbox: what it holds, whole states kept under names and put back, and a fresh start.
+import * as v from 'valibot';
+import { listOf, snapshotSchema, statusSchema } from '../../api/sandbox-answers.js';
+import { sandboxStatusView, snapshotFields, snapshotList, snapshotView } from '../../terminal/views/sandbox-view.js';
+import { defineCommand } from '../define.js';
+import { choice, text } from '../values.js';
+import { controlSandbox } from './control.js';
+import { seeds } from './server.js';
+
+const kept = text('NAME').suggesting('snapshot').describe('one of svcpay sandbox snapshot list');
+
+export const sandboxStatus = defineCommand({
+  examples: [
+    ['svcpay sandbox status', 'the embedded sandbox'],
+    ['svcpay sandbox status --json --fields clock.now', 'its time, for a script'],
+  ],
+  async run(_values, context) {
+    const status = await controlSandbox(context, 'GET', 'status', statusSchema);
+    await context.out.record(status, sandboxStatusView(status));
+  },
+});
+
+/** Its credentials stay. */
+export const sandboxReset = defineCommand({
+  fields: [],
+  options: {
+    seed: choice(seeds, 'SEED').optional().describe(`begin with ${seeds.join(', ')} (default: as before)`),
+  },
+  examples: [
+    ['svcpay sandbox reset --yes', 'a fresh sandbox'],
+    ['svcpay sandbox reset --seed history --yes', 'with a month of transactions'],
+  ],
+  async run({ seed }, context) {
+    await context.ask.agree('Forget all transactions of the sandbox?', 'The sandbox stays as it is.');
+    if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
+    else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed });
+    context.out.say('The sandbox is fresh again.');
+    context.out.did({ reset: true });
+  },
+});
+
+export const sandboxSnapshotSave = defineCommand({
+  fields: snapshotFields,
+  arguments: { name: text('NAME').suggesting('snapshot').describe('letters, digits, ".", "_" and "-"; one of this name is replaced') },
+  examples: [['svcpay sandbox snapshot save funded', 'to come back to, as often as is needed']],
+  async run({ name }, context) {
+    const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotSchema, { name });
+    await context.out.record(saved, snapshotView('Saved as', saved));
+  },
+});
+
+/** Money, transactions, webhooks and time. */
+export const sandboxSnapshotLoad = defineCommand({
+  fields: snapshotFields,
+  arguments: { name: kept },
+  examples: [['svcpay sandbox snapshot load funded', 'everything since then is forgotten']],
+  async run({ name }, context) {
+    const path = `snapshots/${encodeURIComponent(name)}/load`;
+    const loaded = await controlSandbox(context, 'POST', path, snapshotSchema);
+    await context.out.record(loaded, snapshotView('Back at', loaded));
+  },
+});
+
+export const sandboxSnapshotList = defineCommand({
+  fields: snapshotFields,
+  examples: [['svcpay sandbox snapshot list', 'by name, with the time of each']],
+  async run(_values, context) {
+    const { data } = await controlSandbox(context, 'GET', 'snapshots', listOf(snapshotSchema));
+    await context.out.list(data, snapshotList);
+  },
+});
+
+/** The present state is not touched. */
+export const sandboxSnapshotRemove = defineCommand({
+  fields: snapshotFields,
+  arguments: { name: kept },
+  examples: [['svcpay sandbox snapshot remove funded', 'the file gets no smaller, but has room']],
+  async run({ name }, context) {
+    const path = `snapshots/${encodeURIComponent(name)}`;
+    const { data } = await controlSandbox(context, 'DELETE', path, listOf(snapshotSchema));
+    await context.out.list(data, snapshotList);
+  },
+});

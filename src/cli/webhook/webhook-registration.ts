@@ -1,0 +1,141 @@
+// The webhook of the account: shown, set, changed and removed. Specification: endpoints 11 to 14.
+import { isLoopback } from '../../api/base-url.js';
+import type { ServiceClient } from '../../api/client.js';
+import type { Webhook } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { webhookCard, webhookFields, webhookList } from '../../terminal/views/webhook-view.js';
+import type { Needs } from '../context.js';
+import { defineCommand } from '../define.js';
+import { text, word } from '../values.js';
+import { chooseSecret, forgetWebhookSecret, keepWebhookSecret, newSecret } from './webhook-secret.js';
+
+const id = text('ID').describe('id of the webhook, as listed');
+
+/** A callback URL; whether its scheme will do is {@link checkCallback}'s to say. */
+const callbackUrl = () =>
+  word('URL', (given) => {
+    if (!URL.canParse(given)) throw new Failure('usage', `"${given}" is not a URL. Write one such as https://shop.example/hooks.`);
+    const url = new URL(given);
+    if (url.username !== '' || url.password !== '') {
+      throw new Failure('usage', 'A callback cannot carry a user name or password: the signature proves who calls.');
+    }
+    return url;
+  });
+
+/** None or one. */
+export const listWebhooks = defineCommand({
+  examples: [['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown']],
+  async run(_values, { client, out, now }) {
+    await out.list(await (await client()).webhooks(), webhookList(now()));
+  },
+});
+
+/** In place of the one before. */
+export const setWebhook = defineCommand({
+  fields: webhookFields,
+  arguments: { url: callbackUrl().describe('https address that the service is to call') },
+  options: newSecret,
+  examples: [
+    ['svcpay webhook set https://shop.example/hooks', 'asks for the secret'],
+    ['svcpay webhook set https://shop.example/hooks --generate-secret --yes --json', 'makes one, for a script to keep'],
+  ],
+  async run({ url, ...flags }, context) {
+    checkCallback(url, context.settings.baseUrl);
+    const client = await context.client();
+    const [before] = await client.webhooks();
+    if (before !== undefined) await agreeToReplace(before, url, context);
+    const secret = await chooseSecret(flags, context);
+    const wanted = { callback: url.href, secret };
+    const webhook = await client.createWebhook(wanted).catch(async (error: unknown) => {
+      if (!isTaken(error)) throw error;
+      return updateExisting(client, wanted, before, error, context);
+    });
+    const secretIn = await keepWebhookSecret(secret, context);
+    const change = { ...webhook, ...(flags.generateSecret && { secret }), secretIn };
+    await context.out.record(change, webhookCard(change));
+  },
+});
+
+export const updateWebhook = defineCommand({
+  fields: webhookFields,
+  arguments: { id },
+  options: { callback: callbackUrl().optional().describe('new https address'), ...newSecret },
+  examples: [
+    ['svcpay webhook update ID --callback https://shop.example/v2/hooks', 'another address, the same secret'],
+    ['svcpay webhook update ID --secret-stdin < secret', 'events are signed with the new secret from now on'],
+  ],
+  async run({ id, callback, ...flags }, context) {
+    const changesSecret = flags.secretStdin || flags.generateSecret;
+    if (callback === undefined && !changesSecret) {
+      throw new Failure('usage', 'Nothing to change.', { hint: 'Give --callback URL, --secret-stdin or --generate-secret.' });
+    }
+    if (callback !== undefined) checkCallback(callback, context.settings.baseUrl);
+    const secret = changesSecret ? await chooseSecret(flags, context) : undefined;
+    const client = await context.client();
+    await client.updateWebhook(id, {
+      ...(callback !== undefined && { callback: callback.href }),
+      ...(secret !== undefined && { secret }),
+    });
+    const secretIn = secret === undefined ? undefined : await keepWebhookSecret(secret, context);
+    const webhook = (await client.webhooks()).find((each) => each.id === id);
+    if (webhook === undefined) throw new Failure('not-found', `The webhook ${id} was changed, and then removed by somebody.`);
+    const change = {
+      ...webhook,
+      ...(flags.generateSecret && secret !== undefined && { secret }),
+      ...(secretIn !== undefined && { secretIn }),
+    };
+    await context.out.record(change, webhookCard(change));
+  },
+});
+
+/** Its secret is forgotten too. */
+export const removeWebhook = defineCommand({
+  fields: ['id', 'removed'],
+  arguments: { id },
+  examples: [['svcpay webhook remove ID', 'no state change is pushed any more; asks first']],
+  async run({ id }, context) {
+    await context.ask.agree(`Remove the webhook ${id}? State changes are then pushed to nobody.`, 'Nothing was removed.');
+    await (await context.client()).removeWebhook(id);
+    await forgetWebhookSecret(context);
+    await context.out.record({ id, removed: true }, {
+      screen: () => [`  Removed the webhook ${sanitize(id)}. Events already on their way may still arrive.`],
+      columns: fieldColumns(['id']),
+      quiet: (row) => row.id,
+    });
+  },
+});
+
+/** Throws Failure `usage` unless it is https. A sandbox on this machine may be told to call this machine over http. */
+function checkCallback({ protocol, hostname }: URL, baseUrl: string | undefined): void {
+  if (protocol === 'https:') return;
+  if (protocol === 'http:' && isLoopback(hostname) && baseUrl?.startsWith('http:') === true) return;
+  throw new Failure('usage', 'The callback must be an https URL: the service calls no other.', {
+    hint: 'For a receiver on this machine use a tunnel that gives it an https address.',
+  });
+}
+
+/** The service does not replace a webhook itself: code 3002. */
+const isTaken = (error: unknown): error is Failure => error instanceof Failure && error.code === '3002';
+
+/** @param agreed the webhook that the person has already agreed to replace */
+async function updateExisting(
+  client: ServiceClient,
+  wanted: { readonly callback: string; readonly secret: string },
+  agreed: Webhook | undefined,
+  refusal: Failure,
+  context: Needs<'out' | 'ask'>,
+): Promise<Webhook> {
+  const [existing] = await client.webhooks();
+  if (existing === undefined) throw refusal;
+  if (existing.id !== agreed?.id) await agreeToReplace(existing, new URL(wanted.callback), context);
+  await client.updateWebhook(existing.id, wanted);
+  return (await client.webhooks()).find(({ id }) => id === existing.id) ?? { ...existing, callback: wanted.callback };
+}
+
+/** An account has one webhook: the one before gets no event from now on. */
+async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Needs<'ask' | 'out'>): Promise<void> {
+  out.say(`The account has a webhook: ${before.callback} (${before.id}). It will get no more events.`);
+  await ask.agree(`Replace it by ${url.href}?`, `Nothing was changed: the webhook is still ${before.callback}.`);
+}

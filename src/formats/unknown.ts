@@ -25,3 +25,7 @@ export function jsonIn(text: string): unknown {
     return undefined;
   }
 }
+
+/** What a table has for a word from outside: the names that every object has are none of its own. */
+export const entryOf = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
+  Object.hasOwn(table, word) ? table[word] : undefined;

@@ -21,6 +21,8 @@ export interface Live {
   start(render: (elapsedMs: number) => string): void;
   /** Shows a line where nothing else is shown, and gives what takes it away; undefined where something is. */
   fill(text: string): (() => void) | undefined;
+  /** Shows a line while something is awaited, where it can be redrawn, and leaves nothing. */
+  during<T>(line: () => string, work: () => Promise<T>): Promise<T>;
   /** Draws anew at once, after something changed. */
   update(): void;
   /** Ends with a tick and this text. */
@@ -56,11 +58,17 @@ export function createLive(terminal: Terminal, { quiet, now, every }: LiveOption
     print(`${mark} ${text}`);
   }
 
+  function start(render: (elapsedMs: number) => string): void {
+    stop();
+    const startedAt = now();
+    if (!quiet) display = open(() => render(now() - startedAt));
+  }
+
   return {
-    start(render) {
-      stop();
-      const startedAt = now();
-      if (!quiet) display = open(() => render(now() - startedAt));
+    start,
+    async during(line, work) {
+      if (terminal.canAnimate) start(line);
+      return work().finally(stop);
     },
     fill(text) {
       if (quiet || display !== undefined) return undefined;

@@ -118,7 +118,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
         return;
       }
       for await (const row of rows) {
-        if (terminal.stdoutClosed) return;
+        if (terminal.stdoutClosed()) return;
         toStdout(fields === undefined ? view.lines(row, terminal) : fieldLines(row, fields, view.columns, terminal));
       }
     },
@@ -143,7 +143,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     async pour(pieces) {
       const sink = createSink(terminal.stdout);
       for await (const piece of pieces) {
-        if (terminal.stdoutClosed) break;
+        if (terminal.stdoutClosed()) break;
         await sink.push(piece);
       }
       await sink.end();

@@ -50,7 +50,7 @@ export interface Terminal extends Canvas {
   /** Reads the size of the window. The signal that tells of a new one may come later than the key that was typed after it. */
   measure(): void;
   /** True once the reader of stdout has gone (`| head`) or it cannot be written: nobody reads what is written from then on. */
-  readonly stdoutClosed: boolean;
+  readonly stdoutClosed: () => boolean;
 }
 
 export interface TerminalSource {
@@ -73,47 +73,27 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
   // A pseudo-terminal without a size reports 0 columns: width is then unknown, not zero.
   const widest = (side: 'columns' | 'rows', fallback: number): number =>
     ttys.map((stream) => stream[side]).find((cells) => cells !== undefined && cells > 0) ?? fallback;
-  const size = {
+  const canvasOf = (stream: OutputStream): Canvas => ({
+    style: new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) }),
+    blocks: (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb' && flags.noColor !== true,
     get columns() {
       return widest('columns', 80);
     },
     get rows() {
       return widest('rows', ttys.length === 0 ? Infinity : 24);
     },
-  };
-  const chalkOf = (stream: OutputStream): ChalkInstance =>
-    new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) });
+  });
   const whyNoPrompt = reasonAgainstPrompt(stdin, isTty(stderr), env, flags);
   const unicode = speaksUnicode(env);
-  const drawsBlocks = (stream: OutputStream): boolean =>
-    (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb' && flags.noColor !== true;
-  const closed = watchForClosedReader(stdout);
   watchForClosedReader(stderr);
 
-  return {
+  return Object.assign(canvasOf(stdout), {
     stdin,
     stdout,
     stderr,
     stdoutIsTty: isTty(stdout),
     stderrIsTty: isTty(stderr),
-    style: chalkOf(stdout),
-    blocks: drawsBlocks(stdout),
-    get columns() {
-      return size.columns;
-    },
-    get rows() {
-      return size.rows;
-    },
-    stderrCanvas: {
-      style: chalkOf(stderr),
-      blocks: drawsBlocks(stderr),
-      get columns() {
-        return size.columns;
-      },
-      get rows() {
-        return size.rows;
-      },
-    },
+    stderrCanvas: canvasOf(stderr),
     unicode,
     canPrompt: whyNoPrompt === undefined,
     isDumb: env['TERM'] === 'dumb' || flags.noColor === true,
@@ -121,10 +101,8 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
     canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']) && flags.noColor !== true,
     // oxlint-disable-next-line no-underscore-dangle
     measure: () => ttys.filter(({ destroyed }) => !destroyed).forEach((stream) => stream._refreshSize?.()),
-    get stdoutClosed() {
-      return closed();
-    },
-  };
+    stdoutClosed: watchForClosedReader(stdout),
+  });
 }
 
 const isOn = (value: string | undefined): boolean => value !== undefined && !['', '0', 'false'].includes(value);

@@ -101,14 +101,14 @@ describe('when the reader of stdout goes away', () => {
 
   test('the terminal notes it and stays quiet', () => {
     const { stdout, terminal } = opened();
-    expect(terminal.stdoutClosed).toBe(false);
+    expect(terminal.stdoutClosed()).toBe(false);
     stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
-    expect(terminal.stdoutClosed).toBe(true);
+    expect(terminal.stdoutClosed()).toBe(true);
   });
 
   test('a full disk ends the output in the same way', () => {
     const { stdout, terminal } = opened();
     stdout.emit('error', Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
-    expect(terminal.stdoutClosed).toBe(true);
+    expect(terminal.stdoutClosed()).toBe(true);
   });
 });

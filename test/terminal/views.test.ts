@@ -321,6 +321,7 @@ describe('the steps of', () => {
     );
     expect(stateWord(transaction({ txnState: 'failed' }))).toBe('failed');
     expect(stateWord(transaction({ txnState: 'destsent' }))).toBe('sent');
+    expect(stateWord(transaction({ txnState: 'constructor' }))).toBe('constructor');
   });
 });
 
@@ -331,6 +332,7 @@ test.each([
   { source: 'servicepay', dest: null, kind: 'Send' },
   { source: 'on-chain', dest: 'servicepay', kind: 'On-chain receive' },
   { source: 'tron', dest: 'servicepay', kind: 'Deposit' },
+  { source: 'servicepay', dest: 'constructor', kind: 'Payout' },
   { source: null, dest: null, kind: 'Transaction' },
 ])('from $source to $dest is a $kind', ({ source, dest, kind }) => {
   expect(transactionKind({ sourceReq: { method: source }, destReq: { method: dest } })).toBe(kind);

@@ -1,4 +1,5 @@
 // What somebody on the way has packed is unpacked: without a header that forbids it, any server may answer so.
+import { entryOf } from '../../formats/unknown.js';
 
 /** Resolves with the bytes as they were before `content-encoding` was applied; rejects where that cannot be undone. */
 export async function unpacked(bytes: Buffer, coding: string, mostBytes: number): Promise<Buffer> {
@@ -10,7 +11,7 @@ export async function unpacked(bytes: Buffer, coding: string, mostBytes: number)
     identity: (whole) => whole,
   };
   return codingsOf(coding).reduceRight((packed, name) => {
-    const unpack = undo[name];
+    const unpack = entryOf(undo, name);
     if (unpack === undefined) throw new Error(`the answer is packed as ${name}, which nobody asked for`);
     return unpack(packed);
   }, bytes);

@@ -82,20 +82,15 @@ const rowView = ({ line, ref, to, amount, order }: PlannedRow): BatchRowView => 
 });
 
 /** What it will cost, asked of the service row by row, or of some rows where they are many. */
-async function costOf(check: BatchCheck, flags: BatchFlags, paying: Paying, context: Needs<'live' | 'terminal'>): Promise<Quoted> {
-  const { live, terminal } = context;
-  const { sample } = check;
+function costOf({ sample }: BatchCheck, flags: BatchFlags, paying: Paying, { live }: Needs<'live'>): Promise<Quoted> {
   let done = 0;
-  if (terminal.canAnimate) live.start(() => `Asking what it costs: ${done} of ${sample.rows.length} rows`);
-  try {
-    return await quoteCost(sample, flags.concurrency, async (row) => {
-      const total = await quoteRow(row, flags, paying);
-      done += 1;
-      return total;
-    });
-  } finally {
-    live.stop();
-  }
+  const quote = async (row: PlannedRow): Promise<Money | undefined> => {
+    const total = await quoteRow(row, flags, paying);
+    done += 1;
+    return total;
+  };
+  const line = (): string => `Asking what it costs: ${done} of ${sample.rows.length} rows`;
+  return live.during(line, () => quoteCost(sample, flags.concurrency, quote));
 }
 
 /** With the fees it is known whether the wallets can pay for all of it. */
@@ -144,31 +139,27 @@ function planner(
   return (row) => planRow(row, deps);
 }
 
-async function checkFile(
+function checkFile(
   spool: Spool,
   plan: Plan,
-  context: Needs<'journal' | 'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'terminal'>,
+  context: Needs<'journal' | 'live' | 'now' | 'out' | 'ownClient' | 'settings'>,
 ): Promise<BatchCheck> {
-  const { live, settings, now, journal, terminal } = context;
+  const { live, settings, now, journal } = context;
   const refuseOwn = ownAddressGuard(context.ownClient, context.out.say);
   let checked = 0;
   const counted = async (row: BatchRow): Promise<PlannedRow> => {
     checked += 1;
     return plan(row);
   };
-  if (terminal.canAnimate) live.start(() => `Checking the rows: ${checked}`);
-  try {
-    return await checkBatch(readRows(spool.read(), batchColumns), {
-      plan: counted,
-      vet: ({ order }) => refuseOwn(order),
-      find: async (ref) => (await journal()).find(await journalScope(context), ref),
-      spent: () => spentToday(context),
-      limits: settings.profile.limits ?? noLimits,
-      now,
-    });
-  } finally {
-    live.stop();
-  }
+  const deps = {
+    plan: counted,
+    vet: ({ order }: PlannedRow) => refuseOwn(order),
+    find: async (ref: string) => (await journal()).find(await journalScope(context), ref),
+    spent: () => spentToday(context),
+    limits: settings.profile.limits ?? noLimits,
+    now,
+  };
+  return live.during(() => `Checking the rows: ${checked}`, () => checkBatch(readRows(spool.read(), batchColumns), deps));
 }
 
 /** Says on stderr what is wrong with every row, under -q and --json too: it is why nothing was done. */

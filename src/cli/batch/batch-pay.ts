@@ -29,20 +29,15 @@ export interface BatchEnd {
 export type Paying = Pick<BatchDeps, 'payment'>;
 
 export async function openPaying(
-  refs: ReadonlySet<string>, concurrency: number, context: PaymentNeeds & Needs<'terminal' | 'live'>,
+  refs: ReadonlySet<string>, concurrency: number, context: PaymentNeeds & Needs<'live'>,
 ): Promise<Paying> {
-  const { live, terminal } = context;
   const never = { approve: () => Promise.resolve(false), on: () => undefined };
   const payment = await paymentDeps(context, never);
   const service = sharedService(payment.service, concurrency, context.now);
-  if (terminal.canAnimate && refs.size > 0) live.start(() => 'Looking for payments that were made before');
-  try {
-    const history = historyFor({ ...payment, service });
-    await Promise.all([refs.size > 0 ? history.update(0) : undefined, ifTold(service.wallets())]);
-    return { payment: { ...payment, service, history } };
-  } finally {
-    live.stop();
-  }
+  const history = historyFor({ ...payment, service });
+  const read = () => Promise.all([refs.size > 0 ? history.update(0) : undefined, ifTold(service.wallets())]);
+  await (refs.size > 0 ? context.live.during(() => 'Looking for payments that were made before', read) : read());
+  return { payment: { ...payment, service, history } };
 }
 
 /** What a row takes from its wallet, fees included; undefined where it is paid or on its way. The quote is paid later. */

@@ -2,23 +2,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { openAppendFile } from '../../store/files/append-file.js';
 import { cellText } from '../../terminal/rows/cell.js';
-import type { BatchLine } from '../../terminal/cards/batch-view.js';
+import { batchLineFields, type BatchLine } from '../../terminal/cards/batch-view.js';
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
-
-const columns = [
-  'line',
-  'ref',
-  'to',
-  'amount',
-  'outcome',
-  'txnId',
-  'txnState',
-  'paid',
-  'paidCcy',
-  'error',
-  'message',
-  'at',
-] as const satisfies readonly (keyof BatchLine)[];
 
 export interface ResultFile {
   /** Resolves when the line is on the disk; at once for what the file says already. */
@@ -28,9 +13,9 @@ export interface ResultFile {
 
 /** Throws Failure `usage` for a file that is no result of a batch, or that cannot be written. */
 export async function openResult(path: string): Promise<ResultFile> {
-  const file = await openAppendFile(path, columns.join(','));
+  const file = await openAppendFile(path, batchLineFields.join(','));
   const said = new Map<string, string>();
-  const headAndRows = readRows(file.before(), new Set(columns.map((name) => name.toLowerCase())));
+  const headAndRows = readRows(file.before(), new Set(batchLineFields.map((name) => name.toLowerCase())));
   for await (const row of headAndRows) {
     if (!isProblem(row)) said.set(row.cells['ref'] ?? '', row.cells['outcome'] ?? '');
   }
@@ -42,4 +27,4 @@ export async function openResult(path: string): Promise<ResultFile> {
 }
 
 const csvLine = (line: BatchLine): string =>
-  stringify([columns.map((name) => cellText(line[name]))], { record_delimiter: '' });
+  stringify([batchLineFields.map((name) => cellText(line[name]))], { record_delimiter: '' });

@@ -3,11 +3,9 @@ import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
 import type { Intent } from '../../store/journal/journal.js';
-import type { Fact } from '../../terminal/cards/card.js';
 import { resumedList, type ResumedPayment } from '../../terminal/views/intent-view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
-import { sanitize } from '../../terminal/sanitize.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
@@ -95,12 +93,13 @@ function resumedPayment({ intent, txn, failure }: Resumed): ResumedPayment {
 
 function presentationOf(intent: Intent): Presentation {
   const { kind, destination } = decodeOrder(intent.request);
-  const about: Fact[] = [
-    { label: 'What', value: sanitize(kind) },
-    { label: 'To', value: sanitize(destination) },
-    { label: 'Reference', value: sanitize(intent.ref) },
-  ];
-  return { about };
+  return {
+    about: [
+      { label: 'What', value: kind },
+      { label: 'To', value: destination },
+      { label: 'Reference', value: intent.ref },
+    ],
+  };
 }
 
 async function resumeOne(id: string, waiting: Wait, retry: boolean, context: PayingNeeds & Needs<'home'>): Promise<void> {

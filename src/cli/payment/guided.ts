@@ -4,7 +4,6 @@ import { back, type Back } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
 import type { Needs } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
-import { movesMoney } from '../tree.js';
 
 /** An answer, or several that belong together, given again. */
 interface Change<A> {
@@ -19,13 +18,15 @@ export interface Flow<A> {
   readonly changes: readonly Change<A>[];
   /** A no is followed by the question what to change, because there were many answers. */
   readonly changesAfterNo?: true;
+  /** A refusal says first what became of the money, unless none is to leave. */
+  readonly paysNobody?: true;
 }
 
 /** Nothing has moved, and other answers may do better. */
 const mendable: ReadonlySet<FailureKind> = new Set(['usage', 'limit', 'refused', 'not-found', 'temporary']);
 
 /** Runs a flow that nothing stands before: whoever goes back from its first question has left the command. */
-export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Needs<'argv' | 'ask' | 'out'>): Promise<void> {
+export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Needs<'ask' | 'out'>): Promise<void> {
   if ((await guide(start, flow, ref, context)) === back) throw leftAtOnce(context);
 }
 
@@ -38,7 +39,7 @@ export async function guide<A>(
   start: A,
   flow: Flow<A>,
   ref: string | undefined,
-  context: Needs<'argv' | 'ask' | 'out'>,
+  context: Needs<'ask' | 'out'>,
 ): Promise<Back | undefined> {
   const asked = await flow.ask(start);
   if (asked === back) return back;
@@ -60,11 +61,11 @@ export async function guide<A>(
 async function askChange<A>(
   answers: A,
   error: Failure,
-  { ask, changes }: Flow<A>,
-  context: Needs<'argv' | 'ask' | 'out'>,
+  { ask, changes, paysNobody }: Flow<A>,
+  context: Needs<'ask' | 'out'>,
 ): Promise<A | undefined> {
   const { out } = context;
-  if (error.kind !== 'declined') out.card((canvas) => ['', ...failureLines(error, { money: movesMoney(context.argv), canvas }), '']);
+  if (error.kind !== 'declined') out.card((canvas) => ['', ...failureLines(error, { money: paysNobody !== true, canvas }), '']);
   const again = error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const choices = [...again, ...changes.map(({ name, forget }) => ({ name, value: forget }))];
   for (;;) {

@@ -19,7 +19,7 @@ export async function runSend(
   destination: string | undefined,
   amount: string | undefined,
   flags: SendFlags,
-  context: PayingNeeds & Needs<'argv' | 'stdin'>,
+  context: PayingNeeds & Needs<'stdin'>,
 ): Promise<void> {
   const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
   const { spend, from, via, deductFees } = flags;

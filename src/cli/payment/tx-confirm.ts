@@ -5,7 +5,6 @@ import type { Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
-import { sanitize } from '../../terminal/sanitize.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { confirmOnce } from '../../wallet/payment/confirm.js';
@@ -76,7 +75,7 @@ function aboutQuote(txn: Transaction): Presentation {
   return {
     about: [
       { label: 'What', value: transactionKind(txn) },
-      ...to.map((value): Fact => ({ label: 'To', value: sanitize(value), whole: value === address })),
+      ...to.map((value): Fact => ({ label: 'To', value, whole: value === address })),
     ],
   };
 }

@@ -30,14 +30,13 @@ export async function institutionsOf(
 }
 
 /** The service's look-up of institutions, asked once per country; where it fails, codes are taken as they are. */
-export async function openLookUp(context: Needs<'client' | 'home' | 'live' | 'out' | 'terminal'>): Promise<LookUp> {
-  const { live, out, terminal } = context;
+export async function openLookUp(context: Needs<'client' | 'home' | 'live' | 'out'>): Promise<LookUp> {
+  const { live, out } = context;
   await context.client();
   const known = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
-    if (terminal.canAnimate) live.start(() => 'Looking up institutions');
     const untold = (why: string): void => out.say(`The institution is not checked. ${why}`);
-    return (await ifTold(institutionsOf(countryCode, context).finally(() => live.stop()), untold)) ?? [];
+    return (await ifTold(live.during(() => 'Looking up institutions', () => institutionsOf(countryCode, context)), untold)) ?? [];
   };
   return (countryCode) => {
     const answer = known.get(countryCode) ?? ask(countryCode);

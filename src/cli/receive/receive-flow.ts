@@ -33,7 +33,7 @@ import { qrFile, writeQr } from './qr-file.js';
 /** What it takes to wait for a payment and to draw that. */
 type WaitNeeds = Needs<'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'signal' | 'sleep' | 'terminal'>;
 
-export type ReceiveNeeds = WaitNeeds & Needs<'argv' | 'ask' | 'client' | 'home' | 'journal' | 'newId'>;
+export type ReceiveNeeds = WaitNeeds & Needs<'ask' | 'client' | 'home' | 'journal' | 'newId'>;
 
 export const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it: the service takes no description for an invoice'),
@@ -87,6 +87,7 @@ export async function runReceive(
       text === '' ? context.ask.steps.parsed({ ...question, default: before }) : text,
     run,
     changes: [{ name: 'Change the amount', forget: () => '' }],
+    paysNobody: true as const,
   };
   return guide('', flow, flags.ref, context);
 }

@@ -187,10 +187,14 @@ export interface BatchLine {
   readonly at: string;
 }
 
+export const batchLineFields = [
+  'line', 'ref', 'to', 'amount', 'outcome', 'txnId', 'txnState', 'paid', 'paidCcy', 'error', 'message', 'at',
+] as const satisfies readonly (keyof BatchLine)[];
+
 /** The names of the summary, and under jsonl those of a row. */
 export const batchFields: readonly string[] = [
   'file', 'dryRun', 'rows', 'paidBefore', 'paid', 'sent', 'unknown', 'failed', 'notBegun', 'spent', 'totals', 'result',
-  'line', 'ref', 'to', 'amount', 'outcome', 'txnId', 'txnState', 'paidCcy', 'error', 'message', 'at',
+  ...batchLineFields.filter((name) => name !== 'paid'),
 ];
 
 /** So many rows that failed are shown; all are in the result file. */

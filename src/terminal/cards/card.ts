@@ -18,6 +18,9 @@ export interface Fact {
   readonly whole?: boolean;
 }
 
+/** A fact that is told where there is something to tell. */
+export const told = (label: string, value: string | null | undefined, whole = false): Fact[] => (value ? [{ label, value, whole }] : []);
+
 export interface MoneyLine {
   readonly label: string;
   /** Plain text for what is no amount but belongs between them, such as a rate. */

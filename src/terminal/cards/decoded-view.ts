@@ -3,10 +3,9 @@ import { btcFromMsat, formatAmount, formatSats, money } from '../../formats/amou
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';
-import { factLines, heading, type Fact } from './card.js';
+import { factLines, heading, told, type Fact } from './card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { RecordView } from '../output.js';
-import { sanitize } from '../sanitize.js';
 import { dateTime, relativeTime } from '../time.js';
 
 /** @param now epoch ms */
@@ -34,11 +33,6 @@ const titles: Readonly<Record<Destination['kind'], string>> = {
   bip21: 'Bitcoin payment URI',
 };
 
-const whole = (label: string, value: string | null | undefined): Fact[] =>
-  value ? [{ label, value: sanitize(value), whole: true }] : [];
-const said = (label: string, value: string | null | undefined): Fact[] =>
-  value ? [{ label, value: sanitize(value) }] : [];
-
 function factsOf(destination: Destination, now: number): Fact[] {
   switch (destination.kind) {
     case 'bolt11':
@@ -46,19 +40,19 @@ function factsOf(destination: Destination, now: number): Fact[] {
     case 'bitcoin-address':
       return addressFacts(destination.value);
     case 'tron-address':
-      return whole('Address', destination.value.address);
+      return told('Address', destination.value.address, true);
     case 'evm-address':
       return [
-        ...whole('Address', destination.value.address),
-        ...said('Checksum', destination.value.checksummed ? 'right' : 'none in the text: it is of one letter case'),
+        ...told('Address', destination.value.address, true),
+        ...told('Checksum', destination.value.checksummed ? 'right' : 'none in the text: it is of one letter case'),
       ];
     case 'lnurl':
-      return whole('Leads to', destination.value.url);
+      return told('Leads to', destination.value.url, true);
     case 'lightning-address':
       return [
-        ...whole('Address', destination.value.address),
-        ...said('User', destination.value.user),
-        ...said('Domain', destination.value.domain),
+        ...told('Address', destination.value.address, true),
+        ...told('User', destination.value.user),
+        ...told('Domain', destination.value.domain),
       ];
     case 'bip21':
       return uriFacts(destination.value, now);
@@ -69,15 +63,15 @@ function invoiceFacts(invoice: Invoice, now: number): Fact[] {
   const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
   return [
     amountMsat === null ? { label: 'Amount', value: 'any; the payer chooses' } : amountFact(btcFromMsat(amountMsat)),
-    ...said('For', invoice.description),
-    ...whole('Description hash', invoice.descriptionHash),
-    ...whole('Payee', invoice.payee),
-    ...whole('Payment hash', invoice.paymentHash),
-    ...said('Network', invoice.network),
+    ...told('For', invoice.description),
+    ...told('Description hash', invoice.descriptionHash, true),
+    ...told('Payee', invoice.payee, true),
+    ...told('Payment hash', invoice.paymentHash, true),
+    ...told('Network', invoice.network),
     timeFact('Made', timestamp * 1000, now),
     timeFact(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
-    ...whole('Fallback', invoice.fallbackAddress),
-    ...(routeHints.length === 0 ? [] : said('Route hints', String(routeHints.length))),
+    ...told('Fallback', invoice.fallbackAddress, true),
+    ...(routeHints.length === 0 ? [] : told('Route hints', String(routeHints.length))),
   ];
 }
 
@@ -98,16 +92,16 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
 };
 
 function addressFacts({ address, network, type }: BitcoinAddress): Fact[] {
-  return [...whole('Address', address), ...said('Network', network), ...said('Type', typeNames[type])];
+  return [...told('Address', address, true), ...told('Network', network), ...told('Type', typeNames[type])];
 }
 
 function uriFacts({ bitcoin, invoice, amount, label, message }: Bip21Destination, now: number): Fact[] {
   return [
     ...(amount === undefined ? [] : [amountFact(amount)]),
-    ...said('Label', label),
-    ...said('Message', message),
+    ...told('Label', label),
+    ...told('Message', message),
     ...(bitcoin === null ? [] : addressFacts(bitcoin)),
-    ...whole('Invoice', invoice?.invoice),
+    ...told('Invoice', invoice?.invoice, true),
     ...(invoice === null ? [] : invoiceFacts(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),
   ];
 }

@@ -130,8 +130,8 @@ function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: num
   const shown = recent.slice(0, Math.min(mostRecent, Math.max(3, wallets.length)));
   const times = shown.map(({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, asOf) : '–'));
   const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
-  const whole = { words: shown.map(movementWord), amounts: shown.map((txn) => movedShort(txn)) };
-  const signs = { ...whole, words: shown.map(movementSign) };
+  const whole = { words: shown.map((txn) => movement(txn).word), amounts: shown.map((txn) => movedShort(txn)) };
+  const signs = { ...whole, words: shown.map((txn) => movement(txn).sign) };
   const arrived = { ...signs, amounts: shown.map((txn) => movedShort(txn, 'arrived')) };
   const { words, amounts } =
     [whole, signs].find((each) => [times, each.words, each.amounts].reduce((sum, texts) => sum + widest(texts), 4) <= room) ?? arrived;
@@ -148,15 +148,10 @@ function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: num
 const partyText = (txn: ListedTransaction, known: Known): string =>
   kindOf(txn) === 'swap' ? '' : shortened(known(txn.txnId) ?? txn.note ?? '');
 
-function movementWord(txn: ListedTransaction): string {
-  if (kindOf(txn) === 'swap') return 'swap';
-  return txn.sourceReq.method === 'servicepay' ? 'sent' : 'received';
-}
-
-/** The same in a narrow window, as lists show it. */
-function movementSign(txn: ListedTransaction): string {
-  if (kindOf(txn) === 'swap') return '⇄';
-  return txn.sourceReq.method === 'servicepay' ? '↑' : '↓';
+/** In a word and, for a narrow window, in the sign that lists have. */
+function movement(txn: ListedTransaction): { readonly word: string; readonly sign: string } {
+  if (kindOf(txn) === 'swap') return { word: 'swap', sign: '⇄' };
+  return txn.sourceReq.method === 'servicepay' ? { word: 'sent', sign: '↑' } : { word: 'received', sign: '↓' };
 }
 
 /** Of a swap both amounts, or the one that arrived where there is no room for two. */

@@ -2,8 +2,9 @@
 import { fixed, fromWire, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
+import { entryOf } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
-import { factLines, moneyLines, type Fact, type MoneyLine } from './card.js';
+import { factLines, moneyLines, told, type Fact, type MoneyLine } from './card.js';
 import { rateText } from './quote-card.js';
 import { paintStep, stepsOf } from './steps.js';
 import type { Canvas } from '../terminal.js';
@@ -127,7 +128,7 @@ function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[
       .flatMap(([key, value]) => detail(key, value))
       .filter(({ value }) => !shownBelow.includes(value));
   const side = (label: string, { method, ...rest }: Transaction['sourceReq']): Fact[] => [
-    { label, value: `${rest.ccy ?? '?'} ${ways[method ?? ''] ?? `over ${method ?? '?'}`}` },
+    { label, value: `${rest.ccy ?? '?'} ${entryOf(ways, method ?? '') ?? `over ${method ?? '?'}`}` },
     ...details(rest),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];
@@ -136,7 +137,7 @@ function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[
 function detail(key: string, value: unknown): Fact[] {
   if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return [];
   const text = typeof value === 'number' ? fixed(fromWire(value)) : value;
-  return [{ label: detailLabels[key] ?? oneLine(key, 20), value: text, whole: !text.includes(' ') }];
+  return [{ label: entryOf(detailLabels, key) ?? oneLine(key, 20), value: text, whole: !text.includes(' ') }];
 }
 
 /** A quote lapses, and so does a request that nobody has paid; what is on its way does not. */
@@ -145,16 +146,14 @@ const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
   (txnState === 'srccreated' && sourceReq.method === 'lightning');
 
 function about(transaction: Transaction, { now, paymentHash }: ReceiptOptions): Fact[] {
-  const text = (label: string, value: string | null | undefined, whole = false): Fact[] =>
-    value ? [{ label, value, whole }] : [];
   const confirmed = confirmationsText(transaction);
   const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
   return [
-    ...text('Hash', paymentHash, true),
-    ...text('Confirmed', confirmed === undefined ? undefined : `${confirmed} confirmations`),
-    ...(expires ? [{ label: 'Expires', value: relativeTime(expires, now) }] : []),
-    ...text('Reference', transaction.extRefId, true),
-    ...text('Note', transaction.note),
-    ...text('Transaction', transaction.txnId, true),
+    ...told('Hash', paymentHash, true),
+    ...told('Confirmed', confirmed === undefined ? undefined : `${confirmed} confirmations`),
+    ...told('Expires', expires ? relativeTime(expires, now) : undefined),
+    ...told('Reference', transaction.extRefId, true),
+    ...told('Note', transaction.note),
+    ...told('Transaction', transaction.txnId, true),
   ];
 }

@@ -40,7 +40,7 @@ export async function listTable<T extends object>(
     if (isEmpty && view.heading !== undefined) print(besideTable(view.heading, terminal));
     isEmpty = false;
     print(draw(part));
-    if (terminal.stdoutClosed) break;
+    if (terminal.stdoutClosed()) break;
   }
   return !isEmpty;
 }
@@ -56,7 +56,7 @@ export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, 
   const sink = createSink(terminal.stdout);
   let isEmpty = true;
   for await (const row of checked(rows, view, manner.fields)) {
-    if (terminal.stdoutClosed) break;
+    if (terminal.stdoutClosed()) break;
     // Nothing is written before there is a row: a list that fails at once leaves stdout empty.
     await sink.push(`${isEmpty ? writer.open : ''}${writer.row(row, isEmpty)}`);
     isEmpty = false;

@@ -44,18 +44,13 @@ export function jsonLines<T extends object>(
   json: (row: T) => string = toJson,
 ): RowWriter<T> {
   const written = fields === undefined ? json : (row: T): string => toJson(pickFields(row, fields, columns));
-  return { open: '', row: (row) => `${written(row)}\n`, close: '', none: '' };
+  return lines(written);
 }
 
 /** Tab-separated, without a head: the columns are those of the table, and a row is one line. */
 export function tabRows<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
   const cells = rowColumns(columns, fields);
-  return {
-    open: '',
-    row: (row) => `${cells.map((column) => cellText(column.value(row))).join('\t')}\n`,
-    close: '',
-    none: '',
-  };
+  return lines((row) => cells.map((column) => cellText(column.value(row))).join('\t'));
 }
 
 /** With a head of the names that `--fields` takes. `stringify` is that of csv-stringify, loaded by the caller only when it is needed. */
@@ -79,12 +74,10 @@ export function csvRows<T extends object>(
 const csvCell = (cell: Cell, isRaw: boolean): string =>
   typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
 
-export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => ({
-  open: '',
-  row: (row) => `${cellText(quiet(row))}\n`,
-  close: '',
-  none: '',
-});
+export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => lines((row) => cellText(quiet(row)));
+
+/** Nothing but a line for each row. */
+const lines = <T>(line: (row: T) => string): RowWriter<T> => ({ open: '', row: (row) => `${line(row)}\n`, close: '', none: '' });
 
 function rowColumns<T extends object>(columns: readonly Column<T>[], fields: Fields): readonly Column<T>[] {
   return fields === undefined ? columns.filter(({ only }) => only !== 'screen') : fieldColumns<T>(fields, columns);

@@ -177,18 +177,9 @@ function painted<T>(column: Column<T>, row: T, style: ChalkInstance, text = text
   return column.style?.(text, style, row) ?? text;
 }
 
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  mid: '',
-  'left-mid': '',
-  'mid-mid': '',
-  'right-mid': '',
-  right: '',
-} as const;
+const noBorders = Object.fromEntries(
+  [
+    'top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right', 'mid', 'left-mid', 'mid-mid',
+    'right-mid', 'right',
+  ].map((part) => [part, '']),
+);

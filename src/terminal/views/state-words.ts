@@ -1,6 +1,7 @@
 // How far a transaction is, in people's words: the one place for them. Scripts get the service's own.
 import { confirmationsOf } from '../../api/unspecified.js';
 import type { ListedTransaction } from '../../api/types.js';
+import { entryOf } from '../../formats/unknown.js';
 import { sanitize } from '../sanitize.js';
 
 export type Stated = Pick<ListedTransaction, 'txnState'> & Partial<Pick<ListedTransaction, 'sourceReq' | 'destReq'>>;
@@ -49,7 +50,7 @@ export function stateWord(txn: Stated): string {
   const { txnState } = txn;
   const counted = confirmationsText(txn);
   if (counted !== undefined) return counted;
-  return own[kindOf(txn)][txnState] ?? common[txnState] ?? (sanitize(txnState) || 'not understood');
+  return entryOf(own[kindOf(txn)], txnState) ?? entryOf(common, txnState) ?? (sanitize(txnState) || 'not understood');
 }
 
 /** Of a payment from here, of which no more than its state is known. */

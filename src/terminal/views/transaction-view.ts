@@ -1,6 +1,7 @@
 // Transactions in words and as a table: what kind it is, what moved, with whom, how far it is.
 import type { Big } from 'big.js';
 import { formatAmount, formatSats, fromWire, money, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
+import { entryOf } from '../../formats/unknown.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
 import { shortTime } from '../time.js';
@@ -11,26 +12,18 @@ import { transactionFields } from './transaction-fields.js';
 type Side = ListedTransaction['sourceReq'];
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
-const sendNames: Readonly<Record<string, string>> = {
-  lightning: 'Lightning send',
-  lnurl: 'Lightning send',
-  'on-chain': 'On-chain send',
-  tron: 'USDT send',
-  eth: 'USDT send',
-};
-
-const receiveNames: Readonly<Record<string, string>> = {
-  lightning: 'Lightning receive',
-  'on-chain': 'On-chain receive',
-};
+const names: Readonly<Record<string, string>> = { lightning: 'Lightning', lnurl: 'Lightning', 'on-chain': 'On-chain', tron: 'USDT', eth: 'USDT' };
 
 /** `Lightning receive`, `Swap`, `Payout`: the kind follows from the two methods. */
 export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
   const dest = destReq.method ?? '';
-  if (source === 'servicepay')
-    return dest === 'servicepay' ? 'Swap' : (sendNames[dest] ?? (dest === '' ? 'Send' : 'Payout'));
-  return receiveNames[source] ?? (source === '' ? 'Transaction' : 'Deposit');
+  if (source === '') return 'Transaction';
+  if (source !== 'servicepay') return source === 'lightning' || source === 'on-chain' ? `${names[source]} receive` : 'Deposit';
+  if (dest === '') return 'Send';
+  if (dest === 'servicepay') return 'Swap';
+  const name = entryOf(names, dest);
+  return name === undefined ? 'Payout' : `${name} send`;
 }
 
 /** What settled on a side, else what was asked for; undefined while the service tells neither. */

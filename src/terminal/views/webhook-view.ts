@@ -3,7 +3,6 @@ import type { Webhook } from '../../api/types.js';
 import { factLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
-import { sanitize } from '../sanitize.js';
 import { relativeTime } from '../time.js';
 
 export function webhookList(now: number): ListView<Webhook> {
@@ -36,12 +35,12 @@ export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> =>
   screen: (canvas) =>
     factLines(
       [
-        { label: 'Callback', value: sanitize(change.callback), whole: true },
-        { label: 'ID', value: sanitize(change.id), whole: true },
+        { label: 'Callback', value: change.callback, whole: true },
+        { label: 'ID', value: change.id, whole: true },
         ...(change.secret === undefined
           ? []
           : [{ label: 'Secret', value: change.secret, whole: true, note: 'shown this once' }]),
-        ...(change.secretIn === undefined ? [] : [{ label: 'Kept', value: `in ${sanitize(change.secretIn)}` }]),
+        ...(change.secretIn === undefined ? [] : [{ label: 'Kept', value: `in ${change.secretIn}` }]),
       ],
       canvas,
     ),

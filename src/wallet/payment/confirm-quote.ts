@@ -1,6 +1,7 @@
 // A quote that was made earlier, here or elsewhere, becomes a payment: by the same machine, with limits and journal.
 import type { Transaction } from '../../api/types.js';
 import { fromWire, money } from '../../formats/amount.js';
+import { entryOf } from '../../formats/unknown.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import type { Consent, Intent, PaymentTerms } from '../../store/journal/journal.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
@@ -61,7 +62,7 @@ export function orderOf(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;
   const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
   const invoice = invoiceOf(destReq.reqDetails);
-  const [source, dest] = amountSides[destReq.method] ?? [false, true];
+  const [source, dest] = entryOf(amountSides, destReq.method) ?? [false, true];
   const side = ({ ccy, method, reqDetails, amtRequested }: typeof sourceReq, withAmount: boolean) => ({
     ccy,
     method,

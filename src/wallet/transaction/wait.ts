@@ -3,6 +3,7 @@ import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { readTransaction, withKnown, type ReadService } from './read-transaction.js';
+import { entryOf } from '../../formats/unknown.js';
 import { isFinal } from '../../formats/states.js';
 
 export interface WaitDeps {
@@ -62,7 +63,7 @@ const paces: Readonly<Record<string, Pace>> = { servicepay: quick, lightning: qu
 
 function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
-  return paces[outside ?? ''] ?? steady;
+  return entryOf(paces, outside ?? '') ?? steady;
 }
 
 /**

@@ -53,6 +53,10 @@ describe('the pace', () => {
     expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(10_000);
   });
 
+  test('is the steady one for a method that nobody knows, whatever its name', async () => {
+    expect((await seenAt(transaction('constructor'), 9_000)) - 9_000).toBeLessThanOrEqual(1_000);
+  });
+
   // The requests of a payment beside its reads: sign-in, reference, balance, quote, list, confirmation.
   const beside = 6;
   const limits = [

@@ -1,9 +1,7 @@
 // Reading answers: JSON or not, in the shape of the specification or not, and which failure an error answer is.
-import { Failure } from '../formats/failure.js';
-import type { FailureDetails, FailureKind } from '../formats/failure.js';
+import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
-import { NoAnswer, ServiceError } from './errors.js';
-import type { Effect } from './errors.js';
+import { NoAnswer, ServiceError, type Effect } from './errors.js';
 import { waitAskedFor } from './patience.js';
 import { Misread, text, within } from './reading/readers.js';
 import type { HttpResponse } from './transport.js';

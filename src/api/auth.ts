@@ -34,22 +34,12 @@ export function createBodies(now: () => number, random: () => number): () => str
   };
 }
 
-export interface TokenKeeper {
-  /** The token to use now: kept, or new when that one is about to expire. */
-  current(): Promise<Token>;
-  /** What this process or another one has got in place of a token that the service refused, if anything. */
-  successor(refused: Token): Promise<Token | undefined>;
-  /** A new token, whatever is kept. */
-  renew(): Promise<Token>;
-  /** The account that the key belongs to: it outlives its tokens, and is known where no new one can be had now. */
-  accountId(): Promise<string>;
-}
-
 /** Requests that need a new token at the same time wait for one and the same sign-in. */
-export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token>, now: () => number): TokenKeeper {
+export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token>, now: () => number) {
   let held: Token | undefined;
   let renewal: Promise<Token> | undefined;
 
+  /** A new token, whatever is kept. */
   const renew = (): Promise<Token> => {
     renewal ??= signIn()
       .then((token) => (held = token))
@@ -57,6 +47,7 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
     return renewal;
   };
   const isFresh = ({ expiresAt }: Token): boolean => now() < expiresAt - renewalMarginMs;
+  /** The token to use now: kept, or new when that one is about to expire. */
   const current = async (): Promise<Token> => {
     const kept = held ?? (await store.load());
     held ??= kept;
@@ -65,7 +56,8 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
   return {
     renew,
     current,
-    async accountId() {
+    /** The account that the key belongs to: it outlives its tokens, and is known where no new one can be had now. */
+    async accountId(): Promise<string> {
       try {
         return (await current()).accountId;
       } catch (error) {
@@ -75,7 +67,8 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
         return kept.accountId;
       }
     },
-    async successor(refused) {
+    /** What this process or another one has got in place of a token that the service refused, if anything. */
+    async successor(refused: Token): Promise<Token | undefined> {
       const isOther = (token: Token | undefined): token is Token => token !== undefined && token.accessToken !== refused.accessToken;
       if (isOther(held)) return held;
       const kept = await store.load().catch(() => undefined);

@@ -1,6 +1,5 @@
 // Typed failures of the client: what the service refused, and requests whose fate is not known.
-import { Failure } from '../formats/failure.js';
-import type { FailureDetails, FailureKind } from '../formats/failure.js';
+import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 
 /**
  * What a request can change: nothing, a setting (webhook, cancellation), a quote (money stays where it is), or money.
@@ -8,13 +7,8 @@ import type { FailureDetails, FailureKind } from '../formats/failure.js';
  */
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
-export interface ServiceErrorDetails extends FailureDetails {
-  status: number;
-  reason: string;
-  isOwnRefusal?: boolean;
-  params?: unknown;
-  retryAfterMs?: number | undefined;
-}
+type ServiceErrorDetails = FailureDetails & Pick<ServiceError, 'status' | 'reason'> &
+  Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;
 
 /** The answer is an error: the request was not carried out (specification: Errors). */
 export class ServiceError extends Failure {
@@ -44,10 +38,6 @@ export class ServiceError extends Failure {
 /** The service offers no cancellation (404 or 405): the quote lapses by itself, at its `sourceReq.expiresAt`. */
 export class CancelNotOffered extends ServiceError {}
 
-export interface NoAnswerDetails extends FailureDetails {
-  mayHaveArrived: boolean;
-}
-
 /**
  * No answer that tells what became of the request: the connection failed, or a creation or confirmation was answered
  * with a server error, by a gateway or with something unreadable.
@@ -57,7 +47,7 @@ export class NoAnswer extends Failure {
   /** False only when it is certain that the service has not carried out the request. */
   readonly mayHaveArrived: boolean;
 
-  constructor(kind: FailureKind, message: string, details: NoAnswerDetails) {
+  constructor(kind: FailureKind, message: string, details: FailureDetails & Pick<NoAnswer, 'mayHaveArrived'>) {
     super(kind, message, details);
     this.mayHaveArrived = details.mayHaveArrived;
   }

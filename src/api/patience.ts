@@ -30,27 +30,21 @@ function resetMs(headers: Headers, now: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-export interface Patience {
-  /** Ms to let pass before the next request, so that it is not one too many. */
-  before(now: number): number;
-  /** A request leaves. */
-  sent(): void;
-  /** Takes in what an answer says. */
-  observe(response: Pick<HttpResponse, 'headers'>, now: number): void;
-}
-
 /** Holds requests back only while the service says that none is left; what it says holds for those on their way, too. */
-export function createPatience(): Patience {
+export function createPatience() {
   let left = Infinity;
   let resetAt = 0;
   let underway = 0;
   return {
-    before: (now) => (left > 0 || now >= resetAt ? 0 : resetAt - now),
-    sent() {
+    /** Ms to let pass before the next request, so that it is not one too many. */
+    before: (now: number): number => (left > 0 || now >= resetAt ? 0 : resetAt - now),
+    /** A request leaves. */
+    sent(): void {
       left -= 1;
       underway += 1;
     },
-    observe({ headers }, now) {
+    /** Takes in what an answer says. */
+    observe({ headers }: Pick<HttpResponse, 'headers'>, now: number): void {
       underway = Math.max(0, underway - 1);
       const remaining = decimal.read(headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining']);
       const reset = resetMs(headers, now);

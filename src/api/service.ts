@@ -1,6 +1,8 @@
 // The one way to the service: sign-in, headers, retries, its clock and the debug log; every request passes here.
-import { codeOf, isReadable, isSuccess, readAnswer, saysError, serviceError, unknownOutcome, valueOf } from './answer.js';
-import type { Advice, Answer, Expectation } from './answer.js';
+import {
+  codeOf, isReadable, isSuccess, readAnswer, saysError, serviceError, unknownOutcome, valueOf, type Advice, type Answer,
+  type Expectation,
+} from './answer.js';
 import { checkKey, createBodies, createTokenKeeper, signature, tokenPath } from './auth.js';
 import { NoAnswer } from './errors.js';
 import { fromMaker } from './maker.js';
@@ -8,11 +10,9 @@ import type { ClientOptions } from './options.js';
 import { createPatience, waitAskedFor } from './patience.js';
 import { readToken } from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
-import { throwIfInterrupted, withRetries } from './retry.js';
-import type { Again, Outcome } from './retry.js';
+import { throwIfInterrupted, withRetries, type Again, type Outcome } from './retry.js';
 import { createServiceClock } from './service-clock.js';
-import { NetworkError } from './transport.js';
-import type { HttpRequest, HttpResponse } from './transport.js';
+import { NetworkError, type HttpRequest, type HttpResponse } from './transport.js';
 import type { Token } from './types.js';
 
 /** A request before it is signed in. The path begins with `/`, ids in it are encoded. */
@@ -24,24 +24,14 @@ interface Call extends Expectation {
   body?: string | undefined;
 }
 
-export interface Service {
-  /** The service's clock, epoch ms. */
-  now(): number;
-  authenticate(): Promise<Token>;
-  /** The account that the token speaks for. */
-  accountId(): Promise<string>;
-  /** What is read from the answer. */
-  call<T>(call: Call, read: AnswerReader<T>): Promise<T>;
-  /** The answer as it came, whatever its status. */
-  raw(call: Call, retry: boolean): Promise<HttpResponse>;
-}
+export type Service = ReturnType<typeof createService>;
 
 /** A call with the headers that prove who sends it. */
 interface SignedCall extends Call {
   headers: Record<string, string>;
 }
 
-export function createService(options: ClientOptions): Service {
+export function createService(options: ClientOptions) {
   checkKey(options.credentials);
   const clock = createServiceClock(options.clock);
   const nextBody = createBodies(clock.now, options.random);
@@ -133,12 +123,14 @@ export function createService(options: ClientOptions): Service {
     now: clock.now,
     authenticate: tokens.renew,
     accountId: tokens.accountId,
-    async call(call, read) {
+    /** What is read from the answer. */
+    async call<T>(call: Call, read: AnswerReader<T>): Promise<T> {
       const answer = await signedIn(call, worthAnother(call));
       const json = fromMaker(answer.json, options.maker);
       return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onDoubt?.(words)), clock.now());
     },
-    async raw(call, retry) {
+    /** The answer as it came, whatever its status. */
+    async raw(call: Call, retry: boolean): Promise<HttpResponse> {
       return (await signedIn(call, (answer) => retry && isTemporary(answer))).response;
     },
   };

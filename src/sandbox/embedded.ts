@@ -2,29 +2,24 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/duration.js';
-import type { Credentials } from './control/seed.js';
 import type { Incoming, Outgoing } from './http/routing.js';
 import { openService, type ServiceOptions } from './service.js';
 
 /** Address of the embedded sandbox as its client sees it. */
 const embeddedUrl = 'http://sandbox.localhost';
 
-export interface EmbeddedSandbox extends Credentials {
-  /**
-   * Answers once all that the request did is on disk. Rejects where a fault cuts the connection; where it leaves the request
-   * without an answer, that is when the signal is aborted.
-   */
-  handle(incoming: Incoming, signal: AbortSignal): Promise<Outgoing>;
-  /** Waits a moment for webhooks that are being posted; what is left then is posted after the next request of anyone. */
-  close(): Promise<void>;
-}
+export type EmbeddedSandbox = ReturnType<typeof openSandbox>;
 
 /** Opens the sandbox on its file. What became due while no process had it open is carried out at the next request. */
-export function openSandbox(options: ServiceOptions): EmbeddedSandbox {
+export function openSandbox(options: ServiceOptions) {
   const service = openService(options, () => embeddedUrl);
   return {
     ...service.credentials,
-    async handle(incoming, signal) {
+    /**
+     * Answers once all that the request did is on disk. Rejects where a fault cuts the connection; where it leaves the request
+     * without an answer, that is when the signal is aborted.
+     */
+    async handle(incoming: Incoming, signal: AbortSignal): Promise<Outgoing> {
       const outgoing = await service.handle(incoming);
       const { delay = 0, mishap } = outgoing;
       if (delay > 0) await pause(timerMs(delay), undefined, { signal });
@@ -32,6 +27,7 @@ export function openSandbox(options: ServiceOptions): EmbeddedSandbox {
       if (mishap !== undefined) throw new Error('a fault of the sandbox cut the connection');
       return outgoing;
     },
+    /** Waits a moment for webhooks that are being posted; what is left then is posted after the next request of anyone. */
     close: () => service.close(),
   };
 }

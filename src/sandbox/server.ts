@@ -13,20 +13,12 @@ export interface ServerOptions extends ServiceOptions {
   readonly port?: number | undefined;
 }
 
-export interface RunningServer {
-  /** Without a trailing slash. */
-  readonly url: string;
-  readonly service: Service;
-  /** Answers what is under way, then closes the port and the file. */
-  stop(): Promise<void>;
-}
-
 const host = '127.0.0.1';
 /** Another process may have written to the file, so the timer looks again at least this often. */
 const longestWaitMs = 250;
 
 /** Starts the server; rejects when the port is taken. */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
+export async function startServer(options: ServerOptions) {
   let url = `http://${host}`;
   const service = openService(options, () => url);
   const stopping = new AbortController();
@@ -53,9 +45,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (address !== null && typeof address === 'object') url = `http://${host}:${address.port}`;
   const ticking = keepTime(service, stopping.signal, options.onError);
   return {
+    /** Without a trailing slash. */
     url,
     service,
-    async stop() {
+    /** Answers what is under way, then closes the port and the file. */
+    async stop(): Promise<void> {
       stopping.abort();
       await ticking;
       await new Promise((resolve) => {

@@ -24,19 +24,7 @@ export interface DispatchOptions extends HoldOptions {
   readonly onTrouble: (reason: string | undefined) => void;
 }
 
-export interface DispatchCounts {
-  readonly delivered: number;
-  readonly givenUp: number;
-}
-
-export interface Dispatcher {
-  readonly consumer: string;
-  readonly counts: DispatchCounts;
-  /** There may be something new in the backlog. */
-  wake(): void;
-  /** Delivers on for as long as it gets through and the time allows, then ends; what is left stays in the backlog. */
-  drain(ms: number): Promise<void>;
-}
+export type Dispatcher = ReturnType<typeof startDispatcher>;
 
 /** Held in memory at most, as ids; the rest waits on disk. */
 const mostHeld = 20_000;
@@ -55,7 +43,7 @@ const longestLanePauseMs = 60_000;
 const pauseMs = (failures: number, longest: number, random: () => number): number =>
   Math.min(longest, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 
-export function startDispatcher(options: DispatchOptions): Dispatcher {
+export function startDispatcher(options: DispatchOptions) {
   const { consumer, store, elapsed, random } = options;
   const counts = { delivered: 0, givenUp: 0 };
   const lanes = createLanes();
@@ -105,6 +93,7 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
     pump();
   }
 
+  /** There may be something new in the backlog. */
   function wake(): void {
     mayHaveMore = true;
     pump();
@@ -162,7 +151,8 @@ export function startDispatcher(options: DispatchOptions): Dispatcher {
     consumer,
     counts,
     wake,
-    async drain(ms) {
+    /** Delivers on for as long as it gets through and the time allows, then ends; what is left stays in the backlog. */
+    async drain(ms: number): Promise<void> {
       await new Promise<void>((resolve) => {
         whenStuck = resolve;
         later(ms, resolve);

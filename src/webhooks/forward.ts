@@ -8,12 +8,7 @@ import type { Deliver, Verdict } from './dispatch.js';
 
 export type Delivery = Pick<StoredEvent, 'body' | 'signature'>;
 
-export interface Forwarder {
-  /** The status of the answer; rejects when none came in time. */
-  post(delivery: Delivery, signal?: AbortSignal): Promise<number>;
-  /** Ends its connections. */
-  close(): void;
-}
+export type Forwarder = ReturnType<typeof openForwarder>;
 
 export interface ForwardOptions {
   readonly target: URL;
@@ -37,12 +32,13 @@ export function parseTarget(text: string): URL {
 /** A target as it may be shown and written down: without a password. */
 export const nameOf = ({ origin, pathname, search }: URL): string => `${origin}${pathname}${search}`;
 
-export function openForwarder({ target, signatureHeader, connections }: ForwardOptions): Forwarder {
+export function openForwarder({ target, signatureHeader, connections }: ForwardOptions) {
   const options = { keepAlive: true, maxSockets: connections };
   const secure = target.protocol === 'https:';
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
   return {
-    post: ({ body, signature }, signal) =>
+    /** The status of the answer; rejects when none came in time. */
+    post: ({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> =>
       new Promise((resolve, reject) => {
         const send = secure ? httpsRequest : httpRequest;
         const headers = { 'content-type': 'application/json', 'content-length': body.length, [signatureHeader]: signature };
@@ -58,7 +54,8 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
         request.on('close', () => clearTimeout(timer));
         request.end(body);
       }),
-    close: () => agent.destroy(),
+    /** Ends its connections. */
+    close: (): void => agent.destroy(),
   };
 }
 

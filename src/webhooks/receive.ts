@@ -48,12 +48,7 @@ export interface ReceiverOptions {
   readonly onUnwritten: (error: unknown) => void;
 }
 
-export interface Receiver {
-  readonly url: string;
-  readonly counts: Readonly<ReceiverCounts>;
-  /** Takes no more connections, and answers what is under way. */
-  stop(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Groups of events on their way to the disk: one is gathered while another is written. */
 const writesAtOnce = 2;
@@ -66,7 +61,7 @@ const lingerMs = 500;
 const lastAnswersMs = 2_000;
 
 /** Rejects with the system's error when the port is taken. */
-export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+export async function startReceiver(options: ReceiverOptions) {
   const limits = options.limits ?? receiverLimits;
   const counts: ReceiverCounts = { received: 0, wrongSignatures: 0, refused: 0, unwritten: 0 };
   const handle = createHandler(options, limits, counts);
@@ -87,8 +82,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     counts,
+    /** Takes no more connections, and answers what is under way. */
     stop: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), lastAnswersMs);
         server.close(() => {
           clearTimeout(timer);

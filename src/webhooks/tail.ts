@@ -2,33 +2,29 @@
 import type { EventStore } from '../store/events/event-store.js';
 import { readPayload, type ReadEvent } from './events.js';
 
-export interface Tail {
-  /** Some are stored, the next ones after all that were pushed before. */
-  push(events: readonly ReadEvent[]): void;
-  /** Nothing comes any more. */
-  close(): void;
-  /** All that is pushed, until {@link close}. To be read once. */
-  events(): AsyncGenerator<ReadEvent>;
-}
+export type Tail = ReturnType<typeof createTail>;
 
 /** Held whole for the reader; of what comes on top only the numbers, and the rest is read from the store. */
 const mostHeld = 1_000;
 
-export function createTail(store: Pick<EventStore, 'read'>): Tail {
+export function createTail(store: Pick<EventStore, 'read'>) {
   let waiting: (ReadEvent | number)[] = [];
   let isClosed = false;
   let wake = (): void => undefined;
 
   return {
-    push(events) {
+    /** Some are stored, the next ones after all that were pushed before. */
+    push(events: readonly ReadEvent[]): void {
       for (const each of events) waiting.push(waiting.length < mostHeld ? each : each.event.id);
       wake();
     },
-    close() {
+    /** Nothing comes any more. */
+    close(): void {
       isClosed = true;
       wake();
     },
-    async *events() {
+    /** All that is pushed, until it is closed. To be read once. */
+    async *events(): AsyncGenerator<ReadEvent> {
       for (;;) {
         const taken = waiting;
         waiting = [];

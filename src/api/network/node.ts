@@ -13,9 +13,7 @@ interface Http {
   readonly request: (options: RequestOptions) => ClientRequest;
 }
 
-interface Way extends Http {
-  readonly agent: Agent;
-}
+type Way = Pick<Http, 'request'> & { readonly agent: Agent };
 
 /** @param timeoutMs for a whole exchange, from the first byte out to the last byte in; a request may allow itself less */
 export function nodeTransport(timeoutMs: number): NetworkTransport {
@@ -39,7 +37,7 @@ export function nodeTransport(timeoutMs: number): NetworkTransport {
 /** With a time limit of its own an agent heeds the service's: it leaves a connection a second before the service does. */
 async function open(protocol: string, timeout: number): Promise<Way> {
   const { Agent, request }: Http = protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return { Agent, request, agent: new Agent({ keepAlive: true, timeout: timerMs(timeout) }) };
+  return { request, agent: new Agent({ keepAlive: true, timeout: timerMs(timeout) }) };
 }
 
 function carry({ request, agent }: Way, url: URL, { method, headers, body }: HttpRequest, course: Course): void {

@@ -20,14 +20,7 @@ export interface CourierOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Courier {
-  /** Begins to post what is ready, if it is not posting yet. Returns at once. */
-  kick(): void;
-  /** Resolves when nothing is ready and nothing under way. */
-  settled(): Promise<void>;
-  /** Gives what is under way a moment, then breaks it off: it stays ready for whoever opens the file next. */
-  close(): Promise<void>;
-}
+export type Courier = ReturnType<typeof createCourier>;
 
 /** A claim keeps other processes away for so long; one that was killed holds up its deliveries no longer. */
 const claimMs = deliveries.timeout + 5_000;
@@ -50,14 +43,14 @@ interface Batch {
   readonly ready: readonly Ready[];
 }
 
-export function createCourier(options: CourierOptions): Courier {
+export function createCourier(options: CourierOptions) {
   const { write, read, machineTime, post } = options;
   const closing = new AbortController();
   const rounds = new Set<Promise<unknown>>();
   let claiming = false;
   let kicked = false;
 
-  /** Many requests share one commit; one look after it does for all of them. */
+  /** Begins to post what is ready. Many requests share one commit; one look after it does for all of them. */
   function kick(): void {
     if (kicked) return;
     kicked = true;
@@ -115,6 +108,7 @@ export function createCourier(options: CourierOptions): Courier {
     return { at: dueAt, callback, signature, ...result, durationMs: Math.round(performance.now() - begun) };
   }
 
+  /** Resolves when nothing is ready and nothing under way. */
   async function settled(): Promise<void> {
     for (look(); rounds.size > 0; look()) await Promise.all(rounds);
   }
@@ -122,7 +116,8 @@ export function createCourier(options: CourierOptions): Courier {
   return {
     kick,
     settled,
-    async close() {
+    /** Gives what is under way a moment, then breaks it off: it stays ready for whoever opens the file next. */
+    async close(): Promise<void> {
       await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);
       closing.abort();
       await Promise.all(rounds);

@@ -5,16 +5,9 @@ import type { Maker } from '../wire/maker.js';
 import { otherErrors } from '../unspecified.js';
 import { liveShapes, shapeNames, type LiveShape, type LiveShapeName } from './table.js';
 
-export interface ShapedEdge {
-  /** A request that is turned away before the service sees it. */
-  refuse(): Outgoing | undefined;
-  /** The answer of the service in these shapes. */
-  shape(incoming: Incoming, outgoing: Outgoing): Outgoing;
-}
-
 const version = '/api/v2';
 
-export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, machineTime: () => number): ShapedEdge {
+export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, machineTime: () => number) {
   const limiter = createLimiter();
   const headers = (left: number, resetMs: number): Record<string, string> => ({
     'x-ratelimit-limit': String(perMinute),
@@ -23,14 +16,16 @@ export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, mach
   });
   let last: Record<string, string> = {};
   return {
-    refuse() {
+    /** The answer to a request that is turned away before the service sees it. */
+    refuse(): Outgoing | undefined {
       last = names.has('rate-limit-headers') ? headers(perMinute - 1, aMinute) : {};
       if (!names.has('rate-limit')) return undefined;
       const { left, resetMs, isTaken } = limiter(machineTime());
       last = headers(left, resetMs);
       return isTaken ? undefined : withHeaders(jsonAnswer(429, { error: otherErrors[429] }), last);
     },
-    shape(incoming, outgoing) {
+    /** The answer of the service in these shapes. */
+    shape(incoming: Incoming, outgoing: Outgoing): Outgoing {
       if (names.size === 0 || !incoming.target.startsWith(version)) return outgoing;
       return withHeaders(shaped(names, maker, incoming, outgoing), last);
     },

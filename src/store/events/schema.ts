@@ -1,6 +1,6 @@
 // The tables of the inbox, by numbered steps from one version to the next, and its rows as events.
 import * as v from 'valibot';
-import type { StoredEvent, WaitingEvent } from './event-store.js';
+import { flag, rowOf } from '../database/rows.js';
 
 /** Tells an inbox from any other SQLite file: the letters `svpe`. */
 export const applicationId = 0x73767065;
@@ -62,39 +62,18 @@ const bytes = v.pipe(
 const stateList = v.pipe(v.string(), v.transform((text) => (text === '' ? [] : text.split(','))));
 
 export const eventsSchema = v.array(
-  v.pipe(
-    v.object({
-      id: v.number(),
-      received_at: v.number(),
-      body: bytes,
-      signature: v.string(),
-      txn_id: v.nullable(v.string()),
-      txn_state: v.nullable(v.string()),
-      updated_at: v.nullable(v.number()),
-      duplicate_of: v.nullable(v.number()),
-      out_of_order: v.number(),
-      missing: stateList,
-    }),
-    v.transform(
-      (row): StoredEvent => ({
-        id: row.id,
-        receivedAt: row.received_at,
-        body: row.body,
-        signature: row.signature,
-        txnId: row.txn_id,
-        txnState: row.txn_state,
-        updatedAt: row.updated_at,
-        duplicateOf: row.duplicate_of,
-        outOfOrder: row.out_of_order === 1,
-        missing: row.missing,
-      }),
-    ),
-  ),
+  rowOf({
+    id: v.number(),
+    receivedAt: v.number(),
+    body: bytes,
+    signature: v.string(),
+    txnId: v.nullable(v.string()),
+    txnState: v.nullable(v.string()),
+    updatedAt: v.nullable(v.number()),
+    duplicateOf: v.nullable(v.number()),
+    outOfOrder: flag,
+    missing: stateList,
+  }),
 );
 
-export const waitingSchema = v.array(
-  v.pipe(
-    v.object({ event_id: v.number(), lane: v.string() }),
-    v.transform((row): WaitingEvent => ({ eventId: row.event_id, lane: row.lane })),
-  ),
-);
+export const waitingSchema = v.array(rowOf({ eventId: v.number(), lane: v.string() }));

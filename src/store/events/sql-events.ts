@@ -1,20 +1,16 @@
 // The log of webhook events in a database, and beside it the backlog.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import type { EarlierEvent, EventStore, Lanes, Placing, ReceivedEvent, StoredEvent } from './event-store.js';
 import { eventsSchema } from './schema.js';
 
 const idsSchema = v.array(v.object({ id: v.number() }));
-const receivedSchema = v.array(v.object({ received_at: v.number() }));
-const earlierSchema = v.array(v.object({ id: v.number(), txn_id: v.string(), txn_state: v.string(), updated_at: v.number() }));
+const receivedSchema = v.array(rowOf({ receivedAt: v.number() }));
+const earlierSchema = v.array(rowOf({ id: v.number(), txnId: v.string(), txnState: v.string(), updatedAt: v.number() }));
 const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number() }));
-const unfinishedSchema = v.array(
-  v.pipe(
-    v.object({ txn_id: v.string(), txn_state: v.string() }),
-    v.transform((row) => ({ txnId: row.txn_id, txnState: row.txn_state })),
-  ),
-);
+const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
 /** No transaction of the specification has more states than this; what comes on top are repetitions. */
 const earlierLimit = 32;
@@ -80,7 +76,7 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
     prune: (receivedBefore) =>
       database.transaction(async (sql) => {
         const [oldest] = v.parse(receivedSchema, await sql.all('SELECT received_at FROM events ORDER BY id LIMIT 1'));
-        if (oldest === undefined || oldest.received_at >= receivedBefore) return;
+        if (oldest === undefined || oldest.receivedAt >= receivedBefore) return;
         // The newest event stays, so that no id is ever given twice.
         const text = `DELETE FROM events WHERE received_at < ? AND id < (SELECT max(id) FROM events)
           AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
@@ -156,6 +152,6 @@ async function earlierOf(sql: Sql, events: readonly ReceivedEvent[]): Promise<Ma
     ) AS earlier WHERE nth <= ${earlierLimit}`;
   const rows = v.parse(earlierSchema, await sql.all(text, ...names));
   const earlier = new Map<string | null, EarlierEvent[]>(names.map((name) => [name, []]));
-  for (const row of rows) earlier.get(row.txn_id)?.push({ id: row.id, txnState: row.txn_state, updatedAt: row.updated_at });
+  for (const { txnId, ...event } of rows) earlier.get(txnId)?.push(event);
   return earlier;
 }

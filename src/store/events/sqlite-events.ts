@@ -3,6 +3,7 @@ import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
@@ -55,7 +56,7 @@ export const eventsIn = (path: string): SqliteFile => ({
   checkpointPages,
 });
 
-const holderSchema = v.array(v.object({ worker: v.string(), lease_until: v.number() }));
+const holderSchema = v.array(rowOf({ worker: v.string(), leaseUntil: v.number() }));
 
 function lanesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Lanes {
   /** Per consumer and worker, the last event that was handed out. */
@@ -64,14 +65,14 @@ function lanesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): L
     v.parse(holderSchema, await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer))[0];
   const holds = async (sql: Sql, consumer: string, worker: string, atLeastMs: number): Promise<boolean> => {
     const holder = await holderOf(sql, consumer);
-    return holder?.worker === worker && holder.lease_until >= (await sql.now()) + atLeastMs;
+    return holder?.worker === worker && holder.leaseUntil >= (await sql.now()) + atLeastMs;
   };
   const hold = (consumer: string, worker: string): Promise<boolean> =>
     database.transaction(async (sql) => {
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
       // A lease that ends later than one could have been given comes from a clock that was set back.
-      const isCurrent = holder !== undefined && holder.lease_until > at && holder.lease_until <= at + laneLeaseMs;
+      const isCurrent = holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + laneLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
       const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
         ON CONFLICT (consumer) DO UPDATE SET worker = excluded.worker, lease_until = excluded.lease_until`;

@@ -2,19 +2,11 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 
-export interface AppendFile {
-  /** What was in it when it was opened. */
-  before(): AsyncIterable<Buffer>;
-  /** Resolves when the line is on the disk. Lines that come together are written together. */
-  append(line: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * Opens a file, or creates it with this first line. A last line that a crash had cut off is taken away.
  * Throws Failure `usage` for a file that begins otherwise, or that cannot be written.
  */
-export async function openAppendFile(path: string, head: string): Promise<AppendFile> {
+export async function openAppendFile(path: string, head: string) {
   const file = await open(path, 'a+', 0o600).catch((cause: unknown) => {
     throw unusable(path, 'it cannot be written', cause);
   });
@@ -34,13 +26,16 @@ export async function openAppendFile(path: string, head: string): Promise<Append
     await file.datasync();
   };
   return {
-    before: () => (length === 0 ? emptyBytes() : file.createReadStream({ start: 0, end: length - 1, autoClose: false })),
-    append(line) {
+    /** What was in it when it was opened. */
+    before: (): AsyncIterable<Buffer> =>
+      length === 0 ? emptyBytes() : file.createReadStream({ start: 0, end: length - 1, autoClose: false }),
+    /** Resolves when the line is on the disk. Lines that come together are written together. */
+    append(line: string): Promise<void> {
       waiting += `${line}\n`;
       if (next === undefined) last = next = last.then(flush).catch((cause: unknown) => Promise.reject(lost(path, cause)));
       return next;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await last.catch(() => undefined);
       // Every line is on the disk already.
       closing ??= file.close().catch(() => undefined);

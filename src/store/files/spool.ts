@@ -5,14 +5,10 @@ import { join } from 'node:path';
 import { Failure } from '../../formats/failure.js';
 import { openFolder } from './home.js';
 
-export interface Spool {
-  /** All of it from the start, as often as wanted. */
-  read(): AsyncIterable<Buffer>;
-  close(): Promise<void>;
-}
+export type Spool = Awaited<ReturnType<typeof openSpool>>;
 
 /** Throws Failure `usage` where the folder has no room for it. */
-export async function openSpool(folder: string, source: AsyncIterable<Buffer>): Promise<Spool> {
+export async function openSpool(folder: string, source: AsyncIterable<Buffer>) {
   const path = join(openFolder(folder), `spool-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600).catch((cause: unknown) => {
     throw noRoom(folder, cause);
@@ -34,7 +30,9 @@ export async function openSpool(folder: string, source: AsyncIterable<Buffer>): 
     await close();
     throw error;
   }
-  return { read: () => file.createReadStream({ start: 0, autoClose: false }), close };
+  /** All of it from the start, as often as wanted. */
+  const read = (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false });
+  return { read, close };
 }
 
 const noRoom = (folder: string, cause: unknown): Failure =>

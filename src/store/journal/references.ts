@@ -1,16 +1,11 @@
 // The index of references in a database: which transactions of the service's list were seen, and what of it was read.
 import * as v from 'valibot';
+import { rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase, SqlValue } from '../database/sql.js';
 import type { Coverage, ReferenceIndex, SeenTransaction } from './journal.js';
 
-const spanSchema = v.pipe(
-  v.object({ read_from: v.number(), read_to: v.number() }),
-  v.transform((row): Coverage => ({ from: row.read_from, to: row.read_to })),
-);
-const seenSchema = v.pipe(
-  v.object({ txn_id: v.string(), ext_ref_id: v.nullable(v.string()), created_at: v.number() }),
-  v.transform((row): SeenTransaction => ({ txnId: row.txn_id, extRefId: row.ext_ref_id, createdAt: row.created_at })),
-);
+const spanSchema = v.object({ from: v.number(), to: v.number() });
+const seenSchema = rowOf({ txnId: v.string(), extRefId: v.nullable(v.string()), createdAt: v.number() });
 const countSchema = v.tuple([v.object({ count: v.number() })]);
 
 /** Rows of one statement: over a network each statement is a journey. */
@@ -44,7 +39,7 @@ async function note(sql: Sql, scope: string, seen: readonly SeenTransaction[], s
 }
 
 async function covered(sql: Sql, scope: string): Promise<Coverage | undefined> {
-  const rows = await sql.all('SELECT read_from, read_to FROM read_spans WHERE scope = ?', scope);
+  const rows = await sql.all('SELECT read_from AS "from", read_to AS "to" FROM read_spans WHERE scope = ?', scope);
   return v.parse(v.array(spanSchema), rows)[0];
 }
 

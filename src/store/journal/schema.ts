@@ -1,5 +1,6 @@
 // The journal's tables, by numbered steps from one version to the next, and its rows as intents.
 import * as v from 'valibot';
+import { flag, rowOf } from '../database/rows.js';
 import type { Intent, IntentChange } from './journal.js';
 
 /** Tells a journal from any other SQLite file: the letters `svpj`. */
@@ -118,7 +119,7 @@ const doubts = v.pipe(
 );
 
 export const rowSchema = v.pipe(
-  v.object({
+  rowOf({
     id: v.string(),
     scope: v.string(),
     account: v.string(),
@@ -126,76 +127,33 @@ export const rowSchema = v.pipe(
     kind: v.string(),
     request: v.string(),
     fingerprint: v.string(),
-    once_key: v.nullable(v.string()),
+    onceKey: v.nullable(v.string()),
     terms: v.pipe(v.string(), v.parseJson(), termsSchema),
     consent: v.picklist(['none', 'quote', 'standing']),
     attempt: v.number(),
     step: v.picklist(['intent', 'created', 'confirming', 'confirmed', 'final']),
-    txn_id: v.nullable(v.string()),
-    txn_state: v.nullable(v.string()),
-    approved_total: v.nullable(v.string()),
-    approved_receives: v.nullable(v.string()),
-    spend_ccy: v.nullable(v.string()),
-    approved_at: v.nullable(v.number()),
-    closed: v.number(),
-    opened_at: v.number(),
-    updated_at: v.number(),
-    owner: v.nullable(v.string()),
-    lease_until: v.number(),
-    fence: v.number(),
-    last_change: v.nullable(v.string()),
+    txnId: v.nullable(v.string()),
+    txnState: v.nullable(v.string()),
+    approvedTotal: v.nullable(v.string()),
+    approvedReceives: v.nullable(v.string()),
+    spendCcy: v.nullable(v.string()),
+    approvedAt: v.nullable(v.number()),
     doubts,
+    closed: flag,
+    openedAt: v.number(),
+    updatedAt: v.number(),
+    owner: v.nullable(v.string()),
+    leaseUntil: v.number(),
+    fence: v.number(),
+    lastChange: v.nullable(v.string()),
   }),
-  v.transform((row) => ({
-    intent: {
-      id: row.id,
-      scope: row.scope,
-      account: row.account,
-      ref: row.ref,
-      kind: row.kind,
-      request: row.request,
-      fingerprint: row.fingerprint,
-      onceKey: row.once_key,
-      terms: row.terms,
-      consent: row.consent,
-      attempt: row.attempt,
-      step: row.step,
-      txnId: row.txn_id,
-      txnState: row.txn_state,
-      approvedTotal: row.approved_total,
-      approvedReceives: row.approved_receives,
-      spendCcy: row.spend_ccy,
-      approvedAt: row.approved_at,
-      doubts: row.doubts,
-      closed: row.closed === 1,
-      openedAt: row.opened_at,
-      updatedAt: row.updated_at,
-    } satisfies Intent,
-    owner: row.owner,
-    leaseUntil: row.lease_until,
-    fence: row.fence,
-    lastChange: row.last_change,
-  })),
+  v.transform(({ owner, leaseUntil, fence, lastChange, ...intent }) =>
+    ({ intent: intent satisfies Intent, owner, leaseUntil, fence, lastChange })),
 );
 
 export type Row = v.InferOutput<typeof rowSchema>;
 
 export type ColumnChange = IntentChange & Partial<Pick<Intent, 'doubts'>>;
-
-export const columns: Readonly<Record<keyof ColumnChange, string>> = {
-  attempt: 'attempt',
-  step: 'step',
-  txnId: 'txn_id',
-  txnState: 'txn_state',
-  consent: 'consent',
-  approvedTotal: 'approved_total',
-  approvedReceives: 'approved_receives',
-  spendCcy: 'spend_ccy',
-  approvedAt: 'approved_at',
-  doubts: 'doubts',
-  closed: 'closed',
-  terms: 'terms',
-};
 
 /** What was let go and has not come back, as `wasLetGo` says it: lapsed after a confirmation is no proof of that. */
 export const letGo = `(step IN ('confirming','confirmed')

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { columnOf, rowOf } from '../database/rows.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue } from '../database/sql.js';
 import {
   leaseMs,
@@ -18,7 +19,7 @@ import {
 } from './journal.js';
 import { referenceIndex } from './references.js';
 import { arrivalOf, isAccounted, mayHavePaid, neverCreated, spendsOf, wasLetGo } from './rules.js';
-import { columns, letGo, rowSchema, spendSchema, type ColumnChange, type Row } from './schema.js';
+import { letGo, rowSchema, spendSchema, type ColumnChange, type Row } from './schema.js';
 import { changed, checkIntent, doubtsAfter, opened } from './steps.js';
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
@@ -227,16 +228,16 @@ async function setColumns(sql: Sql, { intent, fence }: Claim, change: IntentChan
   return updatedAt === undefined ? undefined : { intent: { ...after, updatedAt }, fence };
 }
 
-const updatedSchema = v.array(v.object({ updated_at: v.number() }));
+const updatedSchema = v.array(rowOf({ updatedAt: v.number() }));
 
 /** Nothing follows in its transaction. Resolves with when it was written. */
 async function setValues(sql: Sql, { intent, fence }: Claim, change: ColumnChange, token: string): Promise<number | undefined> {
   const entries = Object.entries(change).filter(([, value]) => value !== undefined);
-  const names = entries.map(([name]) => columns[name as keyof ColumnChange]);
+  const names = entries.map(([name]) => columnOf(name));
   const sets = [...names, 'updated_at', 'lease_until', 'last_change'].map((name) => `${name} = ?`).join(', ');
   const values = [...entries.map(([, value]) => toColumn(value)), new Present(), new Present(leaseMs), token, intent.id, fence, intent.step];
   const text = `UPDATE intents SET ${sets} WHERE id = ? AND fence = ? AND step = ? RETURNING updated_at`;
-  return v.parse(updatedSchema, await sql.final(text, ...values))[0]?.updated_at;
+  return v.parse(updatedSchema, await sql.final(text, ...values))[0]?.updatedAt;
 }
 
 const claimOf = ({ intent, fence }: Row): Claim => ({ intent, fence });

@@ -12,7 +12,6 @@ const shortestWaitMs = 1_000;
 const mostDoubts = 5;
 
 export interface ClientReports {
-  /** For the options of a client. */
   readonly hooks: Pick<ClientOptions, 'onWait' | 'onDoubt'>;
   /** Says how much was left out. */
   close(): void;

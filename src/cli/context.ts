@@ -55,7 +55,6 @@ export interface Process {
 /** Runs another command line in this process, with some of the environment changed; resolves with its exit code. */
 export type RunLine = (argv: readonly string[], env?: Process['env']) => Promise<number>;
 
-/** The command line, and the way to another one. */
 export interface Line {
   readonly argv: readonly string[];
   readonly runLine: RunLine;
@@ -87,9 +86,7 @@ export interface Context extends Process, Line, Stores {
   clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
   /** The token kept for the chosen service and key. */
   tokens(): KeptTokens | undefined;
-  /** Carries requests to the chosen service. */
   transport(): Promise<Transport>;
-  /** The embedded sandbox, opened once. */
   embedded(): Promise<EmbeddedService>;
   /** Registers what must be closed when the command is over. */
   onClose(close: () => void | Promise<void>): void;

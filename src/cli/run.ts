@@ -8,7 +8,6 @@ import { runProgram } from './program.js';
 import { tree } from './table.js';
 import { movesMoney } from './tree.js';
 
-/** Runs a command line and resolves with its exit code. */
 export async function runCli(argv: readonly string[], proc: Process): Promise<number> {
   const runLine: RunLine = (line, env) => runCli(line, { ...proc, env: { ...proc.env, ...env } });
   let globals: Globals | undefined;

@@ -4,7 +4,6 @@ import type { Needs } from './context.js';
 
 const longest = 16 * 1024 * 1024;
 
-/** All of stdin as text; see {@link readStdinBytes}. */
 export async function readStdin(context: Needs<'stdin'>): Promise<string> {
   return (await readStdinBytes(context)).toString('utf8');
 }

@@ -18,14 +18,12 @@ export interface StoreOptions {
   readonly secrets: () => SecretStore;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
-  /** Names this process. */
   readonly owner: () => string;
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
 export interface Stores {
   journal(): Promise<Journal>;
-  /** The webhook events that came in. */
   events(): Promise<EventStore>;
   /** The database that is set up, reached but not looked into; undefined without one. */
   database(): Promise<(FoundDatabase & { readonly postgres: Postgres }) | undefined>;
@@ -44,7 +42,6 @@ export function openStores(options: StoreOptions): Stores {
     return { ...found, postgres };
   });
 
-  /** With the tables of a part in order. */
   const prepared = async ({ postgres, source }: FoundDatabase & { postgres: Postgres }, part: Part): Promise<Postgres> => {
     const { prepareTables } = await import('../store/database/postgres-schema.js');
     await prepareTables(postgres, source, part);

@@ -84,7 +84,6 @@ export const file = (placeholder = 'FILE'): Value<string> => text(placeholder).s
 /** An id, the beginning of one that was shown, or a reference. */
 export const transaction = (): Value<string> => text('ID').suggesting('transaction');
 
-/** An amount with its unit: `50000sat`, `25usdt`. */
 export const amount = (placeholder = 'AMOUNT'): Value<Money> => word(placeholder, (given) => parseAmount(given));
 
 /** A currency code, upper-cased. */
@@ -97,7 +96,6 @@ export const currency = (placeholder = 'CCY'): Value<string> =>
     return given.toUpperCase();
   }).suggesting('wallet');
 
-/** A duration in milliseconds, written `90s`, `10m`, `2h`. */
 export const duration = (placeholder = 'DURATION'): Value<number> => word(placeholder, (given) => parseDuration(given));
 
 export function choice<const C extends string>(choices: readonly C[], placeholder?: string): Value<C> {
@@ -112,7 +110,6 @@ export function choice<const C extends string>(choices: readonly C[], placeholde
   );
 }
 
-/** A whole number from `min` to `max`. */
 export const whole = (min: number, max: number, placeholder = 'N'): Value<number> =>
   word(placeholder, (given) => {
     const number = /^\d{1,15}$/.test(given) ? Number(given) : NaN;

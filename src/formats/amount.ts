@@ -48,17 +48,13 @@ export function decimalsOf(ccy: string): number {
   return withoutDecimals.has(ccy) ? 0 : 2;
 }
 
-/**
- * Reads a currency code in any letter case: BTC, USDT or three letters.
- * Throws `Failure` usage for anything else.
- */
+/** Reads a currency code in any letter case: BTC, USDT or three letters. Throws `Failure` usage for anything else. */
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
   if (/^(?:usdt|(?!sat)[a-z]{3})$/i.test(text)) return ccy;
   throw usage(`"${clip(text)}" is not a currency code. Write one such as BTC, USDT or VND.`);
 }
 
-/** Whether a text is an amount without its unit. */
 export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 
 /**
@@ -164,7 +160,6 @@ export function msatOf(value: Big): bigint {
   return whole(value.times(msatPerBtc), value, 'millisatoshis');
 }
 
-/** The value in BTC of an amount in millisatoshis. */
 export function btcFromMsat(msat: bigint): Big {
   return new Big(msat).times('1e-11');
 }

@@ -9,7 +9,6 @@ interface Side {
   readonly amtSettled?: WireNumber | null | undefined;
 }
 
-/** What of a transaction tells its rate. */
 interface Exchange {
   readonly fxRate?: WireNumber | null | undefined;
   readonly sourceReq: Side;

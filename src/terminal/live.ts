@@ -15,9 +15,7 @@ export interface LiveOptions {
 
 /** Lines are ours: text from outside is sanitised by whoever puts it in. */
 export interface Live {
-  /**
-   * Shows what `render` says, one line or several, again every second; it is handed the milliseconds since the start.
-   */
+  /** Shows what `render` says, one line or several, again every second; it is handed the milliseconds since the start. */
   start(render: (elapsedMs: number) => string): void;
   /** Shows a line where nothing else is shown, and gives what takes it away; undefined where something is. */
   fill(text: string): (() => void) | undefined;

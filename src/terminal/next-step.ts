@@ -22,7 +22,6 @@ const commands: Readonly<Record<NextStep['do'], string>> = {
   watch: 'tx watch',
 };
 
-/** The command to run, ready to be copied. */
 export function commandFor(step: NextStep): string {
   const about = 'id' in step ? step.id : 'destination' in step ? step.destination : 'country' in step ? step.country : undefined;
   return ['svcpay', commands[step.do], ...(about === undefined ? [] : [shellWord(about)])].join(' ');

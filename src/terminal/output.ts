@@ -29,7 +29,6 @@ export interface OutputOptions {
 type Draw = readonly string[] | ((canvas: Canvas) => readonly string[]);
 
 export interface Output {
-  /** The format in force. */
   readonly format: Format;
   readonly quiet: boolean;
   /** True where people read the result: a table on a terminal, not quiet. */

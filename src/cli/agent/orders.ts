@@ -14,7 +14,6 @@ import type { MaxFeeOf } from '../payment/payment-options.js';
 import { readSwap, swapOrderOf } from '../payment/plan-swap.js';
 import { currency, text } from '../values.js';
 
-/** What it takes to quote and to pay for an assistant, within limits. */
 export type OrderNeeds = PaymentNeeds & Needs<'config' | 'out'>;
 
 export const sendArguments = {

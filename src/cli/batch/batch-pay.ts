@@ -21,11 +21,9 @@ export interface BatchEnd {
   readonly summary: BatchSummary;
   /** The first rows that failed. */
   readonly failures: readonly BatchLine[];
-  /** What the batch ends with when not all is well. */
   readonly failure: Failure | undefined;
 }
 
-/** What every row is quoted and paid with. */
 export type Paying = Pick<BatchDeps, 'payment'>;
 
 export async function openPaying(
@@ -121,7 +119,6 @@ interface Recorder {
   add(outcome: RowOutcome): void;
 }
 
-/** Counts, shows and keeps what became of each row. */
 function recorder(
   rows: number,
   file: ResultFile | undefined,

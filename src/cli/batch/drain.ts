@@ -4,7 +4,6 @@ import { openContext, type Context, type Process } from '../context.js';
 const graceMs = 10_000;
 
 export interface Drain {
-  /** Aborted at once. */
   readonly stop: AbortSignal;
   /** Aborted at once while nothing is under way; else when what is under way has had its time. */
   readonly cut: AbortSignal;

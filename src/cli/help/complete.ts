@@ -7,7 +7,6 @@ export interface Candidate {
   readonly about?: string | undefined;
 }
 
-/** What this machine knows of a kind of word. */
 export type Known = (kind: Suggested) => readonly Candidate[];
 
 /** `files` leaves it to the shell, which knows how file names are completed. */

@@ -39,7 +39,6 @@ export interface Page extends Named {
   readonly flags: readonly Flag[];
   /** What `-o` takes here beyond what it takes everywhere. */
   readonly formats: readonly string[];
-  /** What `--fields` takes. */
   readonly fields: readonly string[];
   readonly examples: CommandDefinition['examples'];
 }

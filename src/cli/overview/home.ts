@@ -68,11 +68,9 @@ const openStates = ['srcintent', 'srccreated', 'destsent'];
 interface Look {
   readonly overview: Home;
   readonly more: HomeMore;
-  /** Something can be resumed. */
   readonly isPending: boolean;
 }
 
-/** Everything that home shows, read at once. */
 async function look(context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Look> {
   const client = await context.client();
   const [place, wallets, worth, movements] = await Promise.all([

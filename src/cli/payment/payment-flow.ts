@@ -57,7 +57,6 @@ export function demandAnswers(
   if (all.length > 0) ask.demand(all, hint);
 }
 
-/** Draws a payment while it is driven, and prints its transaction. */
 export async function showPayment(
   presentation: Presentation,
   drive: (deps: PaymentDeps) => Promise<Transaction>,
@@ -129,7 +128,6 @@ export async function historyOf(context: Needs<'journal' | 'live' | 'ownClient' 
   });
 }
 
-/** What the account has let go in the last day. */
 export async function spentToday(context: Needs<'journal' | 'now' | 'ownClient'>): Promise<readonly Spend[]> {
   const service = await context.ownClient();
   const account = await service.ownAccountId();

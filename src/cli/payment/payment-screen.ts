@@ -18,7 +18,6 @@ import { usualFee } from '../../wallet/quote/usual-fee.js';
 import type { Needs } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 
-/** What the screen of a payment draws with, asks with and looks up. */
 export type PaymentScreenNeeds = Needs<
   'ask' | 'client' | 'every' | 'globals' | 'journal' | 'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'sleep' | 'terminal'
 >;

@@ -11,7 +11,6 @@ export interface Swap {
   readonly receive: boolean;
 }
 
-/** What is known of a swap, and what is still to be said. */
 export interface SwapWords {
   readonly amount: string | undefined;
   readonly from: string | undefined;

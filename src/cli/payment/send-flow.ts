@@ -10,7 +10,6 @@ import { runGuided } from './guided.js';
 import { demandAnswers, runPayment, type PayingNeeds } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 
-/** What a command line says of a send. */
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}
 
 /** Throws Failure `usage` for what is no payment. */

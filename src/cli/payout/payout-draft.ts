@@ -8,20 +8,20 @@ import type { ValuesOf } from '../define.js';
 import { destinationOptions, givenFlags, type answerOptions, type Destination, type DestinationFlags, type PayoutAnswers } from './payout-options.js';
 
 /** What is known of a payout; undefined is not known yet, or left out where it may be. */
-export interface Draft extends Destination, Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'> {
-  readonly amount: Money | undefined;
+export interface Draft extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
+  readonly amount?: Money | undefined;
   /** The recipient was taken from the address book under this name; empty for somebody new. */
-  readonly chosen: string | undefined;
-  readonly keepSender: boolean | undefined;
+  readonly chosen?: string | undefined;
+  readonly keepSender?: boolean | undefined;
   /** Put the recipient into the address book under this name; empty to not. */
-  readonly keepAs: string | undefined;
+  readonly keepAs?: string | undefined;
 }
 
 /** What flags say about the destination. Throws Failure `usage` where they contradict each other. */
 export function readDestination({ method: methodOf, ...flags }: DestinationFlags): Destination {
   const country = flags.country ?? methodOf?.(undefined)?.country;
   const method = methodOf?.(country);
-  const known = { ...flags, method: undefined, methodOf };
+  const known = { ...flags, methodOf };
   if (methodOf === undefined || country === undefined || method?.country === country) return withCountry(known, country);
   const { name, code } = country;
   const methods = methodsIn(country).map((each) => each.code).join(' or ');
@@ -54,15 +54,8 @@ export function readDraft(
 ): Draft {
   const known = flags.recipient === undefined ? readDestination(flags) : fromBook(flags, flags.recipient, recipients);
   const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, known.country);
-  return {
-    ...flags,
-    ...known,
-    ...readSender(flags, keptSender),
-    amount,
-    chosen: flags.recipient,
-    keepSender: undefined,
-    keepAs: undefined,
-  };
+  const { method: _read, ...others } = flags;
+  return { ...others, ...known, ...readSender(flags, keptSender), amount, chosen: flags.recipient };
 }
 
 /** The country says which currency; without one the amount does, and leaves the countries that pay it out. */
@@ -85,31 +78,12 @@ function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Recor
   throw new Failure('usage', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
 }
 
-const nothing = {
-  amount: undefined,
-  purpose: undefined,
-  source: undefined,
-  relationship: undefined,
-  senderType: undefined,
-  senderName: undefined,
-  senderCountry: undefined,
-  senderPhone: undefined,
-  senderAddress: undefined,
-  chosen: undefined,
-  keepSender: undefined,
-  keepAs: undefined,
-};
-
-/** A draft of which only the destination is of interest. */
-export const destinationOnly = (known: Destination): Draft => ({ ...nothing, ...known });
-
 /** A recipient of the address book as the answers that it stands for. */
 export function answersOf(kept: Recipient): Destination {
   const { party } = kept;
   return {
     country: findCountry(kept.country),
     method: findMethod(kept.method),
-    methodOf: undefined,
     institution: kept.institutionCode,
     institutionName: kept.institutionName,
     acctNum: kept.acctNum,
@@ -122,10 +96,8 @@ export function answersOf(kept: Recipient): Destination {
   };
 }
 
-type SenderAnswers = Pick<Draft, 'senderType' | 'senderName' | 'senderCountry' | 'senderPhone' | 'senderAddress'>;
-
 /** Another name is another person: what is kept of the own one then says nothing. */
-function readSender(flags: PayoutAnswers, kept: Profile['sender']): SenderAnswers {
+function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   const own = flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
   return {
     senderType: flags.senderType ?? own?.type,
@@ -136,20 +108,10 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): SenderAnswer
   };
 }
 
-/** The sender, as far as all that is needed of one is known. */
-export const senderOf = (draft: Draft): Party | undefined =>
-  partyOf(draft.senderType, draft.senderName, draft.senderCountry, draft.senderPhone, draft.senderAddress);
-
-export const recipientOf = (draft: Destination): Party | undefined =>
-  partyOf(draft.recipientType, draft.recipientName, draft.recipientCountry, draft.recipientPhone, draft.recipientAddress);
-
-function partyOf(
-  type: Party['type'] | undefined,
-  legalFullName: string | undefined,
-  countryCode: string | undefined,
-  contactNumber: string | undefined,
-  address1: string | undefined,
-): Party | undefined {
+/** A party, as far as all that is needed of one is known. */
+export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
+  const [type, legalFullName, countryCode] = [draft[`${who}Type`], draft[`${who}Name`], draft[`${who}Country`]];
+  const [contactNumber, address1] = [draft[`${who}Phone`], draft[`${who}Address`]];
   if (type === undefined || legalFullName === undefined || countryCode === undefined) return undefined;
   return {
     type,
@@ -159,3 +121,24 @@ function partyOf(
     ...(address1 !== undefined && { address1 }),
   };
 }
+
+const change = (name: string, forgotten: readonly (keyof Draft)[], others: Draft = {}) => ({
+  name,
+  forget: (draft: Draft): Draft => ({ ...draft, ...Object.fromEntries(forgotten.map((each) => [each, undefined])), ...others }),
+});
+
+const somebodyNew: Draft = { chosen: '' };
+
+/** After a no to the last card, or a refusal: which answers to give again, instead of all of them. */
+export const payoutChanges = [
+  change('Change the amount', ['amount']),
+  // Another country pays out another currency, so the amount goes with the account.
+  change('Change the account', ['country', 'method', 'methodOf', 'institution', 'institutionName', 'acctNum', 'acctName', 'amount'], somebodyNew),
+  change(
+    'Change who the recipient is',
+    ['recipientType', 'recipientName', 'recipientCountry', 'recipientPhone', 'recipientAddress'],
+    somebodyNew,
+  ),
+  change('Change your own details', ['senderType', 'senderName', 'senderCountry', 'senderPhone', 'senderAddress', 'keepSender']),
+  change('Change the code numbers', ['purpose', 'source', 'relationship']),
+];

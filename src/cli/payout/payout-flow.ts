@@ -14,7 +14,7 @@ import type { Needs } from '../context.js';
 import { runPayment, type PayingNeeds } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-screen.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
-import { recipientOf, senderOf, type Draft } from './payout-draft.js';
+import { partyOf, type Draft } from './payout-draft.js';
 import type { Destination as KnownDestination } from './payout-options.js';
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
@@ -49,7 +49,7 @@ export async function openLookUp(context: Needs<'client' | 'home' | 'live' | 'ou
 export async function completePayout(draft: Draft, from: string, lookUp: LookUp): Promise<Payout> {
   const { amount, purpose, source, relationship } = draft;
   const destination = await completeDestination(draft, lookUp);
-  const sender = senderOf(draft);
+  const sender = partyOf(draft, 'sender');
   if (!sender || !amount || purpose === undefined || source === undefined || relationship === undefined) throw incomplete();
   const { ccy } = destination.method.country;
   if (amount.ccy !== ccy) {
@@ -62,7 +62,7 @@ type Destination = Pick<Payout, 'method' | 'institution' | 'acctNum' | 'acctName
 
 export async function completeDestination(draft: KnownDestination, lookUp: LookUp): Promise<Destination> {
   const { method, institution, institutionName, acctNum, acctName } = draft;
-  const recipient = recipientOf(draft);
+  const recipient = partyOf(draft, 'recipient');
   if (!method || institution === undefined || acctNum === undefined || !acctName || !recipient) throw incomplete();
   const { code, name } = findInstitution(institution, method, await lookUp(method.country.code));
   return { method, institution: { code, name: name ?? institutionName }, acctNum, acctName, recipient };
@@ -70,7 +70,6 @@ export async function completeDestination(draft: KnownDestination, lookUp: LookU
 
 const incomplete = (): Error => new Error('A payout was asked for to the end, and an answer is missing.');
 
-/** What the address book keeps of a destination. */
 export const recipientRecord = ({ method, institution, acctNum, acctName, recipient }: Destination): Recipient => ({
   method: method.code,
   country: method.country.code,

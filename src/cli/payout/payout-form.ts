@@ -2,7 +2,7 @@
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
-import { senderOf, type Draft } from './payout-draft.js';
+import { partyOf, type Draft } from './payout-draft.js';
 
 export type Part = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
 
@@ -16,17 +16,15 @@ const destination: readonly Told[] = [
   ['Where to', ({ country, method }) => listed(country?.name, method?.code, method?.arrives)],
   ['Account', ({ institution, institutionName, acctNum, acctName }) =>
     listed(institutionName === undefined ? institution : `${institutionName} (${institution})`, acctNum, acctName)],
-  ['Recipient', ({ recipientType, recipientName, recipientCountry, recipientPhone, recipientAddress }) =>
-    listed(kindOf(recipientType), recipientName, nameOf(recipientCountry), recipientPhone, recipientAddress)],
+  ['Recipient', (draft) => partyText(draft, 'recipient')],
 ];
 
 /** @param start what was known before anything was asked */
 export function payoutForm(start: Draft): FormOf {
-  const note = senderOf(start) === undefined ? '' : ' (kept)';
+  const note = partyOf(start, 'sender') === undefined ? '' : ' (kept)';
   return form('Payout', [
     ...destination,
-    ['Sender', ({ senderType, senderName, senderCountry, senderPhone, senderAddress }) =>
-      labelled('sender: ', listed(kindOf(senderType), senderName, nameOf(senderCountry), senderPhone, senderAddress), note)],
+    ['Sender', (draft) => labelled('sender: ', partyText(draft, 'sender'), note)],
     ['Codes', ({ purpose, source, relationship }) =>
       listed(coded('purpose', purpose), coded('source', source), coded('relationship', relationship))],
     ['Amount', ({ amount }) => (amount === undefined ? '' : formatAmount(amount))],
@@ -47,6 +45,11 @@ function form(name: string, parts: readonly Told[]): FormOf {
 
 const listed = (...words: readonly (string | undefined)[]): string => words.filter((word) => word).join(' · ');
 const labelled = (before: string, text: string, after: string): string => (text === '' ? '' : before + text + after);
-const kindOf = (type: Draft['senderType']): string | undefined => (type === 'business' ? 'business' : undefined);
-const nameOf = (code: string | undefined): string | undefined => (code === undefined ? undefined : countryName(code));
+
+function partyText(draft: Draft, who: 'recipient' | 'sender'): string {
+  const [kind, country] = [draft[`${who}Type`], draft[`${who}Country`]];
+  const named = country === undefined ? undefined : countryName(country);
+  return listed(kind === 'business' ? kind : undefined, draft[`${who}Name`], named, draft[`${who}Phone`], draft[`${who}Address`]);
+}
+
 const coded = (name: string, code: number | undefined): string | undefined => (code === undefined ? undefined : `${name} ${code}`);

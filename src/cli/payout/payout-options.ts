@@ -36,7 +36,6 @@ const partyOptions = (whose: string) => ({
 const recipient = partyOptions('the recipient');
 const sender = partyOptions('the sender');
 
-/** Where a payout goes, and to whom. */
 export const destinationOptions = {
   country: country().optional().describe('country to pay out to'),
   method: word('CODE', readMethod, [...kinds, ...methodsIn().map(({ code }) => code)])
@@ -78,11 +77,11 @@ export type PayoutFlags = ValuesOf<typeof payoutOptions>;
 export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 
-/** The same once it is known which method is meant. */
-export interface Destination extends Omit<DestinationFlags, 'method'> {
-  readonly method: PayoutMethod | undefined;
+/** The same once it is known which method is meant; what is left out is not known yet. */
+export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
+  readonly method?: PayoutMethod | undefined;
   /** What was said of the method before the country was known. */
-  readonly methodOf: MethodOf | undefined;
+  readonly methodOf?: MethodOf | undefined;
 }
 
 type AnswerName = keyof typeof answerOptions;

@@ -8,7 +8,7 @@ import { institutionsFor } from '../../wallet/payout/institutions.js';
 import { parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
 import { methodsIn, payoutCountries, type PayoutMethod } from '../../wallet/payout/methods.js';
 import type { Part } from './payout-form.js';
-import { recipientOf, withCountry, withMethod, type Draft } from './payout-draft.js';
+import { partyOf, withCountry, withMethod, type Draft } from './payout-draft.js';
 
 export type DraftStep = Step<Draft>;
 
@@ -18,37 +18,38 @@ export interface Asking {
   readonly institutions: (countryCode: string) => Promise<readonly Institution[]>;
 }
 
-/** What asks on behalf of a part of the form. */
-export type AskingOf<D> = (part?: Part) => D;
+/** The steps of a part of the form. */
+export type PartSteps = readonly [part: Part | undefined, steps: readonly DraftStep[]];
 
 export const step = stepFor<Draft>();
 
 export const isNew = ({ chosen }: Draft): boolean => chosen === undefined || chosen === '';
 
-export function destinationSteps(start: Draft, asking: AskingOf<Asking>): DraftStep[] {
-  const where = asking('Where to');
-  const account = asking('Account');
-  return [
+export function destinationSteps(start: Draft, asking: Asking): PartSteps[] {
+  const { ask } = asking;
+  const where: DraftStep[] = [
     (soFar, before) =>
       soFar.country === undefined
-        ? taking(where.ask.search({ ...countryQuestion(soFar), default: before?.country }), (country) => withCountry(soFar, country))
+        ? taking(ask.search({ ...countryQuestion(soFar), default: before?.country }), (country) => withCountry(soFar, country))
         : undefined,
     (soFar, before) =>
       soFar.method === undefined
-        ? taking(where.ask.select({ ...methodQuestion(soFar), default: before?.method }), (method) => withMethod(soFar, method))
+        ? taking(ask.select({ ...methodQuestion(soFar), default: before?.method }), (method) => withMethod(soFar, method))
         : undefined,
-    (soFar, before) => (soFar.institution === undefined ? askInstitution(soFar, before, where) : undefined),
+    (soFar, before) => (soFar.institution === undefined ? askInstitution(soFar, before, asking) : undefined),
+  ];
+  const account = [
     step('acctNum', ({ method }, before) => {
       const isMobile = method?.institutionType === 'mobile';
       const parse = (text: string): string => (method === undefined ? text : parseAccountNumber(text, method));
       const message = isMobile ? 'Mobile number' : 'Account number';
       const example = isMobile ? `with +${method.country.callingCode}` : method?.format.words;
-      return account.ask.parsed({ message, example, flag: '--acct-num NUMBER', default: before?.acctNum, parse });
+      return ask.parsed({ message, example, flag: '--acct-num NUMBER', default: before?.acctNum, parse });
     }),
     step('acctName', (_soFar, before) =>
-      account.ask.parsed({ message: 'Name on the account', flag: '--acct-name NAME', default: before?.acctName, parse: parseLine })),
-    ...partySteps('recipient', recipientOf(start) === undefined, asking('Recipient').ask),
+      ask.parsed({ message: 'Name on the account', flag: '--acct-name NAME', default: before?.acctName, parse: parseLine })),
   ];
+  return [['Where to', where], ['Account', account], ['Recipient', partySteps('recipient', start, ask)]];
 }
 
 function countryQuestion({ amount, methodOf }: Draft) {
@@ -101,8 +102,9 @@ const optionally = (parse: (text: string) => string) => (text: string): string |
   text === '' ? undefined : parse(text);
 
 /** What the service wants to know about a party. What may be left out is asked for only along with the rest. */
-export function partySteps(party: 'recipient' | 'sender', isAsked: boolean, ask: Ask['steps']): DraftStep[] {
+export function partySteps(party: 'recipient' | 'sender', start: Draft, ask: Ask['steps']): DraftStep[] {
   const [who, whose] = party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
+  const isAsked = partyOf(start, party) === undefined;
   const wanted = (soFar: Draft): boolean => isAsked && (party === 'sender' || isNew(soFar));
   return [
     step(`${party}Type`, (_soFar, before) =>

@@ -1,20 +1,18 @@
 // The questions of a payout, in order, each of which may be taken back. What is known already is not asked.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
-import type { Recipient } from '../../store/profile/profiles.js';
+import { parseRecipientName, type Recipient } from '../../store/profile/profiles.js';
 import type { Ask, Back, Choice, Over } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
-import { formLines } from '../../terminal/cards/form.js';
+import { formLines, type Form } from '../../terminal/cards/form.js';
 import { highestCode } from '../../wallet/payout/order.js';
 import { payoutForm, recipientForm, type FormOf } from './payout-form.js';
-import { answersOf, recipientOf, senderOf, type Draft } from './payout-draft.js';
+import { answersOf, partyOf, type Draft } from './payout-draft.js';
 import { destinationOptions, givenFlags } from './payout-options.js';
-import { destinationSteps, isNew, partySteps, step, type Asking, type AskingOf, type DraftStep } from './payout-recipient.js';
+import { destinationSteps, isNew, partySteps, step, type Asking, type DraftStep, type PartSteps } from './payout-recipient.js';
 import { whole } from '../values.js';
 
 export interface WizardDeps extends Asking {
   readonly recipients: Readonly<Record<string, Recipient>>;
-  /** Reads a name for the address book. Throws Failure `usage` for one that cannot be. */
-  readonly parseName: (text: string) => string;
   /** Whether to offer to keep what was typed. */
   readonly mayKeep: boolean;
 }
@@ -22,41 +20,33 @@ export interface WizardDeps extends Asking {
 /** Asks for everything a payout still needs; `back` when the person went back from the first question. */
 export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
   const { asking, standing } = underForm(payoutForm(start), deps);
-  const steps = [
-    bookStep(asking('Where to')),
+  const steps: PartSteps[] = [
+    ['Where to', [bookStep(asking)]],
     ...destinationSteps(start, asking),
-    ...partySteps('sender', senderOf(start) === undefined, asking('Sender').ask),
-    ...fundsSteps(asking('Codes')),
-    amountStep(asking('Amount')),
-    ...keepSteps(start, asking()),
+    ['Sender', partySteps('sender', start, asking.ask)],
+    ['Codes', fundsSteps(asking)],
+    ['Amount', [amountStep(asking)]],
+    [undefined, keepSteps(start, asking)],
   ];
-  return walk(start, steps.map(standing), before);
+  return walk(start, steps.flatMap(standing), before);
 }
 
-/** Asks for a recipient alone, for the address book. */
 export function askRecipient(start: Draft, deps: Asking): Promise<Draft | Back> {
   const { asking, standing } = underForm(recipientForm, deps);
-  return walk(start, destinationSteps(start, asking).map(standing));
+  return walk(start, destinationSteps(start, asking).flatMap(standing));
 }
 
-interface UnderForm<D> {
-  readonly asking: AskingOf<D>;
-  /** The same step; while it asks, the form shows what is known before it. */
-  readonly standing: (step: DraftStep) => DraftStep;
-}
-
-/** Questions under a form that folds what is answered. */
-function underForm<D extends Asking>(form: FormOf, deps: D): UnderForm<D> {
-  let draft: Draft | undefined;
+/** Questions under a form that folds what is answered: `standing` steps show in it what is known before they ask. */
+function underForm<D extends Asking>(formOf: FormOf, deps: D) {
+  let form: Form | undefined;
+  const over: Over = (canvas) => (form === undefined ? [] : formLines(form, canvas));
   return {
-    asking: (part) => {
-      const over: Over = (canvas) => (draft === undefined ? [] : formLines(form(draft, part), canvas));
-      return { ...deps, ask: askingUnder(over, deps.ask) };
-    },
-    standing: (step) => (soFar, before) => {
-      draft = soFar;
-      return step(soFar, before);
-    },
+    asking: { ...deps, ask: askingUnder(over, deps.ask) },
+    standing: ([part, steps]: PartSteps): DraftStep[] =>
+      steps.map((step) => (soFar, before) => {
+        form = formOf(soFar, part);
+        return step(soFar, before);
+      }),
   };
 }
 
@@ -122,9 +112,9 @@ const amountStep = ({ ask }: WizardDeps): DraftStep =>
   });
 
 /** Offered for what was typed, not for what was known. */
-function keepSteps(start: Draft, { ask, parseName, mayKeep }: WizardDeps): DraftStep[] {
-  const typedSender = mayKeep && senderOf(start) === undefined;
-  const typedRecipient = mayKeep && (recipientOf(start) === undefined || start.acctNum === undefined);
+function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
+  const typedSender = mayKeep && partyOf(start, 'sender') === undefined;
+  const typedRecipient = mayKeep && (partyOf(start, 'recipient') === undefined || start.acctNum === undefined);
   return [
     step(
       'keepSender',
@@ -145,7 +135,7 @@ function keepSteps(start: Draft, { ask, parseName, mayKeep }: WizardDeps): Draft
         ask.parsed({
           message: 'Keep the recipient in your address book as, if at all',
           flag: '--yes',
-          parse: (text) => (text === '' ? '' : parseName(text)),
+          parse: (text) => (text === '' ? '' : parseRecipientName(text)),
         }),
       (soFar) => typedRecipient && isNew(soFar),
     ),

@@ -1,7 +1,6 @@
 // Pays out fiat to a bank account or a mobile wallet: from flags, from a file, or asking for what is missing.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
-import { parseRecipientName } from '../../store/profile/profiles.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/order.js';
@@ -11,11 +10,10 @@ import { defineCommand } from '../define.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided } from '../payment/guided.js';
 import { demandAnswers, type PayingNeeds } from '../payment/payment-flow.js';
-import { payoutChanges } from './payout-change.js';
-import { readDraft, type Draft } from './payout-draft.js';
+import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
 import { answerOptions, givenFlags, missingFlags, payoutOptions, type PayoutFlags } from './payout-options.js';
-import { askPayout, type WizardDeps } from './payout-wizard.js';
+import { askPayout } from './payout-wizard.js';
 import { readStdin } from '../stdin.js';
 
 export const payout = defineCommand({
@@ -29,13 +27,14 @@ export const payout = defineCommand({
   ],
   async run(flags, context) {
     if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
-    const { config, settings } = context;
-    const start = readDraft(flags, config.read().recipients, settings.profile.sender);
+    const { ask, config, globals, settings } = context;
+    const { recipients } = config.read();
+    const start = readDraft(flags, recipients, settings.profile.sender);
     const missing = missingFlags(start);
     demandAnswers(missing, flags, context);
     const lookUp = await openLookUp(context);
     if (missing.length === 0) return payNow(start, flags, lookUp, context);
-    const wizard = openWizard(lookUp, context);
+    const wizard = { ask: ask.steps, institutions: lookUp, recipients, mayKeep: !globals.yes };
     const flow = {
       ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
       run: (draft: Draft) => payNow(draft, flags, lookUp, context),
@@ -44,14 +43,6 @@ export const payout = defineCommand({
     };
     await runGuided(start, flow, flags.ref, context);
   },
-});
-
-const openWizard = (institutions: LookUp, { config, ask, globals }: Needs<'config' | 'ask' | 'globals'>): WizardDeps => ({
-  ask: ask.steps,
-  institutions,
-  recipients: config.read().recipients,
-  parseName: parseRecipientName,
-  mayKeep: !globals.yes,
 });
 
 async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: PayingNeeds & Needs<'config'>): Promise<void> {

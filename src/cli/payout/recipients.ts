@@ -7,7 +7,7 @@ import { recipientList, recipientFields } from '../../terminal/views/payout-list
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
-import { answersOf, destinationOnly, readDestination, withMethod } from './payout-draft.js';
+import { answersOf, readDestination, withMethod } from './payout-draft.js';
 import { completeDestination, openLookUp, recipientRecord, type LookUp } from './payout-flow.js';
 import { destinationOptions, missingFlags, type Destination, type DestinationFlags } from './payout-options.js';
 import { askRecipient } from './payout-wizard.js';
@@ -70,7 +70,7 @@ function changed(kept: Destination, flags: DestinationFlags): Destination {
 }
 
 async function askForRest(start: Destination, institutions: LookUp, context: Needs<'ask' | 'out'>): Promise<Destination> {
-  const draft = await askRecipient(destinationOnly(start), { ask: context.ask.steps, institutions });
+  const draft = await askRecipient(start, { ask: context.ask.steps, institutions });
   if (draft === back) throw leftAtOnce(context, 'Nothing was kept');
   return draft;
 }

@@ -60,7 +60,6 @@ interface CheckedDeposit {
 
 const deposits = { btc: bitcoinDeposit, lightning: lightningDeposit };
 
-/** What is known of the address that is wanted. */
 interface Asked {
   readonly ccy: Permanent['ccy'] | undefined;
   readonly chain: Chain | undefined;

@@ -30,7 +30,6 @@ import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text } from '../values.js';
 import { qrFile, writeQr } from './qr-file.js';
 
-/** What it takes to wait for a payment and to draw that. */
 type WaitNeeds = Needs<'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'signal' | 'sleep' | 'terminal'>;
 
 export type ReceiveNeeds = WaitNeeds & Needs<'ask' | 'client' | 'home' | 'journal' | 'newId'>;
@@ -45,7 +44,6 @@ export const receiveOptions = {
 
 export type ReceiveFlags = ValuesOf<typeof receiveOptions>;
 
-/** What a payer is shown. */
 export interface PaymentRequest {
   /** `over Lightning`, `on-chain`. */
   readonly how: string;

@@ -9,7 +9,6 @@ import type { Needs } from '../context.js';
 
 const errorSchema = v.object({ error: v.string(), message: v.optional(v.string()) });
 
-/** A sandbox within reach: embedded, or at an address. */
 export interface SandboxTarget {
   readonly url: string;
   readonly transport: Transport;

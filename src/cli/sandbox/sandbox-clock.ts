@@ -6,7 +6,6 @@ import { controlSandbox } from './control.js';
 import { defineCommand } from '../define.js';
 import { duration } from '../values.js';
 
-/** Controls the clock and prints what it shows then. */
 async function controlClock(
   context: Needs<'embedded' | 'out' | 'settings' | 'transport'>, method: 'GET' | 'POST', path: string, body?: object,
 ): Promise<void> {

@@ -9,7 +9,6 @@ import type { ValuesOf } from '../define.js';
 import { chosenShapes } from './live-shapes.js';
 import { choice, file, flag, word } from '../values.js';
 
-/** A duration in milliseconds, or `off`. */
 const autoPay = () =>
   word('DURATION|off', (given): number | 'off' => (given === 'off' ? 'off' : parseDuration(given)));
 

@@ -15,7 +15,6 @@ import type { Needs } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
 import { secretPlace, tokenStore } from './whereabouts.js';
 
-/** Whatever can be out of order. */
 type CheckNeeds = Needs<
   | 'client' | 'database' | 'embedded' | 'env' | 'home' | 'journal' | 'now' | 'ownClient' | 'secrets' | 'settings' | 'signal' | 'tokens'
   | 'transport'

@@ -85,7 +85,6 @@ async function loginToService(
   return loginOf(context, baseUrl, token, context.secrets.where(place), tokens.path);
 }
 
-/** What a service lets somebody in with. */
 interface Access {
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;

@@ -112,8 +112,8 @@ async function greet(
 }
 
 /**
- * Tells a waiting script that deliveries are taken: the file appears whole or not at all. The returned function removes it, so that nobody takes
- * a listener for ready that has ended.
+ * Tells a waiting script that deliveries are taken: the file appears whole or not at all. The returned function removes
+ * it, so that nobody takes a listener for ready that has ended.
  */
 async function announceReady(file: string, ready: { readonly pid: number; readonly url: string }): Promise<() => Promise<void>> {
   const unfinished = `${file}.${ready.pid}.tmp`;

@@ -31,7 +31,6 @@ export async function findWebhookSecret(
   );
 }
 
-/** A secret to register: made here, given, or asked for. */
 export async function chooseSecret(
   { secretStdin, generateSecret }: NewSecretFlags,
   context: Needs<'ask' | 'env' | 'stdin'>,

@@ -7,10 +7,7 @@ export function sha256(data: Uint8Array): Uint8Array {
   return new Uint8Array(createHash('sha256').update(data).digest());
 }
 
-/**
- * Reads base58check, checksum verified. `noun` names the thing in the message.
- * Throws `Failure` usage.
- */
+/** Reads base58check, checksum verified. `noun` names the thing in the message. Throws `Failure` usage. */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
   if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);

@@ -26,7 +26,6 @@ export function parseTronAddress(text: string): TronAddress {
   return { address: text, hex: hex.encode(bytes) };
 }
 
-/** Writes a 20-byte hash as a TRON address. */
 export function encodeTronAddress(payload: Uint8Array): string {
   if (payload.length !== 20) throw changed(noun, `its hash has ${payload.length} bytes instead of 20`);
   return encodeBase58check(Uint8Array.of(prefix, ...payload));

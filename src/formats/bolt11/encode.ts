@@ -24,10 +24,7 @@ export interface InvoiceFields {
 /** Bits 8 and 14: variable-length onion and payment secret, both required. */
 const featureWords = [16, 8, 0];
 
-/**
- * Writes the invoice and signs it with the 32-byte node key.
- * Throws `Failure` usage for fields that BOLT11 cannot express.
- */
+/** Writes the invoice and signs it with the 32-byte node key. Throws `Failure` usage for fields that BOLT11 cannot express. */
 export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): string {
   const words = [...timestampWords(fields.timestamp), ...taggedFields(fields)];
   return sealInvoice(networks[fields.network].invoice + amountText(fields.amountMsat ?? null), words, privateKey);

@@ -16,7 +16,6 @@ interface PromptLook {
   readonly hint?: string | undefined;
   /** A dim remark after the (y/N). */
   readonly note?: string | undefined;
-  /** Lines over the question. */
   readonly over?: readonly string[] | undefined;
 }
 

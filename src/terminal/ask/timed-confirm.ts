@@ -1,6 +1,7 @@
 // A yes or a no to something that holds for so long: the time left runs down beside the question, and ends it.
 import { createPrompt, isEnterKey, makeTheme, useEffect, useKeypress, usePrefix, useState } from '@inquirer/core';
 import { formatDuration } from '../../formats/duration.js';
+import type { LiveOptions } from '../live.js';
 import type { promptTheme } from './theme.js';
 
 /** How long the question stands. */
@@ -9,8 +10,7 @@ export interface Deadline {
   readonly noun: string;
   /** Milliseconds. */
   readonly left: () => number;
-  /** Calls `action` every `ms` until the returned function is called. */
-  readonly every: (ms: number, action: () => void) => () => void;
+  readonly every: LiveOptions['every'];
 }
 
 interface Config {

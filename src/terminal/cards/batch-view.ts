@@ -100,7 +100,6 @@ export function batchCard(
   ];
 }
 
-/** A row as it would be paid. */
 export interface BatchRowView {
   readonly line: number;
   readonly to: string;

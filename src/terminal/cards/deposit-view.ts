@@ -7,9 +7,7 @@ export interface Deposit {
   /** As people call it: `TRON`. */
   readonly chain: string;
   readonly address: string;
-  /** What the QR code carries. */
   readonly code: string;
-  /** Where the QR code was written to. */
   readonly qrFile?: string | undefined;
 }
 

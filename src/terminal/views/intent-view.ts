@@ -9,7 +9,6 @@ import { sendWord, stateWord } from './state-words.js';
 import { shortAmount } from './transaction-view.js';
 import type { ListView } from '../rows/view.js';
 
-/** An open payment, as `tx pending` lists it. */
 export interface PendingPayment {
   readonly ref: string;
   readonly kind: string;
@@ -88,7 +87,6 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
   };
 }
 
-/** What became of an open payment, as `tx resume` lists it. */
 export interface ResumedPayment {
   readonly ref: string;
   readonly kind: string;

@@ -3,7 +3,6 @@ import type { Institution } from '../../api/types.js';
 import type { Recipient } from '../../store/profile/profiles.js';
 import type { ListView } from '../output.js';
 
-/** A row of `payout methods`. */
 export interface ListedMethod {
   readonly country: string;
   readonly countryName: string;

@@ -44,7 +44,6 @@ function dimZero(part: Part): NonNullable<Column<Wallet>['style']> {
   return (cell, style, wallet) => (part(wallet)?.eq(0) === true ? style.dim(cell) : cell);
 }
 
-/** Who and where. */
 export interface Place {
   readonly profile: string;
   readonly service: string;

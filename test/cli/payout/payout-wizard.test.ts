@@ -2,11 +2,10 @@
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { Institution } from '../../../src/api/types.js';
-import { parseRecipientName, type Recipient } from '../../../src/store/profile/profiles.js';
+import type { Recipient } from '../../../src/store/profile/profiles.js';
 import { back } from '../../../src/terminal/ask/ask.js';
-import { readDraft, type Draft } from '../../../src/cli/payout/payout-draft.js';
+import { payoutChanges, readDraft, type Draft } from '../../../src/cli/payout/payout-draft.js';
 import { missingFlags, payoutOptions } from '../../../src/cli/payout/payout-options.js';
-import { payoutChanges } from '../../../src/cli/payout/payout-change.js';
 import { askPayout } from '../../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../../src/cli/define.js';
 import { actor, type Script } from '../../support/actor.js';
@@ -39,7 +38,6 @@ async function played(script: Script, flags: RawValues = {}, book: Readonly<Reco
       return country === 'VN' ? institutions : [];
     },
     recipients: book,
-    parseName: parseRecipientName,
     mayKeep: true,
   });
   expect(left()).toEqual([]);
@@ -238,7 +236,7 @@ describe('after a no', () => {
   const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
   const changed = async (name: string, script: Script) => {
     const { ask, left } = actor(script);
-    const nothing = { institutions: async () => institutions, recipients: {}, parseName: parseRecipientName, mayKeep: false };
+    const nothing = { institutions: async () => institutions, recipients: {}, mayKeep: false };
     const before = draftOf(complete);
     const forgotten = payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
     const draft = await askPayout(forgotten, { ...nothing, ask }, before);

@@ -29,7 +29,8 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
  * Yields each row once, in pages: what is created meanwhile pushes others onto the next page, where they are passed over. The rows
  * are counted, and the next page is asked for until one is empty, or two in a row bring nothing new, whatever the service says
  * of limit and total. While a page is used, the next ones are on their way; one that was read before something was created that
- * an earlier page shows already is read again, or it would miss what was pushed on.
+ * an earlier page shows already is read again, or it would miss what was pushed on. Where rows have gone meanwhile, as they do from
+ * a list of one state, the page before is read again as well: what came next has moved up onto it.
  * Throws Failure `temporary` when the service gives the same page again and more rows are to come.
  */
 export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {
@@ -50,12 +51,19 @@ export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readon
   const coming = [fetchPage(page)];
   for (let next = coming.shift(); next !== undefined; next = coming.shift()) {
     let current = await next;
-    if (total !== undefined && (current.total ?? total) < total) current = await fetchPage(page);
+    let before: readonly T[] = [];
+    if (total !== undefined && (current.total ?? total) < total) {
+      current = await fetchPage(page);
+      if (first !== undefined) before = (await fetchPage(page - 1)).rows;
+    }
     const { rows } = current;
     total = current.total ?? undefined;
-    if (rows.length === 0) return;
     const ids = rows.map(idOf);
     const seen = (id: string): boolean => earlier.has(id) || first?.has(id) === true;
+    const movedUp = before.filter((row) => !seen(idOf(row)) && !ids.includes(idOf(row)));
+    if (movedUp.length > 0) yield movedUp;
+    if (rows.length === 0) return;
+    counted += movedUp.length;
     const fresh = rows.filter((_, index) => !seen(ids[index] ?? ''));
     received += rows.length;
     counted += fresh.length;

@@ -96,3 +96,16 @@ test.for([
   expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toHaveLength(rows);
   expect(asked).toHaveLength(requests);
 });
+
+test.for([0, 1])('rows that leave the list while it is read hide none of the others (%d)', async (late) => {
+  let all = Array.from({ length: 57 }, (_, index) => `t${index}`);
+  let asked = 0;
+  const fetch = async (page: number): Promise<Page<string>> => {
+    asked += 1;
+    if (asked % 2 === late) all = all.slice(2);
+    return { rows: all.slice((page - 1) * 10, page * 10), total: all.length };
+  };
+  const got = await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size: 10 } }));
+  expect(got).toEqual(expect.arrayContaining(all));
+  expect(new Set(got).size).toBe(got.length);
+});

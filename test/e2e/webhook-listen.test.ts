@@ -130,7 +130,7 @@ describe('svcpay webhook replay', () => {
     listener.child.kill('SIGINT');
     await listener.ended;
     const byTime = await svcpay(['webhook', 'replay', '--since', '10m', '--to', application.url, '--json'], { home });
-    expect([byTime.exitCode, rows(byTime.stdout)]).toMatchObject([0, [{ eventId: 1, status: 200 }, { eventId: 2, status: 200 }]]);
+    expect([byTime.exitCode, JSON.parse(byTime.stdout)]).toMatchObject([0, [{ eventId: 1, status: 200 }, { eventId: 2, status: 200 }]]);
     const byId = await svcpay(['webhook', 'replay', '2', '--to', application.url, '-q'], { home });
     expect(byId).toMatchObject({ exitCode: 0, stdout: 't1\n' });
     expect(application.bodies.slice(2)).toEqual([...application.bodies.slice(0, 2), application.bodies[1]]);
@@ -142,7 +142,7 @@ describe('svcpay webhook replay', () => {
     await deliver(listener.url, event('t1', 'completed', 1));
     listener.child.kill('SIGINT');
     await listener.ended;
-    expect(await svcpay(['webhook', 'replay', 't1', '--to', listener.url], { home })).toMatchObject({ exitCode: 75 });
+    expect(await svcpay(['webhook', 'replay', 't1', '--to', listener.url, '--json'], { home })).toMatchObject({ exitCode: 75, stdout: '' });
     expect(await svcpay(['webhook', 'replay', 't9', '--to', listener.url], { home })).toMatchObject({ exitCode: 5 });
     expect(await svcpay(['webhook', 'replay'], { home })).toMatchObject({ exitCode: 2 });
   });

@@ -3,6 +3,7 @@ import type { Agent, ClientRequest } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
 import { timerMs } from '../../formats/duration.js';
+import { codeOf } from '../../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from '../transport.js';
 import { resolvable } from './address.js';
 import { exchange, type Course, type NetworkTransport } from './exchange.js';
@@ -13,7 +14,11 @@ interface Http {
   readonly request: (options: RequestOptions) => ClientRequest;
 }
 
-type Way = Pick<Http, 'request'> & { readonly agent: Agent };
+interface Way extends Pick<Http, 'request'> {
+  readonly agent: Agent;
+  /** The service closes connections that it calls open: what is sent on one that was used before would be lost. */
+  closesUnsaid: boolean;
+}
 
 /** @param timeoutMs for a whole exchange, from the first byte out to the last byte in; a request may allow itself less */
 export function nodeTransport(timeoutMs: number): NetworkTransport {
@@ -29,7 +34,7 @@ export function nodeTransport(timeoutMs: number): NetworkTransport {
     return exchange(request, timeoutMs, (course) => carry(way, url, request, course));
   };
   const close = async (): Promise<void> => {
-    for (const way of await Promise.all(ways.values())) way.agent.destroy();
+    for (const { agent } of await Promise.all(ways.values())) agent.destroy();
   };
   return Object.assign(send, { close });
 }
@@ -37,20 +42,20 @@ export function nodeTransport(timeoutMs: number): NetworkTransport {
 /** With a time limit of its own an agent heeds the service's: it leaves a connection a second before the service does. */
 async function open(protocol: string, timeout: number): Promise<Way> {
   const { Agent, request }: Http = protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return { request, agent: new Agent({ keepAlive: true, timeout: timerMs(timeout) }) };
+  return { request, agent: new Agent({ keepAlive: true, timeout: timerMs(timeout) }), closesUnsaid: false };
 }
 
-function carry({ request, agent }: Way, url: URL, { method, headers, body }: HttpRequest, course: Course): void {
+function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, course: Course): void {
   const { protocol, port, pathname, search } = url;
   const name = url.hostname.replace(/^\[|\]$/g, '');
-  const outgoing = request({
+  const outgoing = way.request({
     protocol,
     host: resolvable(name),
     port,
     path: pathname + search,
     method,
     headers: { host: url.host, ...headers },
-    agent,
+    agent: !way.closesUnsaid && way.agent,
     ...(protocol === 'https:' && isIP(name) === 0 && { servername: name }),
   });
   course.begins((reason) => outgoing.destroy(reason));
@@ -58,7 +63,10 @@ function carry({ request, agent }: Way, url: URL, { method, headers, body }: Htt
     if (!socket.connecting) course.leaves();
     else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
   });
-  outgoing.on('error', (error) => course.fail(error));
+  outgoing.on('error', (error) => {
+    way.closesUnsaid ||= outgoing.reusedSocket && wasClosed(error);
+    course.fail(error);
+  });
   // Such as by a switch to another protocol.
   const endUnanswered = (): void => course.fail(new Error('the connection broke off without an answer'));
   outgoing.once('response', (incoming) => {
@@ -71,3 +79,5 @@ function carry({ request, agent }: Way, url: URL, { method, headers, body }: Htt
   outgoing.once('close', endUnanswered);
   outgoing.end(body);
 }
+
+const wasClosed = (error: Error): boolean => /^(?:ECONNRESET|EPIPE)$/.test(codeOf(error));

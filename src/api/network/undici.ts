@@ -19,6 +19,7 @@ export interface UndiciOptions {
 export function undiciTransport({ env, timeoutMs }: UndiciOptions): NetworkTransport {
   const proxy = proxyOf(env);
   const loaded: { direct?: Promise<Dispatcher>; proxied?: Promise<Dispatcher> } = {};
+  const manners: Manners = { closesUnsaid: false };
   const dispatcherFor = (url: URL): Promise<Dispatcher> =>
     proxy !== undefined && mayBeProxied(url)
       ? (loaded.proxied ??= loadProxied(proxy, timeoutMs))
@@ -26,13 +27,18 @@ export function undiciTransport({ env, timeoutMs }: UndiciOptions): NetworkTrans
 
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     const url = new URL(request.url);
-    return dispatch(await dispatcherFor(url), url, request, timeoutMs);
+    return dispatch(await dispatcherFor(url), url, request, timeoutMs, manners);
   };
   const close = async (): Promise<void> => {
     const dispatchers = await Promise.allSettled([loaded.direct, loaded.proxied]);
     await Promise.all(dispatchers.map((each) => each.status === 'fulfilled' && each.value?.destroy()));
   };
   return Object.assign(send, { close });
+}
+
+interface Manners {
+  /** The service closes connections that it calls open: each request then has one of its own. */
+  closesUnsaid: boolean;
 }
 
 /** Timeouts of undici's own are off: an exchange has one for all of it. */
@@ -67,24 +73,37 @@ function dispatch(
   url: URL,
   request: HttpRequest,
   timeoutMs: number,
+  manners: Manners,
 ): Promise<HttpResponse> {
   const { method, headers, body = null } = request;
+  const reset = manners.closesUnsaid;
+  let answered = false;
   return exchange(request, timeoutMs, (course) =>
     dispatcher.dispatch(
-      { origin: url.origin, path: url.pathname + url.search, method, headers, body },
+      { origin: url.origin, path: url.pathname + url.search, method, headers, body, reset },
       {
         // Called when a connection stands and before the first byte goes out: a request that is over stays here.
         onRequestStart(controller) {
           if (course.begins((reason) => controller.abort(reason))) course.leaves();
         },
-        onResponseStart: (_controller, status, received) => course.head(status, received),
+        onResponseStart(_controller, status, received) {
+          answered = true;
+          course.head(status, received);
+        },
         onResponseData: (_controller, bytes) => course.chunk(bytes),
         onResponseEnd: () => onceReusable(() => course.end()),
-        onResponseError: (_controller, error) => course.fail(error),
+        onResponseError(_controller, error) {
+          manners.closesUnsaid ||= !answered && wasUsedBefore(error);
+          course.fail(error);
+        },
       },
     ),
   );
 }
+
+/** undici says of a connection that broke off how much had come over it. */
+const wasUsedBefore = (error: Error): boolean =>
+  'socket' in error && error.socket instanceof Object && 'bytesRead' in error.socket && Number(error.socket.bytesRead) > 0;
 
 /** undici takes a connection back a whole turn after its answer; a request made before that would open another. */
 const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));

@@ -34,7 +34,15 @@ export const replayWebhook = defineCommand({
     const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings), connections: 1 });
     context.onClose(() => forwarder.close());
     const failed: Replayed[] = [];
-    await context.out.stream(rows(replay(events, forwarder), failed), eventStream);
+    const { out } = context;
+    const replayed = rows(replay(events, forwarder), failed);
+    if (out.format === 'json') {
+      // One document, and none where it did not work.
+      const whole = await all(replayed);
+      throwIfFailed(failed, events.length, to);
+      return out.list(whole, { ...eventStream, empty: 'No event came within that time.' });
+    }
+    await out.stream(replayed, eventStream);
     throwIfFailed(failed, events.length, to);
   },
 });

@@ -73,7 +73,9 @@ export async function confirmOnce(txnId: string, resumed: boolean, deps: Confirm
   const isOpen = inDoubt || isRefusal(error) || isPlea(error);
   const last = isUnseen && isOpen ? await look() : undefined;
   if (last !== undefined && !isQuoted(last.txnState)) return { txn: last, sent };
-  if (inDoubt || (isRefusal(error) && !isRefused) || (isPlea(error) && unread !== undefined)) throw notKnown(txnId, error ?? unread);
+  if (inDoubt || (isRefusal(error) && !isRefused) || (isPlea(error) && unread !== undefined)) {
+    throw notKnown(txnId, error ?? unread, sent > 1 || (resumed && sent > 0));
+  }
   throw error ?? new Failure('interrupted', 'Interrupted: nothing moved.', { txnId });
 }
 
@@ -120,12 +122,13 @@ async function pause(attempt: number, error: unknown, { sleep, signal }: Confirm
   return true;
 }
 
-function notKnown(txnId: string, cause: unknown): Failure {
+function notKnown(txnId: string, cause: unknown, again: boolean): Failure {
   const why =
     cause instanceof NoAnswer && cause.mayHaveArrived
       ? 'the service did not answer the confirmation'
       : 'the service could not tell what became of the confirmation';
-  return new Failure('pending', `Not known yet: ${why}. Nothing was tried twice.`, {
+  const tried = again ? 'The same transaction was confirmed again, no other was made' : 'Nothing was tried twice';
+  return new Failure('pending', `Not known yet: ${why}. ${tried}.`, {
     next: { do: 'resume', id: txnId },
     txnId,
     cause,

@@ -154,6 +154,21 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     expect(ports.size).toBe(2);
   });
 
+  test('after a request that was lost on a connection called open, the next ones go each over one of its own', async () => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n{}');
+        socket.once('data', () => socket.destroy());
+      });
+    });
+    const url = `http://127.0.0.1:${await listening(server)}`;
+    const send = transport();
+    await send(get(url));
+    await expect(send(get(url))).rejects.toMatchObject({ requestSent: true });
+    for (let count = 0; count < 3; count += 1) await expect(send(get(url))).resolves.toMatchObject({ status: 200 });
+  });
+
   describe('an answer that does not come whole', () => {
     const broken: [string, string, string][] = [
       ['nothing at all', '', 'the connection broke off'],

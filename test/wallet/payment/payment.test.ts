@@ -547,6 +547,17 @@ describe('a confirmation', () => {
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
   });
 
+  test.for([
+    [1, 'Nothing was tried twice.'],
+    [5, 'The same transaction was confirmed again, no other was made.'],
+  ] as const)('in doubt says whether it was sent again (%d times)', async ([sent, said]) => {
+    const made = bench();
+    made.fail('confirm', ...Array.from({ length: 5 }, lost));
+    if (sent === 1) made.fail('read', ...Array.from({ length: 9 }, lost));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining(said) });
+    expect(requests(made).filter((line) => line.startsWith('PUT'))).toHaveLength(sent);
+  });
+
   test('that the service answers with `quoted` is in doubt, and sent again', async () => {
     const made = bench();
     let calls = 0;

@@ -139,6 +139,7 @@ const opened = v.object({ apiKey: v.string(), apiSecret: v.string(), accountId: 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const server = await startServer(options);
   const control = controller(server.service);
+  const tell = async (method: string, path: string, body?: object): Promise<void> => void (await control(method, path, body));
   const clock = async (method: string, path: string, body?: object): Promise<number> =>
     v.parse(time, await control(method, path, body)).now;
   return {
@@ -151,17 +152,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       thaw: () => clock('POST', 'clock/thaw'),
     },
     status: async () => v.parse(status, await control('GET', 'status')),
-    async fund(ccy, amount, accountId) {
-      await control('POST', 'fund', { ccy, amount, accountId });
-    },
+    fund: (ccy, amount, accountId) => tell('POST', 'fund', { ccy, amount, accountId }),
     pay: async (target, amount) => v.parse(paid, await control('POST', 'pay', { target, amount })),
-    async mine(blocks) {
-      await control('POST', 'mine', { n: blocks });
-    },
+    mine: (blocks) => tell('POST', 'mine', { n: blocks }),
     invoice: async (amount, terms) => v.parse(made, await control('POST', 'invoice', { amount, ...terms })).invoice,
-    async autoPay(after) {
-      await control('PUT', 'auto-pay', { after });
-    },
+    autoPay: (after) => tell('PUT', 'auto-pay', { after }),
     faults: {
       async add(fault) {
         const { id } = v.parse(numbered, await control('POST', 'faults', fault));
@@ -170,39 +165,25 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         return added;
       },
       list: () => listFaults(server.service.store),
-      async clear(id) {
-        await control('DELETE', id === undefined ? 'faults' : `faults/${id}`);
-      },
+      clear: (id) => tell('DELETE', id === undefined ? 'faults' : `faults/${id}`),
     },
     webhooks: {
       deliveries: (filter) => listDeliveries(server.service.store, filter),
       settled: () => server.service.courier.settled(),
-      async replay(id) {
-        await control('POST', `deliveries/${id}/replay`);
-      },
+      replay: (id) => tell('POST', `deliveries/${id}/replay`),
       trigger: async (event) => v.parse(numbered, await control('POST', 'trigger', event)).id,
     },
     account: async (displayName, parentAccountId) =>
       v.parse(opened, await control('POST', 'accounts', { displayName, parentAccountId })),
     requests: (method, path) => readLog(server.service.store, { method, path }),
     snapshots: {
-      async save(name) {
-        await control('POST', 'snapshots', { name });
-      },
-      async load(name) {
-        await control('POST', `snapshots/${encodeURIComponent(name)}/load`);
-      },
+      save: (name) => tell('POST', 'snapshots', { name }),
+      load: (name) => tell('POST', `snapshots/${encodeURIComponent(name)}/load`),
       list: () => listSnapshots(server.service.store),
-      async remove(name) {
-        await control('DELETE', `snapshots/${encodeURIComponent(name)}`);
-      },
+      remove: (name) => tell('DELETE', `snapshots/${encodeURIComponent(name)}`),
     },
-    async seed(seed) {
-      await control('POST', 'seed', { seed });
-    },
-    async reset() {
-      await control('POST', 'reset');
-    },
+    seed: (seed) => tell('POST', 'seed', { seed }),
+    reset: () => tell('POST', 'reset'),
     stop: () => server.stop(),
   };
 }

@@ -1,20 +1,17 @@
 // Everything that happens to webhook events here: received, written down, handed on in order, forwarded, run for.
 import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
-import { startDispatcher, type Deliver, type Dispatcher } from './dispatch.js';
+import { startDispatcher, type DispatchOptions, type Dispatcher } from './dispatch.js';
 import { enriched, type Enriched } from './enrich.js';
 import type { ReadEvent } from './events.js';
 import { runFor } from './exec.js';
-import { forwardTo, nameOf, openForwarder, type Forwarder } from './forward.js';
+import { forwardTo, nameOf, openForwarder } from './forward.js';
 import { gapsOf } from './order.js';
-import { startReceiver, type Receiver, type ReceiverCounts } from './receive.js';
-import type { ReceiverLimits } from './intake.js';
-import { createTail, type Tail } from './tail.js';
+import { startReceiver, type Receiver, type ReceiverCounts, type ReceiverOptions } from './receive.js';
+import { createTail } from './tail.js';
 
 /** What is worth telling while it happens. */
-export interface ListenReports {
-  readonly onWrongSignature: (remote: string) => void;
-  readonly onUnwritten: (error: unknown) => void;
+export interface ListenReports extends Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'> {
   /** Nothing gets through to a consumer, or it does again (`undefined`). */
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
   readonly onGivenUp: (consumer: string, event: StoredEvent, reason: string) => void;
@@ -22,26 +19,15 @@ export interface ListenReports {
   readonly onLookUpFailed: (txnId: string, error: unknown) => void;
 }
 
-export interface ListenOptions {
-  readonly host: string;
-  /** 0 for any free one. */
-  readonly port: number;
-  readonly secret: string;
-  readonly signatureHeader: string;
+export interface ListenOptions
+  extends Omit<ReceiverOptions, 'consumers' | `on${string}`>, Pick<DispatchOptions, 'worker' | 'random'> {
   readonly store: EventStore;
-  /** Tells this listener from others on the same store. */
-  readonly worker: string;
   readonly forwardTo: readonly URL[];
   /** A command line to run for each event. */
   readonly exec: string | undefined;
   /** Asks the service for a transaction; every event is then told with what holds now. */
   readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly limits?: ReceiverLimits;
-  readonly now: () => number;
-  /** Milliseconds that only grow, whatever is done to the clock. */
-  readonly elapsed: () => number;
-  readonly random: () => number;
   readonly reports: ListenReports;
 }
 
@@ -72,16 +58,12 @@ export async function startListener(options: ListenOptions): Promise<Listener> {
   const { store, reports } = options;
   await store.prune(options.now() - keptMs);
   const tail = createTail(store);
-  const forwarders = options.forwardTo.map((target) => ({
-    name: nameOf(target),
-    forwarder: openForwarder({ ...options, target, connections: forwardsAtOnce }),
-  }));
-  const consumers = [...forwarders.map(({ name }) => name), ...(options.exec === undefined ? [] : [`exec ${options.exec}`])];
+  const outlets = outletsOf(options);
   const dispatchers: Dispatcher[] = [];
   const tally: Tally = { duplicates: 0, outOfOrder: 0, gapped: new Set() };
   const receiver = await startReceiver({
     ...options,
-    consumers,
+    consumers: outlets.map(({ consumer }) => consumer),
     onStored: (events) => {
       count(events, tally);
       tail.push(events);
@@ -90,40 +72,45 @@ export async function startListener(options: ListenOptions): Promise<Listener> {
     onWrongSignature: reports.onWrongSignature,
     onUnwritten: reports.onUnwritten,
   });
-  dispatchers.push(...openDispatchers(options, forwarders));
+  for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
   return {
     url: receiver.url,
     events: options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed),
     stop: async () => {
-      await stopAll(receiver, tail, dispatchers, forwarders.map(({ forwarder }) => forwarder));
+      await receiver.stop();
+      tail.close();
+      await Promise.all(dispatchers.map((each) => each.drain(drainMs)));
+      for (const { close } of outlets) close?.();
       return summaryOf(receiver, store, dispatchers, tally);
     },
   };
 }
 
-function openDispatchers(
-  options: ListenOptions,
-  forwarders: readonly { name: string; forwarder: Forwarder }[],
-): Dispatcher[] {
-  const { worker, store, elapsed, random, reports, exec } = options;
-  const open = (consumer: string, deliver: Deliver, concurrency: number): Dispatcher =>
-    startDispatcher({
-      consumer,
-      worker,
-      store,
-      deliver,
-      concurrency,
-      elapsed,
-      random,
-      onTrouble: (reason) => reports.onTrouble(consumer, reason),
-      onGivenUp: (event, reason) => reports.onGivenUp(consumer, event, reason),
-    });
-  return [
-    ...forwarders.map(({ name, forwarder }) => open(name, forwardTo(forwarder), forwardsAtOnce)),
-    ...(exec === undefined
-      ? []
-      : [open(`exec ${exec}`, runFor({ command: exec, env: options.env, onOutput: reports.onOutput }), commandsAtOnce)]),
-  ];
+/** Where events go on to. */
+interface Outlet extends Pick<DispatchOptions, 'consumer' | 'deliver' | 'concurrency'> {
+  readonly close?: () => void;
+}
+
+function outletsOf({ forwardTo: targets, signatureHeader, exec, env, reports }: ListenOptions): Outlet[] {
+  const forwards = targets.map((target): Outlet => {
+    const forwarder = openForwarder({ target, signatureHeader, connections: forwardsAtOnce });
+    return { consumer: nameOf(target), deliver: forwardTo(forwarder), concurrency: forwardsAtOnce, close: forwarder.close };
+  });
+  if (exec === undefined) return forwards;
+  const deliver = runFor({ command: exec, env, onOutput: reports.onOutput });
+  return [...forwards, { consumer: `exec ${exec}`, deliver, concurrency: commandsAtOnce }];
+}
+
+function dispatch(outlet: Outlet, { worker, store, elapsed, random, reports }: ListenOptions): Dispatcher {
+  return startDispatcher({
+    ...outlet,
+    worker,
+    store,
+    elapsed,
+    random,
+    onTrouble: (reason) => reports.onTrouble(outlet.consumer, reason),
+    onGivenUp: (event, reason) => reports.onGivenUp(outlet.consumer, event, reason),
+  });
 }
 
 interface Tally {
@@ -138,18 +125,6 @@ function count(events: readonly ReadEvent[], tally: Tally): void {
     if (event.outOfOrder) tally.outOfOrder += 1;
     if (event.missing.length > 0 && event.txnId !== null) tally.gapped.add(event.txnId);
   }
-}
-
-async function stopAll(
-  receiver: Receiver,
-  tail: Tail,
-  dispatchers: readonly Dispatcher[],
-  forwarders: readonly Forwarder[],
-): Promise<void> {
-  await receiver.stop();
-  tail.close();
-  await Promise.all(dispatchers.map((each) => each.drain(drainMs)));
-  for (const forwarder of forwarders) forwarder.close();
 }
 
 async function summaryOf(

@@ -2,8 +2,6 @@
 import type { EventStore } from '../store/events/event-store.js';
 import { readPayload, type ReadEvent } from './events.js';
 
-export type Tail = ReturnType<typeof createTail>;
-
 /** Held whole for the reader; of what comes on top only the numbers, and the rest is read from the store. */
 const mostHeld = 1_000;
 

@@ -16,15 +16,8 @@ const row = v.object({
   transactions: v.number(),
 });
 
-/** A whole state that is kept. */
-export interface Snapshot {
-  readonly name: string;
-  /** Epoch ms of the machine's clock. */
-  readonly savedAt: number;
-  /** The service's clock then. */
-  readonly clock: { readonly now: number; readonly frozen: boolean };
-  readonly transactions: number;
-}
+/** A whole state that is kept: `savedAt` is epoch ms of the machine's clock, `clock` is the service's clock then. */
+export type Snapshot = ReturnType<typeof show>;
 
 const saveBody = v.object({
   name: v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "_" and "-" is needed')),
@@ -99,7 +92,7 @@ function requireSnapshot(store: Store, name: string): v.InferOutput<typeof row> 
   return found;
 }
 
-function show({ name, savedAt, clock, frozen, transactions }: v.InferOutput<typeof row>): Snapshot {
+function show({ name, savedAt, clock, frozen, transactions }: v.InferOutput<typeof row>) {
   return { name, savedAt, clock: { now: clock, frozen: frozen === 1 }, transactions };
 }
 

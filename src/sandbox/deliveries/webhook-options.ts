@@ -19,21 +19,16 @@ const stored = v.object({
 
 type Stored = v.InferOutput<typeof stored>;
 
-export interface WebhookOptions extends Stored {
-  /** A delivery that does not arrive is tried again. */
-  readonly retries: boolean;
-  /** In place of the header of the specification. */
-  readonly signatureHeader: string | undefined;
-}
-
 /** What the file keeps, unless a live shape says otherwise. */
-export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>): WebhookOptions {
+export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
   const kept = readStored(store);
   return {
     ...kept,
-    method: liveShapes.has('webhook-put') ? 'PUT' : kept.method,
-    events: liveShapes.has('webhook-final-only') ? 'final' : kept.events,
+    method: liveShapes.has('webhook-put') ? 'PUT' as const : kept.method,
+    events: liveShapes.has('webhook-final-only') ? 'final' as const : kept.events,
+    /** A delivery that does not arrive is tried again. */
     retries: !liveShapes.has('webhook-once'),
+    /** In place of the header of the specification. */
     signatureHeader: liveShapes.has('webhook-signature-header') ? 'X-Signature' : undefined,
   };
 }

@@ -60,22 +60,16 @@ interface Place {
   readonly path: string;
 }
 
-interface Match {
-  readonly route: Route;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-}
-
 /** A message may quote what was sent, but not at any length. */
 const maxMessageLength = 200;
 
 /** Makes the look-up from a request to its endpoint. Throws the 404 of the service when there is none. */
-export function router(routes: readonly Route[]): (incoming: Incoming) => Match {
+export function router(routes: readonly Route[]) {
   const compiled = routes.map((route) => ({
     route,
     pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
   }));
-  return ({ method, target }) => {
+  return ({ method, target }: Incoming) => {
     const [path = ''] = target.split('?', 1);
     // As HTTP has it; the server sends the head of the answer alone.
     const asked = method === 'HEAD' ? 'GET' : method;

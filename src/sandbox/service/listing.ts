@@ -3,14 +3,9 @@ import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
 import { badRequest } from '../wire/refusal.js';
-import { readPast, selectPage, type Lag, type Transaction } from './transactions.js';
+import { readPast, selectPage, type Lag } from './transactions.js';
 import { states } from '../wire/states.js';
 import { listValues, maxPageSize, timeWindows } from '../unspecified.js';
-
-export interface Page {
-  readonly items: readonly Transaction[];
-  readonly pagination: { readonly page: number; readonly limit: number; readonly total: number };
-}
 
 const defaultLimit = 20;
 const forever = Number.MAX_SAFE_INTEGER;
@@ -18,7 +13,7 @@ const forever = Number.MAX_SAFE_INTEGER;
 const countRow = v.object({ count: v.number() });
 
 /** One page of the account's transactions, newest first, as the query asks; with a lag as they were. */
-export function listTransactions(ctx: Context, account: Account, query: URLSearchParams, lag?: Lag): Page {
+export function listTransactions(ctx: Context, account: Account, query: URLSearchParams, lag?: Lag) {
   const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
   const page = positiveInteger(query, 'page', 1);
   const filters = readFilters(query);

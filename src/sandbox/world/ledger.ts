@@ -91,15 +91,9 @@ function unitsIn(store: Store, id: number): number {
   return store.one(balanceRow, 'SELECT balance FROM book WHERE id = ?', id)?.balance ?? 0;
 }
 
-interface Change {
-  readonly id: number;
-  readonly delta: number;
-  readonly balance: number;
-}
-
 /** Changes the balances of books by one statement; those that are new are opened. */
-function change(ctx: Context, legs: readonly Leg[]): Change[] {
-  const changes = legs.map((leg): Change => {
+function change(ctx: Context, legs: readonly Leg[]) {
+  const changes = legs.map((leg) => {
     const { owner, role, ccy, amount } = leg;
     const id = bookOf(ctx.store, leg) ?? openBook(ctx, leg);
     const delta = toUnits(ccy, amount);

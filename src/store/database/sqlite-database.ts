@@ -1,8 +1,9 @@
 // A SQLite file as a database for journal and inbox: one transaction at a time in this process, and among processes.
 import { resolve } from 'node:path';
+import type Database from 'libsql';
 import * as v from 'valibot';
 import { codeOf } from '../../formats/unknown.js';
-import { closeSqlite, withStatementsKept, type Connection } from '../files/sqlite.js';
+import { closeSqlite } from '../files/sqlite.js';
 import { Damage, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue } from './sql.js';
 
@@ -14,13 +15,20 @@ const turns = new Map<string, Promise<unknown>>();
 
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
-  const db = withStatementsKept(openSqlite(file));
+  const db = openSqlite(file);
+  /** Each is prepared once: there are few, and programs run them tens of thousands of times. */
+  const kept = new Map<string, Database.Statement>();
+  const statement = (text: string): Database.Statement => {
+    const found = kept.get(text) ?? db.prepare(text);
+    kept.set(text, found);
+    return found;
+  };
   const plain = (values: readonly SqlValue[]) => values.map((value) => (value instanceof Present ? now() + value.plusMs : value));
   const sql: Sql = {
     isAgain: false,
-    all: async (text, ...values) => db.prepare(text).all(...plain(values)),
-    final: async (text, ...values) => db.prepare(text).all(...plain(values)),
-    run: async (text, ...values) => db.prepare(text).run(...plain(values)).changes,
+    all: async (text, ...values) => statement(text).all(...plain(values)),
+    final: async (text, ...values) => statement(text).all(...plain(values)),
+    run: async (text, ...values) => statement(text).run(...plain(values)).changes,
     now: async () => now(),
     // The transaction itself holds the lock on the whole file.
     lock: async () => undefined,
@@ -50,7 +58,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   };
 }
 
-export async function atomically<T>(db: Pick<Connection, 'exec' | 'inTransaction'>, action: () => Promise<T>): Promise<T> {
+export async function atomically<T>(db: Database.Database, action: () => Promise<T>): Promise<T> {
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = await action();

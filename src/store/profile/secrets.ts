@@ -5,13 +5,7 @@ import type { Home } from '../files/home.js';
 
 export type SecretPlace = 'keyring' | 'file';
 
-export interface SecretStore {
-  /** Where a secret is put, in words for a person. */
-  readonly where: (place: SecretPlace) => string;
-  save(name: string, secret: string): Promise<SecretPlace>;
-  load(name: string): Promise<{ secret: string; place: SecretPlace } | undefined>;
-  remove(name: string): Promise<void>;
-}
+export type SecretStore = ReturnType<typeof openSecrets>;
 
 /** The part of a system keyring that svcpay uses; absent where no session runs one. */
 export interface Keyring {
@@ -25,15 +19,16 @@ export type OpenKeyring = () => Promise<Keyring | undefined>;
 const secretsSchema = v.record(v.string(), v.string());
 
 /** @param openKeyring called only when a secret is saved, or is not in the file. */
-export function openSecrets(home: Home, openKeyring: OpenKeyring): SecretStore {
+export function openSecrets(home: Home, openKeyring: OpenKeyring) {
   const file = openDocument(home.config, 'secrets', secretsSchema);
   const keyring = async (): Promise<Keyring | undefined> => (home.isolated ? undefined : openKeyring());
   const drop = async (name: string): Promise<void> => {
     if (Object.hasOwn(file.read(), name)) await file.update(({ [name]: _gone, ...others }) => others);
   };
   return {
-    where: (place) => (place === 'keyring' ? 'the system keyring' : `${file.path} (readable by you alone)`),
-    async save(name, secret) {
+    /** Where a secret is put, in words for a person. */
+    where: (place: SecretPlace): string => (place === 'keyring' ? 'the system keyring' : `${file.path} (readable by you alone)`),
+    async save(name: string, secret: string): Promise<SecretPlace> {
       const ring = await keyring();
       if (ring !== undefined && tryKeyring(() => ring.set(name, secret)) !== undefined) {
         await drop(name);
@@ -42,14 +37,14 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring): SecretStore {
       await file.update((before) => ({ ...before, [name]: secret }));
       return 'file';
     },
-    async load(name) {
+    async load(name: string): Promise<{ secret: string; place: SecretPlace } | undefined> {
       const kept = file.read()[name];
       if (kept !== undefined) return { secret: kept, place: 'file' };
       const ring = await keyring();
       const secret = ring === undefined ? undefined : tryKeyring(() => ring.get(name));
       return typeof secret === 'string' ? { secret, place: 'keyring' } : undefined;
     },
-    async remove(name) {
+    async remove(name: string): Promise<void> {
       await drop(name);
       const ring = await keyring();
       if (ring !== undefined) tryKeyring(() => ring.delete(name));

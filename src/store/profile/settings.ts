@@ -11,23 +11,7 @@ export interface SettingFlags {
   readonly sandbox: boolean;
 }
 
-export interface Settings {
-  readonly profileName: string;
-  readonly profile: Profile;
-  /** The embedded sandbox: no address, no credentials. */
-  readonly embedded: boolean;
-  readonly baseUrl: string | undefined;
-  readonly apiKey: string | undefined;
-  /** The secret, where the environment gives it; otherwise it is in the secret store. */
-  readonly apiSecret: string | undefined;
-  readonly accountId: string | undefined;
-  readonly maker: string;
-  /** The header that webhooks are signed in, where it is not the one that the maker's name makes. */
-  readonly signatureHeader: string | undefined;
-  readonly network: Network;
-  /** The database of journal, limits and inbox, without its password; undefined for files of this home. */
-  readonly databaseUrl: string | undefined;
-}
+export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -42,12 +26,12 @@ export const embeddedUrl = 'http://sandbox.localhost';
  *
  * @param mayBeNew whether the command sets up the profile
  */
-export function resolveSettings(flags: SettingFlags, env: Environment, config: Config, mayBeNew = false): Settings {
+export function resolveSettings(flags: SettingFlags, env: Environment, config: Config, mayBeNew = false) {
   const given = (name: string): string | undefined => fromEnvironment(env, name);
   const profileName = flags.profile ?? given('SVCPAY_PROFILE') ?? config.current ?? defaultProfile;
   const found = Object.hasOwn(config.profiles, profileName) ? config.profiles[profileName] : undefined;
   if (found === undefined && !mayBeNew && profileName !== defaultProfile) throw unknownProfile(profileName, config);
-  const profile = found ?? {};
+  const profile: Profile = found ?? {};
   const address = flags.baseUrl ?? given('SVCPAY_BASE_URL');
   const embedded = flags.sandbox || (address === undefined && profile.sandbox === true);
   const baseUrl = embedded ? embeddedUrl : (address ?? profile.baseUrl);
@@ -55,14 +39,18 @@ export function resolveSettings(flags: SettingFlags, env: Environment, config: C
   return {
     profileName,
     profile,
+    /** The embedded sandbox: no address, no credentials. */
     embedded,
     baseUrl,
     apiKey,
+    /** The secret, where the environment gives it; otherwise it is in the secret store. */
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
     maker: checkMaker(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
+    /** The header that webhooks are signed in, where it is not the one that the maker's name makes. */
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
+    /** The database of journal, limits and inbox, without its password; undefined for files of this home. */
     databaseUrl: withoutPassword(given(databaseVariable) ?? profile.databaseUrl ?? '').url || undefined,
   };
 }

@@ -11,7 +11,7 @@ type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
 /** What is known on this machine that a word may be; completion offers it. */
 export type Suggested = 'file' | 'command' | 'profile' | 'recipient' | 'wallet' | 'reference' | 'transaction' | 'institution' | 'snapshot';
 
-interface Shape {
+export interface Shape {
   readonly kind: Kind;
   readonly placeholder: string;
   readonly summary: string;

@@ -1,7 +1,11 @@
-// Prints the completion script of a shell.
+// Prints what a shell runs to complete: it hands over the words and shows what `svcpay __complete` answers, a line for each.
 import { defineCommand } from '../define.js';
 import { choice } from '../values.js';
-import { completionScript, shells } from './completion-scripts.js';
+
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+type Shell = (typeof shells)[number];
+
+export const completionScript = (shell: Shell): string => ({ bash, zsh, fish, powershell })[shell];
 
 export const completion = defineCommand({
   arguments: { shell: choice(shells, 'SHELL').describe(`the shell to complete in: ${shells.join(', ')}`) },
@@ -11,3 +15,70 @@ export const completion = defineCommand({
   ],
   run: async ({ shell }, { out }) => out.text(completionScript(shell).trimEnd()),
 });
+
+// A word may hold = and :, at which bash takes it apart: what is replaced is then the last piece.
+const bash = String.raw`# bash completion for svcpay
+_svcpay() {
+  local value about
+  COMPREPLY=()
+  while IFS=$'\t' read -r value about; do
+    if [[ $value == ':files' ]]; then
+      compopt -o filenames 2>/dev/null
+      while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}")
+      return
+    fi
+    COMPREPLY+=("$(printf '%q' "$value")")
+  done < <("\${COMP_WORDS[0]}" __complete bash "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -F _svcpay svcpay
+`.replaceAll('\\${', '${');
+
+const zsh = String.raw`#compdef svcpay
+# zsh completion for svcpay
+_svcpay() {
+  local line
+  local -a offered
+  for line in "\${(@f)$("\${words[1]}" __complete zsh "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -z $line ]] && continue
+    [[ $line == ':files' ]] && { _files; return }
+    offered+=("\${\${line%%$'\t'*}//:/\\:}:\${line#*$'\t'}")
+  done
+  (( \${#offered} )) && _describe 'svcpay' offered
+}
+compdef _svcpay svcpay
+`.replaceAll('\\${', '${');
+
+const fish = String.raw`# fish completion for svcpay
+function __svcpay_offers
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    test -z "$current"; and set current ''
+    set -l offers ($words[1] __complete fish $words[2..] $current 2>/dev/null)
+    if test "$offers[1]" = ':files'
+        __fish_complete_path "$current"
+    else
+        printf '%s\n' $offers
+    end
+end
+complete -c svcpay -f -a '(__svcpay_offers)'
+`;
+
+const powershell = String.raw`# PowerShell completion for svcpay
+Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {
+  param($word, $line, $position)
+  $words = @($line.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.StartOffset -lt $position } | ForEach-Object { $_.ToString() })
+  # An empty word would not be handed over.
+  if ($word -eq '') { $words += "''" }
+  $offers = @(& svcpay __complete powershell @words 2>$null)
+  # Nothing at all leaves the word to the shell, which offers file names; an empty text keeps it from that.
+  if ($offers -contains ':files') { return }
+  if ($offers.Count -eq 0) { return '' }
+  $offers | ForEach-Object {
+    $value, $about = $_ -split [char]9, 2
+    $shown = if ($value -match '^[\w.:/+=~%-][\w.:/+=~%,@-]*$') { $value } else { "'" + $value.Replace("'", "''") + "'" }
+    if (-not $about) { $about = $value }
+    [System.Management.Automation.CompletionResult]::new($shown, $value, 'ParameterValue', $about)
+  }
+}
+`;

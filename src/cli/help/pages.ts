@@ -2,17 +2,12 @@
 import type { Branch } from '../branch.js';
 import type { CommandDefinition, Values } from '../define.js';
 import { globalOptions } from '../globals.js';
-import { flagName, negatedFlag, takesWord, type Suggested, type Value } from '../values.js';
+import { flagName, negatedFlag, takesWord, type Shape, type Value } from '../values.js';
 import { topicNames } from './topics.js';
 
 /** What a word may be: one of a few, something that is known on this machine, or anything. */
-export interface Slot {
-  readonly placeholder: string;
-  readonly choices: readonly string[];
-  readonly suggests?: Suggested | undefined;
-  readonly required: boolean;
+export interface Slot extends Omit<Shape, 'kind' | 'short'> {
   readonly repeated: boolean;
-  readonly summary: string;
 }
 
 export interface Flag {
@@ -66,13 +61,10 @@ export async function pagesOf(branch: Branch, path: readonly string[] = []): Pro
   return [page, ...below.flat()];
 }
 
-const slotOf = ({ shape }: Value<unknown>): Slot => ({
-  placeholder: shape.placeholder,
+const slotOf = ({ shape: { kind, short: _short, ...shape } }: Value<unknown>): Slot => ({
+  ...shape,
   choices: shape.suggests === 'command' ? topicNames : shape.choices,
-  suggests: shape.suggests,
-  required: shape.required,
-  repeated: shape.kind === 'words',
-  summary: shape.summary,
+  repeated: kind === 'words',
 });
 
 const flagsOf = (values: Values): Flag[] =>

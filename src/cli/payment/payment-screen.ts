@@ -8,8 +8,8 @@ import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
 import { quoteCard, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
+import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import { miningHint } from './mining-hint.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
 import type { Intent } from '../../store/journal/journal.js';
@@ -44,6 +44,12 @@ export interface PaymentScreen {
 /** A long history is read once; on a screen that is seen. */
 export function showReading(count: number, { live, terminal }: Needs<'live' | 'terminal'>): void {
   if (terminal.canAnimate) live.start(() => `Reading the history once, to know its references: ${count} transactions`);
+}
+
+/** What lets time pass, below the line that waits for a blockchain of the sandbox; nothing where blocks are found by others. */
+export function miningHint(txn: Transaction, { settings, terminal }: Needs<'settings' | 'terminal'>): string {
+  if (!settings.embedded || confirmationsText(txn) === undefined) return '';
+  return terminal.canAnimate ? `\n${terminal.stderrCanvas.style.dim('the next block: svcpay --sandbox sandbox mine')}` : '';
 }
 
 /** @param now the service's clock, epoch ms */

@@ -1,5 +1,6 @@
-// Pays to whatever the destination is: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
-import { ways } from '../../wallet/plan/send.js';
+// Pays to whatever the destination is: an invoice, an address, an LNURL, a Lightning Address or a URI of those; and each
+// kind under its own name, checked here for what is known of it. Specification: endpoint 6, rules 3, 5 and 6.
+import { notYetAvailable, ways } from '../../wallet/plan/send.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { choice, currency, phrase, text } from '../values.js';
@@ -26,4 +27,65 @@ export const send = defineCommand({
     ["svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via onchain", 'one of two ways; unasked it goes over Lightning'],
   ],
   run: ({ destination, amount, ...flags }, context) => runSend(undefined, destination, amount, flags, context),
+});
+
+/** The service resolves the address. */
+export const sendLnurl = defineCommand({
+  fields: paymentFields,
+  arguments: {
+    address: text('ADDRESS').optional().describe('a Lightning Address or an LNURL, or - to read it from stdin'),
+    amount: phrase('AMOUNT').describe('what leaves the wallet, as in 50000sat or 5usdt'),
+  },
+  options: {
+    from: currency().optional().describe('wallet to pay from (default: that of the amount)'),
+    deductFees: deductFees(),
+    ...paymentOptions,
+  },
+  examples: [
+    ['svcpay send lnurl satoshi@example.com 50000sat', 'shows the full cost, then asks'],
+    ['svcpay send lnurl LNURL1… 5usdt --yes --json', 'paid from the USDT wallet, in a script'],
+  ],
+  run: ({ address, amount, ...flags }, context) => runSend('lnurl', address, amount, flags, context),
+});
+
+export const sendOnchain = defineCommand({
+  fields: paymentFields,
+  arguments: {
+    address: text('ADDRESS').optional().describe('a Bitcoin address, or - to read it from stdin'),
+    amount: phrase('AMOUNT').describe('what the recipient gets, as in 0.01btc; at least 1000sat'),
+  },
+  options: {
+    from: currency().optional().describe('wallet to pay from (default BTC)'),
+    deductFees: deductFees(),
+    ...paymentOptions,
+  },
+  examples: [
+    ['svcpay send onchain bc1q… 0.01btc', 'shows the full cost, then asks'],
+    ['svcpay send onchain bc1q… 0.01btc --deduct-fees --yes --no-wait --json', 'in a script, without waiting'],
+  ],
+  run: ({ address, amount, ...flags }, context) => runSend('onchain', address, amount, flags, context),
+});
+
+export const sendUsdt = defineCommand({
+  fields: paymentFields,
+  arguments: {
+    address: text('ADDRESS').optional().describe('a TRON address, or - to read it from stdin'),
+    amount: phrase('AMOUNT').describe('what the recipient gets, as in 25usdt'),
+  },
+  options: {
+    spend: spend(),
+    from: currency().optional().describe('wallet to pay from (default USDT, with --spend that of its amount)'),
+    chain: choice(['tron', 'eth'], 'CHAIN').otherwise('tron').describe('tron; eth is announced, not yet available'),
+    deductFees: deductFees(),
+    ...paymentOptions,
+  },
+  examples: [
+    ['svcpay send usdt TQn9… 25usdt', 'shows the full cost, then asks'],
+    ['svcpay send usdt TQn9… 25usdt --from BTC --yes --json', 'paid from the bitcoin wallet, in a script'],
+    ['svcpay send usdt TQn9… --spend 250000vnd', 'so much leaves the wallet, whatever arrives'],
+  ],
+  async run({ address, amount, chain, ...flags }, context) {
+    if (chain === 'eth') throw notYetAvailable();
+    await runSend('usdt', address, amount, flags, context);
+  },
 });

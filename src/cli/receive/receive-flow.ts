@@ -25,7 +25,7 @@ import { within } from '../within.js';
 import type { ValuesOf } from '../define.js';
 import { guide } from '../payment/guided.js';
 import { historyOf } from '../payment/payment-flow.js';
-import { miningHint } from '../payment/mining-hint.js';
+import { miningHint } from '../payment/payment-screen.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text } from '../values.js';
 import { qrFile, writeQr } from './qr-file.js';

@@ -1,6 +1,10 @@
 // Runs a command with a sandbox of its own: a free port, the environment set, everything gone at the end.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { codeOf } from '../../formats/unknown.js';
+import { Failure } from '../../formats/failure.js';
 import { startServer } from '../../sandbox/server.js';
-import { runChild } from './child.js';
+import type { Process } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { toldLiveShapes } from './live-shapes.js';
@@ -35,3 +39,30 @@ export const sandboxRun = defineCommand({
     if (exitCode !== 0) throw new Ended(exitCode);
   },
 });
+
+/** What a shell answers for a program that a signal has ended: this and the signal's number. */
+const endedBySignal = 128;
+
+/** The same terminal, and signals passed on. Resolves with the exit code. Throws Failure `usage` when the program cannot be started. */
+function runChild(
+  [command = '', ...args]: readonly string[],
+  env: Process['env'],
+  { stdin, takeSignals }: Pick<Process, 'stdin' | 'takeSignals'>,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { env, stdio: 'inherit' });
+    const giveBack = takeSignals((signal) => {
+      // Ctrl-C at a terminal reaches the child by itself, and twice would mean something else.
+      if (signal !== 'SIGINT' || !stdin.isTTY) child.kill(signal);
+    });
+    child.on('error', (cause) => {
+      giveBack();
+      const reason = codeOf(cause) === 'ENOENT' ? `There is no command ${command}.` : `${command} cannot be started: ${cause.message}.`;
+      reject(new Failure('usage', reason, { cause }));
+    });
+    child.on('exit', (code, signal) => {
+      giveBack();
+      resolve(code ?? endedBySignal + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
+}

@@ -49,60 +49,40 @@ const senderKey = (name: string, field: keyof Sender, parse: (text: string) => S
   change: (profile, text) => ({ ...profile, sender: { ...profile.sender, [field]: unless(text, parse) } }),
 });
 
+type Stored = Omit<Profile, 'sender' | 'limits'>;
+
+const profileKey = <K extends keyof Stored>(
+  name: string,
+  field: K,
+  parse: (text: string) => Stored[K],
+  others: Pick<ConfigKey, 'keep' | 'effective' | 'variable' | 'flag'>,
+): ConfigKey => ({
+  name,
+  stored: (profile) => profile[field]?.toString(),
+  change: (profile, text) => ({ ...profile, [field]: unless(text, parse) }),
+  ...others,
+});
+
 const keys: readonly ConfigKey[] = [
-  {
-    name: 'base-url',
-    stored: ({ baseUrl }) => baseUrl,
-    change: (profile, text) => ({ ...profile, baseUrl: unless(text, parseBaseUrl) }),
+  profileKey('base-url', 'baseUrl', parseBaseUrl, {
     // One with a password in it is refused when it is used; here it is only shown.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
-  },
-  {
-    name: 'account',
-    stored: ({ account }) => account,
-    change: (profile, text) => ({ ...profile, account: unless(text, parseAccount) }),
-    effective: ({ accountId }) => accountId,
-    variable: 'SVCPAY_ACCOUNT',
-    flag: 'account',
-  },
-  {
-    name: 'network',
-    stored: ({ network }) => network,
-    change: (profile, text) => ({ ...profile, network: readNetwork(text) }),
-    effective: ({ network }) => network,
-    variable: 'SVCPAY_NETWORK',
-  },
-  {
-    name: 'maker',
-    stored: ({ maker }) => maker,
-    change: (profile, text) => ({ ...profile, maker: unless(text, checkMaker) }),
-    effective: ({ maker }) => maker,
-    variable: 'SVCPAY_MAKER',
-  },
-  {
-    name: 'signature-header',
-    stored: ({ signatureHeader }) => signatureHeader,
-    change: (profile, text) => ({ ...profile, signatureHeader: checkHeader(text) }),
+  }),
+  profileKey('account', 'account', parseAccount, { effective: ({ accountId }) => accountId, variable: 'SVCPAY_ACCOUNT', flag: 'account' }),
+  profileKey('network', 'network', readNetwork, { effective: ({ network }) => network, variable: 'SVCPAY_NETWORK' }),
+  profileKey('maker', 'maker', checkMaker, { effective: ({ maker }) => maker, variable: 'SVCPAY_MAKER' }),
+  profileKey('signature-header', 'signatureHeader', checkHeader, {
     effective: ({ signatureHeader }) => signatureHeader,
     variable: 'SVCPAY_SIGNATURE_HEADER',
-  },
-  {
-    name: 'sandbox',
-    stored: ({ sandbox }) => sandbox?.toString(),
-    change: (profile, text) => ({ ...profile, sandbox: unless(text, parseSwitch) }),
-    effective: ({ embedded }) => String(embedded),
-    flag: 'sandbox',
-  },
-  {
-    name: 'database-url',
-    stored: ({ databaseUrl }) => databaseUrl,
-    change: (profile, text) => ({ ...profile, databaseUrl: text }),
+  }),
+  profileKey('sandbox', 'sandbox', parseSwitch, { effective: ({ embedded }) => String(embedded), flag: 'sandbox' }),
+  profileKey('database-url', 'databaseUrl', (text) => text, {
     keep: keepDatabase,
     effective: ({ databaseUrl }) => databaseUrl,
     variable: databaseVariable,
-  },
+  }),
   senderKey('type', 'type', choice(partyTypes).read),
   senderKey('name', 'legalFullName', parseLine),
   senderKey('country', 'countryCode', parseCountryCode),

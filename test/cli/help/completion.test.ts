@@ -7,7 +7,7 @@ import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answer } from '../../../src/complete.js';
 import { complete } from '../../../src/cli/help/complete.js';
-import { completionScript, shells } from '../../../src/cli/help/completion-scripts.js';
+import { completionScript, shells } from '../../../src/cli/help/completion.js';
 import { manualPage } from '../../../src/cli/help/manual-page.js';
 import { pagesOf, type Page } from '../../../src/cli/help/pages.js';
 import { tree } from '../../../src/cli/table.js';

@@ -60,7 +60,7 @@ describe('payments', () => {
       apiKey: 'k',
       apiSecret: 's',
       retries: 0,
-      tokens: { load: async () => ({ accessToken: 't', expiresAt: Infinity, accountId: 'a' }), save: async () => {}, clear: async () => {} },
+      tokens: { load: async () => ({ accessToken: 't', expiresAt: Infinity, accountId: 'a' }), save: async () => {} },
       onRequest: ({ method }) => void seen.push(method),
       onResponse: ({ status }) => void seen.push(String(status)),
       transport: async () => ({ status: 500, headers: {}, body: '{"error":"down"}' }),

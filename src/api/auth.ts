@@ -56,12 +56,18 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
   return {
     renew,
     current,
+    /** Keeps no token any more, and the account all the same. */
+    async forget(): Promise<void> {
+      const kept = await store.load();
+      // Another process may have got a better one meanwhile.
+      if (kept === undefined || (held !== undefined && held.accessToken !== kept.accessToken)) return;
+      await store.save({ ...kept, accessToken: '', expiresAt: 0 });
+    },
     /** The account that the key belongs to: it outlives its tokens, and is known where no new one can be had now. */
     async accountId(): Promise<string> {
       try {
         return (await current()).accountId;
       } catch (error) {
-        // A token that was refused is no longer kept.
         const kept = await store.load();
         if (kept === undefined) throw error;
         return kept.accountId;

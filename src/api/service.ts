@@ -90,7 +90,7 @@ export function createService(options: ClientOptions) {
     };
     const answer = await attempts(expectation, prepare, worthAnother(expectation));
     const { status } = answer.response;
-    if (status === 401) await options.tokens.clear().catch(() => options.log?.('the token could not be removed'));
+    if (status === 401) await tokens.forget().catch(() => options.log?.('the token could not be removed'));
     if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), signInAdvice(answer));
     const token = valueOf(answer, expectation, readToken(clock.now()), clock.now());
     await options.tokens.save(token).catch(() => options.log?.('the token could not be kept'));

@@ -202,7 +202,6 @@ export interface Token {
 export interface TokenStore {
   load(): Promise<Token | undefined>;
   save(token: Token): Promise<void>;
-  clear(): Promise<void>;
 }
 
 export interface Credentials {

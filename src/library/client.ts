@@ -122,6 +122,5 @@ function tokensInMemory(): TokenStore {
   return {
     load: async () => kept,
     save: async (token) => void (kept = token),
-    clear: async () => void (kept = undefined),
   };
 }

@@ -18,7 +18,6 @@ function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): Servi
     tokens: {
       load: async () => kept,
       save: async (token) => void (kept = token),
-      clear: async () => void (kept = undefined),
     },
     maker: 'service',
     clock: Date.now,

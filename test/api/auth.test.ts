@@ -99,7 +99,7 @@ describe('the token request', () => {
     service.requests().forEach(expectSigned);
   });
 
-  test('refused with 401 is an authentication failure that names svcpay login and forgets the kept token', async () => {
+  test('refused with 401 is an authentication failure that names svcpay login, forgets the kept token and knows the account still', async () => {
     const { client, service, tokens } = world();
     service.on('POST', tokenPath, answer(401, { error: 'invalid API key or signature' }));
     await expect(client.authenticate()).rejects.toMatchObject({
@@ -109,7 +109,9 @@ describe('the token request', () => {
       reason: 'invalid API key or signature',
       next: { do: 'sign-in' },
     });
-    expect(tokens.token).toBeUndefined();
+    expect(tokens.token).toMatchObject({ accessToken: '', expiresAt: 0 });
+    service.on('POST', tokenPath, lost(), lost(), lost(), lost());
+    expect(await client.ownAccountId()).toBe('ne01-7f3a');
   });
 
   test('answered with 404 points at the base URL', async () => {
@@ -175,7 +177,7 @@ describe('the token', () => {
 
   test('that cannot be kept still serves', async () => {
     const save = (): Promise<void> => Promise.reject(new Error('disk full'));
-    const { client, service, log } = world({ tokens: { load: async () => undefined, save, clear: async () => {} } });
+    const { client, service, log } = world({ tokens: { load: async () => undefined, save } });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     service.on('GET', walletPath, wallets);
     await client.wallets();
@@ -240,7 +242,7 @@ describe('a 401', () => {
       return expired;
     };
     let token: Token | undefined;
-    const tokens = { load: async () => token, save: async (saved: Token) => void (token = saved), clear: async () => {} };
+    const tokens = { load: async () => token, save: async (saved: Token) => void (token = saved) };
     const sleep = (): Promise<void> => new Promise(setImmediate);
     const clients = Array.from({ length: 5 }, () => world({ transport, tokens, sleep }).client);
     await Promise.all(clients.map((client) => client.wallets('ne01-7f3a')));

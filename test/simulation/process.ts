@@ -120,7 +120,6 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     tokens: {
       load: async () => machine.token.kept,
       save: async (token) => void (machine.token.kept = token),
-      clear: async () => void (machine.token.kept = undefined),
     },
     transport,
     maker: 'service',

@@ -94,10 +94,13 @@ async function receiveAmount(
   method: ReceiveMethod, text: string, flags: ReceiveFlags, context: ReceiveNeeds,
 ): Promise<void> {
   const service = await context.ownClient();
-  const asked: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
-  const body = { ...receiveBody(method, asked.amount), note: flags.note };
+  const now: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
+  const body = { ...receiveBody(method, now.amount), note: flags.note };
   const rates = context.out.forPeople ? readWorth(context) : Promise.resolve(undefined);
-  const txn = await requestMoney(body, flags.ref, { ...context, service, history: () => historyOf(context) });
+  const deps = { ...context, service, history: () => historyOf(context) };
+  const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
+  // An earlier request under the same reference stands at the rate of its time.
+  const asked: Asked = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthFacts(asked, await within(decorationMs, rates, context));
   await showRequest(txn, { ...request, facts: [...worth, ...request.facts] }, flags, context);

@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import type { Intent, Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
-import { fingerprint, isTold } from '../payment/order-record.js';
+import { isForOrder, isTold } from '../payment/order-record.js';
 import { checkNotExpired } from '../payment/orders.js';
 import { differentPayment } from '../payment/references.js';
 import { isLetGo } from '../payment/run.js';
@@ -121,7 +121,7 @@ async function stateOf(row: PlannedRow, intent: Intent | undefined, deps: CheckD
 function isSettled({ ref, order }: PlannedRow, intent: Intent): boolean {
   if (paysSameInvoice(order, intent)) return true;
   const mayChange = (intent.closed && intent.step === 'intent') || isTold(intent);
-  if (intent.fingerprint !== fingerprint(order) && !mayChange) throw differentPayment(ref, intent.txnId);
+  if (!isForOrder(intent, order) && !mayChange) throw differentPayment(ref, intent.txnId);
   return isPaid(intent) || isLetGo(intent);
 }
 

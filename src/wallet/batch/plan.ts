@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
+import { asAsked } from '../payment/order-record.js';
 import type { Order } from '../payment/orders.js';
 import { onceRef } from '../payment/references.js';
+import { payoutDestination } from '../payout/order.js';
 
 export interface PlannedRow {
   readonly line: number;
@@ -30,7 +32,8 @@ export function derivedRef(order: Order, name: string): string {
   const amounts = [sourceReq, destReq].flatMap(({ ccy, amtRequested }) =>
     amtRequested === undefined ? [] : [ccy, fixed(new Big(amtRequested))],
   );
-  const what = [destReq.method, order.destination, ...amounts];
+  const destination = order.kind === 'payout' ? payoutDestination(asAsked(destReq)) : order.destination;
+  const what = [destReq.method, destination, ...amounts];
   const digest = createHash('sha256').update(JSON.stringify([name, what])).digest('hex');
   return `batch-${digest.slice(0, 32)}`;
 }

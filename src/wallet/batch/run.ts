@@ -6,7 +6,7 @@ import { Failure } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
 import type { Approval, PaymentDeps, PaymentOptions } from '../payment/contract.js';
-import { fingerprint } from '../payment/order-record.js';
+import { isForOrder } from '../payment/order-record.js';
 import { pay } from '../payment/payment.js';
 import { isPaid } from './check.js';
 import type { Ceiling } from './cost.js';
@@ -202,7 +202,7 @@ async function paidBefore(row: PlannedRow, { payment }: BatchDeps): Promise<RowO
   const intent = await payment.journal.find(payment.scope, row.ref);
   if (intent === undefined || intent.ref !== row.ref || !isPaid(intent)) return undefined;
   const isSame = row.order.onceKey !== null && intent.onceKey === row.order.onceKey;
-  if (!isSame && intent.fingerprint !== fingerprint(row.order)) return undefined;
+  if (!isSame && !isForOrder(intent, row.order)) return undefined;
   const { txnId, txnState, approvedTotal, spendCcy } = intent;
   const known = approvedTotal !== null && spendCcy !== null;
   const total = known ? { ccy: spendCcy, value: new Big(approvedTotal) } : undefined;

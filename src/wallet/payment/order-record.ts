@@ -1,6 +1,7 @@
 // An order as the journal keeps it: JSON with exact decimals, read back whole after a crash.
 import Big from 'big.js';
 import * as v from 'valibot';
+import type { CreateSide } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Intent } from '../../store/journal/journal.js';
@@ -74,7 +75,17 @@ export const isTold = ({ request }: Pick<Intent, 'request'>): boolean => decodeO
 
 /** Equal for orders that ask for the same; a note does not make a payment another one. */
 export const fingerprint = ({ body }: Order): string =>
-  JSON.stringify(plain({ ...body, note: undefined, extRefId: undefined }));
+  JSON.stringify(plain({ ...body, destReq: asAsked(body.destReq), note: undefined, extRefId: undefined }));
+
+/** Without what the service's list of institutions adds: it may not be had, or say it in other words, the next time. */
+export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
+  const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
+  return { ...side, reqDetails: { ...details, ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }) } };
+}
+
+/** Whether the journal's payment is what the order asks for; what an earlier version noted of it may say more than that. */
+export const isForOrder = (intent: Pick<Intent, 'fingerprint' | 'request'>, order: Order): boolean =>
+  [intent.fingerprint, fingerprint(decodeOrder(intent.request))].includes(fingerprint(order));
 
 /** Decimals as fixed text, keys in order: equal orders give equal text. */
 function plain(value: unknown): unknown {

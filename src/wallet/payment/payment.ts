@@ -7,7 +7,7 @@ import { isFinal } from '../../formats/states.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { openHistory } from './history.js';
 import { advance } from './machine.js';
-import { encodeOrder, fingerprint, isTold } from './order-record.js';
+import { encodeOrder, fingerprint, isForOrder, isTold } from './order-record.js';
 import type { Order } from './orders.js';
 import { alreadyPaid, differentPayment, onceRef } from './references.js';
 import { echoes } from '../quote/echo.js';
@@ -39,7 +39,7 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
   // A bitcoin: URI is planned by its other way once its invoice has expired.
   const isOtherWay = onceKey !== null && intent.onceKey === onceKey && (wasLetGo(intent) || intent.doubts.length > 0);
   const isSame =
-    intent.fingerprint === draft.fingerprint || (found === 'ref' && (isOtherWay || (await isToldAlike(intent, order, deps))));
+    found === 'new' || isForOrder(intent, order) || (found === 'ref' && (isOtherWay || (await isToldAlike(intent, order, deps))));
   const isPaid = intent.txnState === 'completed' || intent.txnState === 'error';
   if (found === 'ref' && !isSame) throw differentPayment(intent.ref, intent.txnId);
   // The same invoice without a reference is the same payment run again, until it is over.

@@ -70,6 +70,8 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   const answered = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
+    // The code says where the money goes; another home may not have been told the name.
+    if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find((name) => answered[name] != null && !sameText(answered[name], wanted));
     if (resolved !== undefined) return different(resolved, answered[resolved], wanted);

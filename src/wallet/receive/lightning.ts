@@ -1,5 +1,6 @@
 // Asking for money: create and confirm, then check what came back before anybody is shown an invoice or an address.
-import { fromWire, msatOf, type Money } from '../../formats/amount.js';
+import Big from 'big.js';
+import { moneyFromWire, msatOf, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
@@ -23,15 +24,24 @@ export interface ReceiveDeps {
   readonly signal: AbortSignal;
 }
 
+export interface Requested {
+  readonly txn: Transaction;
+  /** What it asks for. */
+  readonly amount: Money;
+}
+
 /**
  * Creates and confirms a receive transaction. With a reference that was used before, the earlier one is returned.
- * Throws Failure `usage` when the reference belongs to another amount or method.
+ * Throws Failure `refused` when the reference belongs to another amount or method.
+ *
+ * @param isConverted the amount is that of a rate, which an earlier one may differ from by as much as a rate moves
  */
 export async function requestMoney(
   body: CreateTransaction,
   ref: string | undefined,
+  isConverted: boolean,
   deps: ReceiveDeps,
-): Promise<Transaction> {
+): Promise<Requested> {
   const extRefId = ref ?? deps.newId();
   const find = async (): Promise<Transaction | undefined> => {
     const history = await deps.history();
@@ -41,9 +51,10 @@ export async function requestMoney(
   };
   const known = ref === undefined ? undefined : await find();
   const quoted = known ?? (await createQuote({ ...body, extRefId }, ref === undefined, find, deps));
-  checkSameRequest(body, quoted, extRefId);
+  const amount = checkedAmount(body, quoted, extRefId, known !== undefined && isConverted ? rateMoves : new Big(0));
   const confirmed = isQuoted(quoted.txnState) ? (await confirmOnce(quoted.txnId, false, deps)).txn : quoted;
-  return waitUntilFinal(withKnown(quoted, confirmed), { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable }, deps);
+  const made = { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable };
+  return { txn: await waitUntilFinal(withKnown(quoted, confirmed), made, deps), amount };
 }
 
 /** A confirmation may be answered before there is something to pay to; it is read again until there is. */
@@ -68,15 +79,17 @@ async function createQuote(
   }
 }
 
-function checkSameRequest({ sourceReq, destReq }: CreateTransaction, txn: Transaction, ref: string): void {
-  const amount = txn.destReq.amtRequested;
-  const same =
+/** As a share of the amount: more than a rate moves while an invoice can be paid, less than makes another sum of it. */
+const rateMoves = new Big('0.1');
+
+function checkedAmount({ sourceReq, destReq }: CreateTransaction, txn: Transaction, ref: string, tolerance: Big): Money {
+  const told = moneyFromWire(destReq.ccy, txn.destReq.amtRequested);
+  const asked = new Big(destReq.amtRequested ?? 0);
+  const isSame =
     txn.sourceReq.method === sourceReq.method &&
     txn.destReq.ccy === destReq.ccy &&
-    amount !== undefined &&
-    amount !== null &&
-    fromWire(amount).eq(destReq.amtRequested ?? 0);
-  if (same) return;
+    told?.value.minus(asked).abs().lte(asked.times(tolerance)) === true;
+  if (told !== undefined && isSame) return told;
   throw new Failure('refused', `Not usable: transaction ${txn.txnId} (${ref}) asks for something else than you did.`, {
     next: { do: 'show', id: txn.txnId },
     txnId: txn.txnId,

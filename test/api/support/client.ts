@@ -47,7 +47,6 @@ export function world(options: Partial<ClientOptions> & { token?: Token | null }
     tokens: {
       load: async () => tokens.token,
       save: async (saved) => void (tokens.token = saved),
-      clear: async () => void (tokens.token = undefined),
     },
     maker: 'service',
     clock: () => time.now,

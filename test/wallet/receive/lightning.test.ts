@@ -26,7 +26,7 @@ test('a receive that is confirmed before its invoice exists is read again until 
     transaction: async () => reads[Math.min(asked++, 2)] ?? unused(),
   };
   const deps = { service, history: unused, sleep: async () => undefined, newId: () => 'r1', now: () => 0, signal: new AbortController().signal };
-  const txn = await requestMoney(receiveBody('lightning', parseAmount('50000sat')), undefined, deps);
+  const { txn } = await requestMoney(receiveBody('lightning', parseAmount('50000sat')), undefined, false, deps);
   expect(txn.sourceReq.reqDetails).toMatchObject({ paymentRequest: 'lntb1' });
 });
 

@@ -97,7 +97,6 @@ interface About extends Advice {
   readonly txnId?: string | undefined;
 }
 
-/** What to do about an answer. */
 export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 
 /** The failure that an error answer means, from any of the three body shapes or from none of them. */
@@ -144,9 +143,7 @@ export function unknownOutcome(
   });
 }
 
-function isMoney({ effect }: Expectation): boolean {
-  return effect === 'quote' || effect === 'payment';
-}
+const isMoney = ({ effect }: Expectation): boolean => effect === 'quote' || effect === 'payment';
 
 function unreadable(message: string, expectation: Expectation): Failure {
   if (isMoney(expectation)) return unknownOutcome(message, expectation);

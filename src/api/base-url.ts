@@ -35,8 +35,6 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /** `localhost` and every name under it (RFC 6761). */
-export function isLocalName(hostname: string): boolean {
-  return hostname === 'localhost' || hostname.endsWith('.localhost');
-}
+export const isLocalName = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
 
 const usage = (message: string, hint: string): Failure => new Failure('usage', message, { hint });

@@ -27,7 +27,6 @@ export class ServiceClient {
   readonly #options: ClientOptions;
   readonly #service: Service;
 
-  /** Throws `Failure` usage for a base URL that must not be used. */
   constructor(options: ClientOptions) {
     this.#options = { ...options, baseUrl: parseBaseUrl(options.baseUrl) };
     this.#service = createService(this.#options);

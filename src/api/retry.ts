@@ -14,7 +14,6 @@ export interface Again {
   isLimited?: boolean | undefined;
 }
 
-/** What a promise came to. */
 export type Outcome<T> = { value: T } | { error: unknown };
 
 type RetryOptions = Pick<
@@ -22,7 +21,6 @@ type RetryOptions = Pick<
   'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs' | 'retries' | 'patienceMs' | 'onWait'
 >;
 
-/** How attempts are judged. */
 export interface Judge<T> {
   readonly again: (outcome: Outcome<T>) => Again | undefined;
   /** Ms that the service wants to pass before the next attempt. */
@@ -71,7 +69,6 @@ export async function withRetries<T>(
   }
 }
 
-/** An exponential pause with jitter. */
 const backoff = (retry: number, random: () => number): number =>
   Math.round(firstPauseMs * 2 ** retry * (0.5 + random() / 2));
 

@@ -17,7 +17,6 @@ const host = '127.0.0.1';
 /** Another process may have written to the file, so the timer looks again at least this often. */
 const longestWaitMs = 250;
 
-/** Starts the server; rejects when the port is taken. */
 export async function startServer(options: ServerOptions) {
   let url = `http://${host}`;
   const service = openService(options, () => url);

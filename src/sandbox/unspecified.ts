@@ -122,21 +122,14 @@ const unreachable = {
 type Fate = (typeof unreachable)[keyof typeof unreachable];
 
 /** The hash inside an address (hex), of which the first 20 bytes of a longer one count. */
-export function fateOfAddress(hash: string): Fate | undefined {
-  return /^0{40}/.test(hash) ? unreachable.address : undefined;
-}
+export const fateOfAddress = (hash: string): Fate | undefined => (/^0{40}/.test(hash) ? unreachable.address : undefined);
 
-export function fateOfAccount(number: string): Fate | undefined {
-  return /^0+$/.test(number) ? unreachable.account : undefined;
-}
+export const fateOfAccount = (number: string): Fate | undefined => (/^0+$/.test(number) ? unreachable.account : undefined);
 
-export function fateOfInvoice(description: string | null): Fate | undefined {
-  return description === 'no route' ? unreachable.route : undefined;
-}
+export const fateOfInvoice = (description: string | null): Fate | undefined =>
+  description === 'no route' ? unreachable.route : undefined;
 
-export function fateOfLnurlUser(user: string): Fate | undefined {
-  return user === 'no-route' ? unreachable.route : undefined;
-}
+export const fateOfLnurlUser = (user: string): Fate | undefined => (user === 'no-route' ? unreachable.route : undefined);
 
 /** What an LNURL-pay payer may send to a user of the service, in millisatoshis. Users are named by their account id. */
 export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;

@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events';
 import { laneLeaseMs, type EventStore, type StoredEvent } from '../store/events/event-store.js';
 import { createHold, createLanes, type HoldOptions, type Lane } from './lanes.js';
 
-/** How one delivery ended. */
 export type Verdict =
   | { readonly kind: 'delivered' }
   /** It will never be taken: off the backlog. */
@@ -16,7 +15,6 @@ export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdi
 export interface DispatchOptions extends HoldOptions {
   readonly store: Pick<EventStore, 'lanes' | 'read'>;
   readonly deliver: Deliver;
-  /** Transactions at once. */
   readonly concurrency: number;
   readonly random: () => number;
   readonly onGivenUp: (event: StoredEvent, reason: string) => void;

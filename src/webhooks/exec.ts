@@ -7,7 +7,6 @@ import { readPayload } from './events.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ExecOptions {
-  /** A line for the shell. */
   readonly command: string;
   readonly env: Environment;
   /** Its output goes to stderr: stdout belongs to the events. */

@@ -54,7 +54,6 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
         request.on('close', () => clearTimeout(timer));
         request.end(body);
       }),
-    /** Ends its connections. */
     close: (): void => agent.destroy(),
   };
 }

@@ -2,9 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The lowercase hex signature of a body, as a delivery carries it. The secret is taken as UTF-8. */
-export function signBody(body: Uint8Array, secret: string): string {
-  return digestOf(body, secret).toString('hex');
-}
+export const signBody = (body: Uint8Array, secret: string): string => digestOf(body, secret).toString('hex');
 
 /** Whether this is the signature of exactly these bytes; compares in constant time, and takes lowercase hex only. */
 export function verifyBody(body: Uint8Array, signature: string, secret: string): boolean {

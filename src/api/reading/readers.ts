@@ -120,7 +120,6 @@ export function mend(of: Fields, readers: readonly (readonly [string, Reader<unk
   }
 }
 
-/** A field that has to be there. */
 export function required<T>(of: Fields, field: string, reader: Reader<T>): T {
   const value = of[field];
   const read = value === undefined || value === null ? undefined : reader.read(value);

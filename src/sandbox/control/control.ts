@@ -58,7 +58,10 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
     control('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
     control('POST', 'fund', fundWallet),
     control('POST', 'accounts', openAccount),
-    control('POST', 'pay', pay),
+    control('POST', 'pay', ({ ctx, incoming }) => {
+      const { target, amount } = readBody(incoming, payBody);
+      return payFromOutside(ctx, target, amount);
+    }),
     control('POST', 'invoice', outsideInvoice),
     control('POST', 'mine', ({ ctx, incoming }) => {
       const { n } = readBody(incoming, mineBody);
@@ -149,12 +152,6 @@ function openAccount({ ctx, incoming }: Call): unknown {
   return { ...issueCredentials(ctx, id), accountDisplayName: displayName, parentAccountId };
 }
 
-/** Pays a transaction, an invoice or an address of this service, as somebody outside would. */
-function pay({ ctx, incoming }: Call): unknown {
-  const { target, amount } = readBody(incoming, payBody);
-  return payFromOutside(ctx, target, amount);
-}
-
 function outsideInvoice({ ctx, incoming }: Call): unknown {
   const { amount, description, expiry } = readBody(incoming, invoiceBody);
   const value = readAmount('BTC', amount);
@@ -162,9 +159,7 @@ function outsideInvoice({ ctx, incoming }: Call): unknown {
   return { invoice: made.invoice, paymentHash: made.paymentHash, amount: value, expiresAt: made.expiresAt };
 }
 
-function showAutoPay({ ctx }: Call): unknown {
-  return { after: readAutoPay(ctx.store) ?? 'off' };
-}
+const showAutoPay = ({ ctx }: Call): unknown => ({ after: readAutoPay(ctx.store) ?? 'off' });
 
 function logFilter(query: URLSearchParams) {
   return {

@@ -59,6 +59,4 @@ function payOwnAddress(ctx: Context, address: string, amount: string | undefined
   return { depositId: id, ccy, amount: value, confirmations, needed };
 }
 
-function show({ id, state }: Transaction): unknown {
-  return { txnId: id, txnState: state };
-}
+const show = ({ id, state }: Transaction): unknown => ({ txnId: id, txnState: state });

@@ -81,7 +81,6 @@ export function setCredentials(store: Store, accountId: string, apiKey: string, 
   store.insert('api_key', { key: apiKey, secret: apiSecret, accountId });
 }
 
-/** Puts money from outside into a wallet. */
 export function fund(ctx: Context, accountId: string, ccy: string, amount: Big): void {
   credit(ctx, { subject: randomId(ctx.random), accountId, ccy, amount });
 }

@@ -14,7 +14,6 @@ export interface CourierOptions {
   readonly write: <T>(job: (ctx: Context) => T) => Promise<T>;
   /** Looks into the database, without changing it. */
   readonly read: <T>(job: (ctx: Context) => T) => T;
-  /** The machine's time, epoch ms. */
   readonly machineTime: () => number;
   readonly post: Poster['post'];
   readonly onError: (error: unknown) => void;

@@ -147,9 +147,7 @@ function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
 }
 
 /** The delivery with its attempts. Throws 404 when there is none. */
-export function showDelivery(store: Store, id: number): Delivery {
-  return withAttempts(store, findRow(store, id));
-}
+export const showDelivery = (store: Store, id: number): Delivery => withAttempts(store, findRow(store, id));
 
 export interface DeliveryFilter {
   readonly txnId?: string | undefined;

@@ -63,8 +63,7 @@ function getWallets({ ctx, account, params }: AccountCall): unknown {
 }
 
 function getAccount({ ctx, account, params }: AccountCall): unknown {
-  const found = reachAccount(ctx.store, account, params['accountId'] ?? '');
-  return accountRecord(found);
+  return accountRecord(reachAccount(ctx.store, account, params['accountId'] ?? ''));
 }
 
 function getBitcoinAddress({ ctx, account }: AccountCall): unknown {

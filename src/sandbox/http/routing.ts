@@ -8,7 +8,6 @@ import { readJson, writeJson } from '../wire/json.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { maxBodyLength } from '../unspecified.js';
 
-/** A request as it came in, whatever carried it. */
 export interface Incoming {
   /** In capitals. */
   readonly method: string;
@@ -32,7 +31,6 @@ export interface Outgoing {
   readonly mishap?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
 
-/** What an endpoint is handed. */
 export interface Call {
   readonly ctx: Context;
   readonly incoming: Incoming;
@@ -89,7 +87,6 @@ export function control(method: Route['method'], path: string, answer: (call: Ca
   return { method, path: controlPrefix + path, access: 'open', answer };
 }
 
-/** An answer in JSON, decimals in plain notation. */
 export function jsonAnswer(status: number, body: unknown): Outgoing {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: writeJson(body) };
 }
@@ -120,7 +117,6 @@ export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, 
   throw badRequest(complaint(parsed.issues[0]).slice(0, maxMessageLength));
 }
 
-/** A whole number of the query, if it is given. */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given !== null && !/^\d{1,6}$/.test(given)) throw badRequest(`${name}: a whole number is needed`);

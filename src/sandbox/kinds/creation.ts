@@ -30,7 +30,6 @@ export const creationBody = v.pipe(
 
 export type CreationBody = v.InferOutput<typeof creationBody>;
 
-/** Creates a transaction in the `quoted` state. */
 export function createTransaction(ctx: Context, account: Account, body: CreationBody): Transaction {
   const { sourceReq: source, destReq: dest, extRefId } = body;
   const kind = findKind(source.method, dest.method, ctx.maker.method);

@@ -41,7 +41,6 @@ export function findDeposit(store: Store, id: string): Deposit | undefined {
   );
 }
 
-/** Puts a confirmed deposit into the wallet. */
 export function creditDeposit(ctx: Context, { id, accountId, chain, amount: units }: Deposit): void {
   const ccy = chainCurrency[chain];
   credit(ctx, { subject: id, accountId, ccy, amount: fromUnits(ccy, units) });

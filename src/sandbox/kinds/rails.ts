@@ -3,7 +3,6 @@
 export type InstitutionType = 'bank' | 'mobile';
 
 export interface Rail {
-  /** Method code. */
   readonly method: string;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;

@@ -7,7 +7,6 @@ import { requireTransaction, type Transaction } from '../service/transactions.js
 import type { Kind } from './kind.js';
 
 interface Way {
-  /** Name of the kind. */
   readonly name: string;
   /** Milliseconds from the confirmation until the transfer is in flight. */
   readonly startAfter: number;
@@ -60,6 +59,4 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
 }
 
 /** Name under which a kind's transfers are started. */
-export function startAction(kind: string): string {
-  return `${kind}.start`;
-}
+export const startAction = (kind: string): string => `${kind}.start`;

@@ -187,7 +187,6 @@ const partsOf = ({ state, sourceCcy, sourceDetails, charge, destCcy, arrives, ex
   expiresAt,
 });
 
-/** What may change together with the state. */
 export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>>;
 
 /** Writes a transaction's next state. Throws when it is no longer in the state that was read. */

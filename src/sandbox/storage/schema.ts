@@ -13,7 +13,6 @@ export interface DatabaseFile {
   readonly firstVersion: number;
   /** The SQL from each version to the next, the first from nothing; it may depend on which tables there are. */
   readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
-  /** What to do about one that is damaged. */
   readonly mend: { readonly hint: string; readonly next: undefined };
 }
 

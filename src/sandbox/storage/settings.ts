@@ -13,7 +13,6 @@ export function readSetting(store: Store, key: SettingName): string | undefined 
   return store.seldom.one(row, 'SELECT value FROM setting WHERE key = ?', key)?.value;
 }
 
-/** A setting that every opened sandbox has. */
 export function requireSetting(store: Store, key: SettingName): string {
   const value = readSetting(store, key);
   if (value === undefined) throw new Error(`The sandbox file has no ${key}.`);

@@ -33,9 +33,7 @@ export function writeJson(value: unknown): string {
   return `{${fields}}`;
 }
 
-function next(text: string): string {
-  return token.exec(text)?.[1] ?? '';
-}
+const next = (text: string): string => token.exec(text)?.[1] ?? '';
 
 function readValue(first: string, text: string, depth: number): unknown {
   if (depth > maxDepth) throw new SyntaxError('nested too deeply');

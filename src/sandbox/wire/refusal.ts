@@ -26,17 +26,11 @@ export function badRequest(message?: string): Refusal {
   return new Refusal(400, message === undefined ? { error: 'bad request' } : { error: 'bad request', message });
 }
 
-export function notFound(): Refusal {
-  return new Refusal(404, { error: 'not found' });
-}
+export const notFound = (): Refusal => new Refusal(404, { error: 'not found' });
 
-export function unauthorized(error = 'unauthorized'): Refusal {
-  return new Refusal(401, { error });
-}
+export const unauthorized = (error = 'unauthorized'): Refusal => new Refusal(401, { error });
 
-export function permissionDenied(): Refusal {
-  return new Refusal(403, { error: 'Permission denied' });
-}
+export const permissionDenied = (): Refusal => new Refusal(403, { error: 'Permission denied' });
 
 /** Code 2005: the transaction cannot be confirmed (any more). */
 export function alreadyFinal(txnId: string, state: string): Refusal {

@@ -40,9 +40,7 @@ export function toUnits(ccy: string, amount: Big): number {
   return whole;
 }
 
-export function fromUnits(ccy: string, units: number): Big {
-  return new Big(`${units}e-${decimalsOf(ccy)}`);
-}
+export const fromUnits = (ccy: string, units: number): Big => new Big(`${units}e-${decimalsOf(ccy)}`);
 
 /** A JSON object, whatever its fields. */
 export const fields = v.pipe(

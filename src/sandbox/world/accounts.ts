@@ -19,9 +19,7 @@ export function findAccount(store: Store, id: string): Account | undefined {
   return store.seldom.one(accountRow, 'SELECT * FROM account WHERE id = ?', id);
 }
 
-export function listAccounts(store: Store): Account[] {
-  return store.all(accountRow, 'SELECT * FROM account ORDER BY rowid');
-}
+export const listAccounts = (store: Store): Account[] => store.all(accountRow, 'SELECT * FROM account ORDER BY rowid');
 
 /** Opens an account with an id as the specification shows them: `ne01-<suffix>`. */
 export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {

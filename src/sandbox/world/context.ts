@@ -31,9 +31,7 @@ export function pooledRandom(): Random {
   };
 }
 
-export function randomHex(random: Random, length: number): string {
-  return Buffer.from(random(length)).toString('hex');
-}
+export const randomHex = (random: Random, length: number): string => Buffer.from(random(length)).toString('hex');
 
 /** A UUID, version 4. */
 export function randomId(random: Random): string {
@@ -43,6 +41,4 @@ export function randomId(random: Random): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-export function sha256Hex(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
+export const sha256Hex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

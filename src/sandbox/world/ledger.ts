@@ -33,17 +33,12 @@ const house = 'house';
 const idRow = v.object({ id: v.number() });
 const balanceRow = v.object({ balance: v.number() });
 
-export function wallet(owner: string, ccy: string, amount: Big): Leg {
-  return { owner, role: 'available', ccy, amount };
-}
+export const wallet = (owner: string, ccy: string, amount: Big): Leg => ({ owner, role: 'available', ccy, amount });
 
-export function reserved(owner: string, ccy: string, amount: Big): Leg {
-  return { owner, role: 'reserved', ccy, amount };
-}
+export const reserved = (owner: string, ccy: string, amount: Big): Leg => ({ owner, role: 'reserved', ccy, amount });
 
-export function houseLeg(role: 'fees' | 'desk' | 'outside', ccy: string, amount: Big): Leg {
-  return { owner: house, role, ccy, amount };
-}
+export const houseLeg = (role: 'fees' | 'desk' | 'outside', ccy: string, amount: Big): Leg =>
+  ({ owner: house, role, ccy, amount });
 
 /** Writes a movement. Throws `InsufficientFunds`, and then nothing of it is kept. */
 export function post(ctx: Context, movement: Movement): void {

@@ -29,7 +29,6 @@ export interface StoredEvent extends ReceivedEvent, EventPlace {
   readonly id: number;
 }
 
-/** An earlier event of the same transaction. */
 export interface EarlierEvent {
   readonly id: number;
   readonly txnState: string;

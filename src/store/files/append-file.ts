@@ -1,5 +1,6 @@
 // A text file that grows by whole lines, each durable before it is reported written: a crash loses none of those.
 import { open, type FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { Failure } from '../../formats/failure.js';
 
 /**
@@ -28,7 +29,7 @@ export async function openAppendFile(path: string, head: string) {
   return {
     /** What was in it when it was opened. */
     before: (): AsyncIterable<Buffer> =>
-      length === 0 ? emptyBytes() : file.createReadStream({ start: 0, end: length - 1, autoClose: false }),
+      length === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: length - 1, autoClose: false }),
     /** Resolves when the line is on the disk. Lines that come together are written together. */
     append(line: string): Promise<void> {
       waiting += `${line}\n`;
@@ -49,10 +50,6 @@ const lost = (path: string, cause: unknown): Failure =>
     hint: 'Make room and run the same command again: it goes on, and pays no row twice.',
     cause,
   });
-
-async function* emptyBytes(): AsyncGenerator<Buffer> {
-  yield* [];
-}
 
 const chunk = 65_536;
 

@@ -18,7 +18,6 @@ export interface SqliteFile {
   readonly firstVersion?: number;
   /** The SQL from each version to the next, the first from nothing; it may depend on which tables there are. */
   readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
-  /** What to do about one that is damaged. */
   readonly mend: Pick<Failure, 'hint' | 'next'>;
   /** Pages that the log beside the file may grow to before they are moved into it. */
   readonly checkpointPages?: number;

@@ -61,7 +61,6 @@ function tryKeyring<T>(action: () => T): T | true | undefined {
   }
 }
 
-/** The system keyring by way of the optional package @napi-rs/keyring. */
 export const systemKeyring: OpenKeyring = async () => {
   try {
     const { Entry } = await import('@napi-rs/keyring');

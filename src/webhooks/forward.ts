@@ -81,3 +81,24 @@ export function reasonOf(error: unknown): string {
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection broke off';
   return error instanceof Error && error.message !== '' ? error.message : 'no answer came';
 }
+
+export interface Replayed {
+  readonly event: StoredEvent;
+  /** Status of the answer; null when none came. */
+  readonly status: number | null;
+  /** Why none came. */
+  readonly error: string | undefined;
+}
+
+/** Sends stored events once more, one after the other, in the order in which they first came. */
+export async function* replay(events: Iterable<StoredEvent>, forwarder: Pick<Forwarder, 'post'>): AsyncGenerator<Replayed> {
+  for (const event of events) yield await sendOnce(event, forwarder);
+}
+
+async function sendOnce(event: StoredEvent, forwarder: Pick<Forwarder, 'post'>): Promise<Replayed> {
+  try {
+    return { event, status: await forwarder.post(event), error: undefined };
+  } catch (error) {
+    return { event, status: null, error: reasonOf(error) };
+  }
+}

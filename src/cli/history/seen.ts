@@ -1,6 +1,6 @@
 // A transaction named by its id, by the beginning of it that a screen shows, or by a reference.
 import { Failure } from '../../formats/failure.js';
-import { keepSeenIds, seenIds } from '../../store/files/seen-ids.js';
+import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Needs } from '../context.js';
 import { historyOf, journalScope } from '../payment/payment-flow.js';
 

@@ -1,6 +1,6 @@
 // Lists the account's wallets: available, reserved and total per currency. Specification: endpoint 2.
 import { Failure } from '../../formats/failure.js';
-import { keepSeenWallets } from '../../store/files/seen-words.js';
+import { keepSeenWallets } from '../../store/files/seen.js';
 import { placeLine, walletList } from '../../terminal/views/wallet-view.js';
 import { defineCommand } from '../define.js';
 import { placeOf } from '../settings/whereabouts.js';

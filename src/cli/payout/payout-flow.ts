@@ -2,7 +2,7 @@
 import type { CreateTransaction, Institution } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifTold } from '../../formats/failure.js';
-import { keepSeenInstitutions } from '../../store/files/seen-words.js';
+import { keepSeenInstitutions } from '../../store/files/seen.js';
 import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
 import type { Fact } from '../../terminal/cards/card.js';
 import { shellWord } from '../../terminal/next-step.js';

@@ -2,8 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
-import { nameOf, openForwarder, parseTarget } from '../../webhooks/forward.js';
-import { replay, type Replayed } from '../../webhooks/replay.js';
+import { nameOf, openForwarder, parseTarget, replay, type Replayed } from '../../webhooks/forward.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { knownId } from '../history/seen.js';

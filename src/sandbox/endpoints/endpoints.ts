@@ -1,4 +1,5 @@
 // The endpoints of the specification, one row each: method, path, access, answer.
+import * as v from 'valibot';
 import { reachAccount, reachWallets, assertReach, findAccount, walletsOf } from '../world/accounts.js';
 import { staticAddress } from '../world/addresses.js';
 import { issueToken } from '../http/auth.js';
@@ -10,10 +11,11 @@ import { institutionsOf } from '../kinds/institutions.js';
 import { kindOf } from '../kinds/index.js';
 import { listTransactions } from '../service/listing.js';
 import { rateTable } from '../service/rates.js';
-import { alreadyFinal, badRequest, notFound } from '../wire/refusal.js';
+import { alreadyFinal, badRequest, notFound, webhookExists } from '../wire/refusal.js';
 import { findPastTransaction, findTransaction, type Transaction } from '../service/transactions.js';
-import { accountRecord, cancelSuffix } from '../unspecified.js';
-import { webhookEndpoints } from './webhook-endpoints.js';
+import { accountRecord, cancelSuffix, maxTextLength } from '../unspecified.js';
+import { text } from '../wire/values.js';
+import { createWebhook, reachWebhook, removeWebhook, showWebhook, updateWebhook, webhookOf } from '../deliveries/webhooks.js';
 import { showListItem, showTransaction } from './show-transaction.js';
 
 /** What every path of the specification begins with. */
@@ -34,7 +36,10 @@ export function endpoints({ allowSignatureReuse }: { readonly allowSignatureReus
     { method: 'GET', path: `${base}/transaction/:txnId`, access: 'token', answer: getTransaction },
     { method: 'GET', path: `${base}/transaction`, access: 'token', answer: getTransactions },
     { method: 'GET', path: `${institutions}/:countryCode`, access: 'token', answer: getInstitutions },
-    ...webhookEndpoints(base),
+    { method: 'POST', path: `${base}/webhook`, access: 'token', answer: postWebhook },
+    { method: 'GET', path: `${base}/webhook`, access: 'token', answer: getWebhooks },
+    { method: 'PUT', path: `${base}/webhook/:webhookId`, access: 'token', answer: putWebhook },
+    { method: 'DELETE', path: `${base}/webhook/:webhookId`, access: 'token', answer: deleteWebhook },
     { method: 'GET', path: `${base}/rate`, access: 'token', answer: () => ({ data: rateTable() }) },
   ];
 }
@@ -129,4 +134,35 @@ function quotedTransaction(call: AccountCall): Transaction {
   const txn = reachTransaction(call);
   if (txn.state !== 'quoted') throw alreadyFinal(txn.id, txn.state);
   return txn;
+}
+
+/** Of a webhook, as the next. */
+const callback = v.pipe(text(maxTextLength.callback), v.nonEmpty());
+const secret = v.pipe(text(maxTextLength.secret), v.nonEmpty());
+
+const newWebhook = v.object({ callback, secret });
+const webhookChange = v.object({ callback: v.optional(callback), secret: v.optional(secret) });
+
+function postWebhook({ ctx, account, incoming }: AccountCall): unknown {
+  const wanted = readBody(incoming, newWebhook);
+  if (ctx.liveShapes.has('webhook-exists') && webhookOf(ctx.store, account.id) !== undefined) throw webhookExists();
+  return showWebhook(createWebhook(ctx, account.id, wanted.callback, wanted.secret));
+}
+
+function getWebhooks({ ctx, account }: AccountCall): unknown {
+  const webhook = webhookOf(ctx.store, account.id);
+  return { data: webhook === undefined ? [] : [showWebhook(webhook)] };
+}
+
+function putWebhook({ ctx, account, params, incoming }: AccountCall): unknown {
+  const webhook = reachWebhook(ctx.store, account, params['webhookId'] ?? '');
+  const wanted = readBody(incoming, webhookChange);
+  if (wanted.callback === undefined && wanted.secret === undefined) throw badRequest('callback or secret is required');
+  return showWebhook(updateWebhook(ctx, webhook, wanted));
+}
+
+function deleteWebhook({ ctx, account, params }: AccountCall): unknown {
+  const webhook = reachWebhook(ctx.store, account, params['webhookId'] ?? '');
+  removeWebhook(ctx.store, webhook.id);
+  return showWebhook(webhook);
 }

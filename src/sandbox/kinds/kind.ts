@@ -1,9 +1,11 @@
 // What every kind of transaction offers to the service, and what it is given of a creation request.
+import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from '../world/context.js';
 import type { Deductions } from '../service/pricing.js';
 import type { DueAction } from '../world/schedule.js';
 import type { Quote, Transaction } from '../service/transactions.js';
+import { badRequest } from '../wire/refusal.js';
 import type { Flow } from '../wire/states.js';
 import { currency, fields, isMovable, number } from '../wire/values.js';
 
@@ -46,4 +48,30 @@ export interface Kind {
   readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
   /** What this kind does later, by the name it schedules it under. */
   readonly due: Readonly<Record<string, DueAction>>;
+}
+
+/** The amount on whichever side it was set. */
+export function requestedAmount({ source, dest }: CreationRequest): { side: 'source' | 'dest'; amount: Big } {
+  if (source.amtRequested !== undefined) return { side: 'source', amount: source.amtRequested };
+  if (dest.amtRequested !== undefined) return { side: 'dest', amount: dest.amtRequested };
+  throw badRequest('amtRequested is required');
+}
+
+/** The amount where this kind wants it: on the destination. */
+export function destAmount({ dest }: CreationRequest): { side: 'dest'; amount: Big } {
+  if (dest.amtRequested === undefined) throw badRequest('destReq.amtRequested is required');
+  return { side: 'dest', amount: dest.amtRequested };
+}
+
+/** The amount where this kind wants it: on the source. */
+export function sourceAmount({ source }: CreationRequest): { side: 'source'; amount: Big } {
+  if (source.amtRequested === undefined) throw badRequest('sourceReq.amtRequested is required');
+  return { side: 'source', amount: source.amtRequested };
+}
+
+/** A text that the destination needs. */
+export function requiredDetail({ dest }: CreationRequest, name: string): string {
+  const value = dest.reqDetails[name];
+  if (typeof value !== 'string' || value === '') throw badRequest(`destReq.reqDetails.${name} is required`);
+  return value;
 }

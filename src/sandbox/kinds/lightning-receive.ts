@@ -12,8 +12,7 @@ import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { durations } from '../unspecified.js';
-import type { CreationRequest, Kind } from './kind.js';
-import { destAmount } from './requested.js';
+import { destAmount, type CreationRequest, type Kind } from './kind.js';
 
 const autoPay = 'lightning-receive.auto-pay';
 

@@ -10,9 +10,8 @@ import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { findTransaction, requireTransaction, type Transaction } from '../service/transactions.js';
 import { durations, fateOfInvoice, lightningNetworkFeeOf } from '../unspecified.js';
-import type { Kind } from './kind.js';
+import { requiredDetail, type Kind } from './kind.js';
 import { payReceive } from './lightning-receive.js';
-import { requiredDetail } from './requested.js';
 import { sending } from './sending.js';
 
 const name = 'lightning-send';

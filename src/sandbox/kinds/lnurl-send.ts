@@ -5,9 +5,8 @@ import { resolveLnurl } from '../world/lnurl.js';
 import { price } from '../service/pricing.js';
 import { badRequest } from '../wire/refusal.js';
 import { durations, fateOfLnurlUser, lightningNetworkFeeOf } from '../unspecified.js';
-import type { Kind } from './kind.js';
+import { requiredDetail, sourceAmount, type Kind } from './kind.js';
 import { invoicePayer, payReceive } from './lightning-receive.js';
-import { requiredDetail, sourceAmount } from './requested.js';
 import { sending } from './sending.js';
 
 const name = 'lnurl-send';

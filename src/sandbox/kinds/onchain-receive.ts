@@ -12,8 +12,7 @@ import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { bitcoinConfirmations, durations } from '../unspecified.js';
-import type { Kind } from './kind.js';
-import { destAmount } from './requested.js';
+import { destAmount, type Kind } from './kind.js';
 
 const name = 'onchain-receive';
 const autoPay = `${name}.auto-pay`;

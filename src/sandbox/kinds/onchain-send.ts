@@ -6,8 +6,7 @@ import { payIfOwn } from './incoming.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { bitcoinConfirmations, chainNetworkFee, durations, fateOfAddress } from '../unspecified.js';
-import type { Kind } from './kind.js';
-import { destAmount, requiredDetail } from './requested.js';
+import { destAmount, requiredDetail, type Kind } from './kind.js';
 import { sending } from './sending.js';
 
 const name = 'onchain-send';

@@ -7,9 +7,8 @@ import { price } from '../service/pricing.js';
 import { findRails, isPayoutMethod, type Rail } from './rails.js';
 import { badRequest } from '../wire/refusal.js';
 import { durations, fateOfAccount } from '../unspecified.js';
-import type { CreationRequest, Kind } from './kind.js';
+import { destAmount, type CreationRequest, type Kind } from './kind.js';
 import { number } from '../wire/values.js';
-import { destAmount } from './requested.js';
 import { sending } from './sending.js';
 
 const name = 'payout';

@@ -3,8 +3,7 @@ import { endUnpaid, executeSwap } from '../service/engine.js';
 import { plannedFate } from '../service/fates.js';
 import { price } from '../service/pricing.js';
 import { badRequest } from '../wire/refusal.js';
-import type { Kind } from './kind.js';
-import { requestedAmount } from './requested.js';
+import { requestedAmount, type Kind } from './kind.js';
 
 export const swap: Kind = {
   name: 'swap',

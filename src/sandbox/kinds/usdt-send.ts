@@ -5,8 +5,7 @@ import { payIfOwn } from './incoming.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { chainNetworkFee, durations, fateOfAddress, tokenConfirmations } from '../unspecified.js';
-import type { Kind } from './kind.js';
-import { requestedAmount, requiredDetail } from './requested.js';
+import { requestedAmount, requiredDetail, type Kind } from './kind.js';
 import { sending } from './sending.js';
 
 const name = 'usdt-send';

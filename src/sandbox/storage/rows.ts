@@ -1,6 +1,7 @@
 // Rows of SQLite, whose columns have the names of fields here. They are named by hand: objects that libsql makes take
 // twice as long.
 import type Database from 'libsql';
+import { columnOf, fieldOf } from '../../formats/columns.js';
 
 export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;
@@ -52,7 +53,3 @@ export function insertions(): (table: string, row: Row) => string {
     return sql;
   };
 }
-
-/** `paidAt` for `paid_at`, and the other way round. */
-const fieldOf = (column: string): string => column.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -5,6 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
 import type { Postgres } from './postgres.js';
+import { places } from './rows.js';
 import type { Sql, SqlValue } from './sql.js';
 import { atomically } from './sqlite-database.js';
 
@@ -76,9 +77,8 @@ function whereAhead(names: readonly string[]): string {
 
 /** Without the payments that another home has moved before, or made there, under the same reference. */
 async function unknownThere(sql: Sql, rows: readonly MovedRow[]): Promise<readonly MovedRow[]> {
-  const pairs = rows.map(() => '(?, ?)').join(', ');
   const values = rows.flatMap((row) => [row['scope'] ?? null, row['ref'] ?? null]);
-  const text = `SELECT id, scope, ref, txn_id FROM intents WHERE (scope, ref) IN (${pairs})`;
+  const text = `SELECT id, scope, ref, txn_id FROM intents WHERE (scope, ref) IN (${places(rows.length, '(?, ?)')})`;
   const there = v.parse(rowsSchema, await sql.all(text, ...values));
   const other = (row: MovedRow): MovedRow | undefined =>
     there.find((each) => each['scope'] === row['scope'] && each['ref'] === row['ref'] && each['id'] !== row['id']);
@@ -109,12 +109,11 @@ async function copy(
     const [first] = rows;
     if (first === undefined) return count;
     const names = Object.keys(first);
-    const places = `(${names.map(() => '?').join(', ')})`;
     await database.transaction(async (sql) => {
       const chosen = await choose(sql, rows);
       if (chosen.length === 0) return;
       const values = chosen.flatMap((row) => names.map((name): SqlValue => row[name] ?? null));
-      const all = chosen.map(() => places).join(', ');
+      const all = places(chosen.length, `(${places(names.length)})`);
       await sql.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES ${all} ON CONFLICT ${conflict(names)}`, ...values);
     }, { locks: ['move'] });
     count += rows.length;
@@ -147,7 +146,7 @@ async function moveEvent(
     if (known.length > 0) return v.parse(idSchema, known)[0].id;
     const names = ['received_at', 'body', 'signature', 'txn_id', 'txn_state', 'updated_at', 'out_of_order', 'missing'];
     const text = `INSERT INTO events (${names.join(', ')}, duplicate_of, batch)
-      VALUES (${names.map(() => '?').join(', ')}, ?, ?) RETURNING id`;
+      VALUES (${places(names.length)}, ?, ?) RETURNING id`;
     const { id } = v.parse(idSchema, await sql.all(text, ...names.map(given), duplicateOf ?? null, batch))[0];
     for (const { consumer, lane } of consumers) {
       await sql.run('INSERT INTO backlog (consumer, event_id, lane) VALUES (?, ?, ?)', consumer, id, lane);

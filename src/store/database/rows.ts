@@ -1,9 +1,6 @@
-// Rows of tables, whose columns have the names of fields here: `txnId` for `txn_id`, and the other way round.
+// Rows of tables, whose columns have the names of fields here.
 import * as v from 'valibot';
-
-export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-const fieldOf = (column: string): string => column.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+import { fieldOf } from '../../formats/columns.js';
 
 /** Reads a row of at least these columns. */
 export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
@@ -12,6 +9,9 @@ export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
     v.transform((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value]))),
     v.object(fields),
   );
+
+/** So many places for values in a statement, or for rows of them. */
+export const places = (count: number, place = '?'): string => Array(count).fill(place).join(', ');
 
 /** A yes or no, which SQLite has as a number. */
 export const flag = v.pipe(v.number(), v.transform((number) => number === 1));

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { Part } from '../database/postgres-schema.js';
+import { places } from '../database/rows.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { laneLeaseMs, type EventStore, type Lanes } from './event-store.js';
 import { sharedEventSteps, waitingSchema } from './schema.js';
@@ -79,8 +80,6 @@ async function takeLanes(sql: Sql, consumer: string, worker: string, limit: numb
   return sql.all(text, consumer, at, limit, worker, at + laneLeaseMs, consumer, consumer);
 }
 
-const places = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
-
 async function settleEvents(
   sql: Sql,
   consumer: string,
@@ -88,11 +87,11 @@ async function settleEvents(
   ids: readonly number[],
 ): Promise<{ given: readonly string[]; hasMore: boolean }> {
   if (ids.length === 0) return { given: [], hasMore: false };
-  const some = `consumer = ? AND event_id IN (${places(ids)})`;
+  const some = `consumer = ? AND event_id IN (${places(ids.length)})`;
   const found = v.parse(lanesSchema, await sql.all(`SELECT DISTINCT lane FROM backlog WHERE ${some}`, consumer, ...ids));
   const names = found.map(({ lane }) => lane);
   if (names.length === 0) return { given: [], hasMore: false };
-  const these = `consumer = ? AND lane IN (${places(names)})`;
+  const these = `consumer = ? AND lane IN (${places(names.length)})`;
   await sql.all(`SELECT 1 FROM lanes WHERE ${these} ORDER BY lane FOR UPDATE`, consumer, ...names);
   await sql.run(`DELETE FROM backlog WHERE ${some}`, consumer, ...ids);
   const left = 'SELECT 1 FROM backlog WHERE backlog.consumer = lanes.consumer AND backlog.lane = lanes.lane';

@@ -1,7 +1,7 @@
 // The log of webhook events in a database, and beside it the backlog.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { rowOf } from '../database/rows.js';
+import { places, rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import type { EarlierEvent, EventStore, Lanes, Placing, ReceivedEvent, StoredEvent } from './event-store.js';
 import { eventsSchema } from './schema.js';
@@ -64,7 +64,7 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
       const text = `SELECT txn_id, txn_state FROM events AS latest
         WHERE received_at >= ? AND txn_id IS NOT NULL AND id = (
           SELECT id FROM events WHERE txn_id = latest.txn_id ORDER BY updated_at DESC NULLS LAST, id DESC LIMIT 1
-        ) AND txn_state NOT IN (${finalStates.map(() => '?').join(', ')})
+        ) AND txn_state NOT IN (${places(finalStates.length)})
         ORDER BY id DESC LIMIT ?`;
       return v.parse(unfinishedSchema, await database.read((sql) => sql.all(text, receivedAt, ...finalStates, limit)));
     },
@@ -114,8 +114,6 @@ function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly Receiv
   if (part.length > 0) yield part;
 }
 
-const places = (count: number, place: string): string => Array(count).fill(place).join(', ');
-
 async function add(sql: Sql, events: readonly ReceivedEvent[], placing: Placing, batch: string): Promise<StoredEvent[]> {
   const earlier = await earlierOf(sql, events);
   const placed = events.map((event) => ({ event, place: placing(event, earlier.get(event.txnId) ?? []) }));
@@ -148,7 +146,7 @@ async function earlierOf(sql: Sql, events: readonly ReceivedEvent[]): Promise<Ma
   if (names.length === 0) return new Map();
   const text = `SELECT id, txn_id, txn_state, updated_at FROM (
       SELECT id, txn_id, txn_state, updated_at, row_number() OVER (PARTITION BY txn_id ORDER BY updated_at DESC, id) AS nth
-      FROM events WHERE txn_id IN (${places(names.length, '?')}) AND updated_at IS NOT NULL AND duplicate_of IS NULL
+      FROM events WHERE txn_id IN (${places(names.length)}) AND updated_at IS NOT NULL AND duplicate_of IS NULL
     ) AS earlier WHERE nth <= ${earlierLimit}`;
   const rows = v.parse(earlierSchema, await sql.all(text, ...names));
   const earlier = new Map<string | null, EarlierEvent[]>(names.map((name) => [name, []]));

@@ -4,9 +4,8 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { isFields, messageOf, withoutMark } from '../../formats/unknown.js';
+import { isFields, messageOf, withoutMark, type Fields } from '../../formats/unknown.js';
 import { isThere, openFolder } from './home.js';
-import { withUnknownKept } from './unknown-keys.js';
 
 export interface Document<T> {
   readonly path: string;
@@ -15,17 +14,17 @@ export interface Document<T> {
   update(change: (before: T) => T): Promise<T>;
 }
 
-type DocumentSchema = v.GenericSchema<unknown, Record<string, unknown>>;
+type DocumentSchema = v.GenericSchema<unknown, Fields>;
 
 /** @param check throws Failure for what must not be passed over although the schema does not know it. */
 export function openDocument<S extends DocumentSchema>(
   folder: string,
   name: string,
   schema: S,
-  check: (raw: Record<string, unknown>) => void = () => undefined,
+  check: (raw: Fields) => void = () => undefined,
 ): Document<v.InferOutput<S>> {
   const path = join(folder, `${name}.json`);
-  const parse = (raw: Record<string, unknown>): v.InferOutput<S> => {
+  const parse = (raw: Fields): v.InferOutput<S> => {
     const parsed = v.safeParse(schema, raw);
     if (!parsed.success) throw damaged(path, parsed.issues[0]?.message);
     check(raw);
@@ -57,7 +56,7 @@ export function openDocument<S extends DocumentSchema>(
   };
 }
 
-function rawOf(path: string): Record<string, unknown> {
+function rawOf(path: string): Fields {
   if (!isThere(path)) return {};
   // To read a pipe or a device may never end.
   if (!statSync(path).isFile()) throw damaged(path, 'it is no file');
@@ -83,4 +82,19 @@ function damaged(path: string, reason: string | undefined): Failure {
   return new Failure('usage', `The file ${path} is damaged: ${reason ?? 'it has another form'}.`, {
     hint: 'Mend it, or move it away and sign in again.',
   });
+}
+
+/**
+ * What is to be written in place of `raw`, once what was read of it (`before`) is to be `after`. A key of `raw` that
+ * `before` lacks was not understood, and stays; one that `after` lacks was taken away.
+ */
+function withUnknownKept(raw: Fields, before: Fields, after: Fields): Fields {
+  const unknown = Object.entries(raw).filter(([name]) => !Object.hasOwn(before, name));
+  const known = Object.entries(after).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(unknown), ...Object.fromEntries(known.map(([name, value]) => [name, merged(name, value)])) };
+
+  function merged(name: string, value: unknown): unknown {
+    const [old, read] = [raw[name], before[name]];
+    return isFields(old) && isFields(read) && isFields(value) ? withUnknownKept(old, read, value) : value;
+  }
 }

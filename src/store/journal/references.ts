@@ -1,6 +1,6 @@
 // The index of references in a database: which transactions of the service's list were seen, and what of it was read.
 import * as v from 'valibot';
-import { rowOf } from '../database/rows.js';
+import { places, rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase, SqlValue } from '../database/sql.js';
 import type { Coverage, ReferenceIndex, SeenTransaction } from './journal.js';
 
@@ -49,9 +49,8 @@ async function select(sql: Sql, condition: string, ...values: SqlValue[]): Promi
 }
 
 async function add(sql: Sql, scope: string, seen: readonly SeenTransaction[]): Promise<void> {
-  const rows = seen.map(() => '(?, ?, ?, ?)').join(', ');
   const values = seen.flatMap(({ txnId, extRefId, createdAt }) => [scope, txnId, extRefId, createdAt]);
-  const text = `INSERT INTO seen_transactions (scope, txn_id, ext_ref_id, created_at) VALUES ${rows} ON CONFLICT DO NOTHING`;
+  const text = `INSERT INTO seen_transactions (scope, txn_id, ext_ref_id, created_at) VALUES ${places(seen.length, '(?, ?, ?, ?)')} ON CONFLICT DO NOTHING`;
   await sql.run(text, ...values);
 }
 

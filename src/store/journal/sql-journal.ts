@@ -1,8 +1,9 @@
 // The journal in a database: durable before it answers, safe with many processes at once, on one machine or on many.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { columnOf } from '../../formats/columns.js';
 import { Failure } from '../../formats/failure.js';
-import { columnOf, rowOf } from '../database/rows.js';
+import { places, rowOf } from '../database/rows.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue } from '../database/sql.js';
 import {
   leaseMs,
@@ -248,7 +249,7 @@ async function insert(sql: Sql, draft: IntentDraft, at: number, isLast: boolean)
   const { id, scope, account, ref } = draft;
   const fields = { id, scope, account, ref, ...draftFields(draft), opened_at: at, updated_at: at };
   const names = Object.keys(fields);
-  const text = `INSERT INTO intents (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) RETURNING 1`;
+  const text = `INSERT INTO intents (${names.join(', ')}) VALUES (${places(names.length)}) RETURNING 1`;
   await (isLast ? sql.final : sql.all)(text, ...Object.values(fields));
   return opened(draft, at);
 }

@@ -1,7 +1,33 @@
-// What was last seen here of the service, for completion: wallets and institutions. Losing it loses nothing else.
+// What was last seen here of the service: ids of transactions, which a shortened one is looked up in, and wallets and
+// institutions for completion. Losing it loses nothing else.
 import * as v from 'valibot';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
+
+/** Newest last. */
+const ids = v.object({ seen: v.optional(v.array(v.object({ scope: v.string(), txnId: v.string() })), []) });
+
+const mostKept = 2000;
+
+const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids);
+
+/** Of this service and account. Nothing where the file cannot be read. */
+export function seenIds(home: Home, scope: string): readonly string[] {
+  try {
+    const { seen } = openIds(home).read();
+    return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
+  } catch {
+    return [];
+  }
+}
+
+/** What could not be kept is asked for whole. */
+export async function keepSeenIds(home: Home, scope: string, txnIds: readonly string[]): Promise<void> {
+  const known = new Set(seenIds(home, scope));
+  const fresh = txnIds.filter((txnId) => !known.has(txnId)).map((txnId) => ({ scope, txnId }));
+  if (fresh.length === 0) return;
+  await keep(() => openIds(home).update(({ seen }) => ({ seen: [...seen, ...fresh].slice(-mostKept) })));
+}
 
 const wallets = v.object({ wallets: v.optional(v.array(v.string()), []) });
 
@@ -28,6 +54,6 @@ export async function keepSeenInstitutions(home: Home, country: string, seen: Re
 }
 
 /** Written only when something has changed, and as far as that goes: a home that cannot be written still shows what there is. */
-async function keep(write: () => Promise<void>): Promise<void> {
+async function keep(write: () => Promise<unknown>): Promise<void> {
   await write().catch(() => undefined);
 }

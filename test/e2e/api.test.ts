@@ -95,3 +95,13 @@ describe('svcpay api', () => {
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 });
+
+describe('svcpay api, where refusals come with status 200', () => {
+  test.override({ sandboxOptions: { liveShapes: ['error-in-200'] } });
+
+  test('leaves stdout empty, and the exit code says it', async ({ around }) => {
+    const run = await svcpay(['api', 'POST', 'webhook', '-d', '{}', '--json'], around);
+    expect(run).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(run.error()).toMatchObject({ kind: 'refused', status: 200 });
+  });
+});

@@ -1,5 +1,5 @@
 // Sends any request, signed in like all others, and prints the answer as it came.
-import { failureOf, isSuccess, readAnswer } from '../../api/answer.js';
+import { failureOf, isSuccess, readAnswer, saysError } from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
 import { effectOf } from '../../api/effect.js';
 import { NoAnswer } from '../../api/errors.js';
@@ -85,9 +85,10 @@ async function request(
   const response = await client.request(method, path, body).catch((error: unknown) => {
     throw unknownFate(error);
   });
-  if (isSuccess(response)) return response;
+  const answer = readAnswer(response);
+  if (isSuccess(response) && !saysError(answer)) return response;
   if (response.body !== '' && !globals.quiet) terminal.stderr.write(shown(response.body));
-  throw unknownFate(failureOf(readAnswer(response), effectOf(method, path), client.serviceNow()));
+  throw unknownFate(failureOf(answer, effectOf(method, path), client.serviceNow()));
 }
 
 /** The journal knows nothing of a raw request, so that only the service can tell what became of it. */

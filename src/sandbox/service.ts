@@ -5,7 +5,7 @@ import { authenticator } from './http/auth.js';
 import { readClock } from './world/clock.js';
 import { pooledRandom, type Context, type Random } from './world/context.js';
 import { controls } from './control/control.js';
-import { createCourier, type Courier } from './deliveries/courier.js';
+import { createCourier } from './deliveries/courier.js';
 import { openStore, type Store } from './storage/database.js';
 import type { OpenFile } from './storage/schema.js';
 import { deliveryActions } from './deliveries/deliveries.js';
@@ -26,10 +26,11 @@ import { carryOut, nextDue, schedule, type DueAction } from './world/schedule.js
 import { snapshotControls } from './control/snapshots.js';
 import { webhookControls } from './control/webhook-controls.js';
 import { changeWebhookOptions } from './deliveries/webhook-options.js';
-import { plant, readCredentials, setCredentials, type Credentials, type Seed } from './control/seed.js';
+import { plant, readCredentials, setCredentials, type Seed } from './control/seed.js';
 import { openApiRoute } from './openapi/document.js';
 import { lnurlRoutes } from './web/lnurl-pay.js';
 import { pageRoutes } from './web/payment-page.js';
+import { otherError } from './unspecified.js';
 
 export interface ServiceOptions {
   /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
@@ -72,22 +73,10 @@ export interface ServiceOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-export interface Service {
-  readonly credentials: Credentials;
-  readonly store: Store;
-  /** Answers once all that the request did is on disk. Never rejects. */
-  handle(incoming: Incoming): Promise<Outgoing>;
-  /** Posts to webhooks what is ready, besides everything else. */
-  readonly courier: Pick<Courier, 'kick' | 'settled'>;
-  /** Carries out what is due by now. */
-  catchUp(): Promise<void>;
-  /** Milliseconds until something is due, 0 when it already is, undefined when nothing will be. */
-  nextDueIn(): number | undefined;
-  close(): Promise<void>;
-}
+export type Service = ReturnType<typeof openService>;
 
 /** Opens the service on its file. `baseUrl` tells its address as clients see it, without a trailing slash. */
-export function openService(options: ServiceOptions, baseUrl: () => string): Service {
+export function openService(options: ServiceOptions, baseUrl: () => string) {
   const { file = ':memory:', openFile, now: machineTime = Date.now, random = pooledRandom(), onAnswer } = options;
   const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
@@ -168,7 +157,8 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   return {
     credentials: readCredentials(store),
     store,
-    async handle(incoming) {
+    /** Answers once all that the request did is on disk. Never rejects. */
+    async handle(incoming: Incoming): Promise<Outgoing> {
       try {
         const { outgoing, genuine } = await store.write(() => perform(incoming));
         courier.kick();
@@ -179,18 +169,21 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
         return dated(serverError, machineTime());
       }
     },
+    /** Posts to webhooks what is ready, besides everything else. */
     courier,
-    async catchUp() {
+    /** Carries out what is due by now. */
+    async catchUp(): Promise<void> {
       await store.write(() => carryOut(contextOn(store), actions));
       courier.kick();
     },
-    nextDueIn() {
+    /** Milliseconds until something is due, 0 when it already is, undefined when nothing will be. */
+    nextDueIn(): number | undefined {
       const at = nextDue(store);
       const clock = readClock(store, machineTime());
       if (at === undefined || (clock.frozen && at > clock.now)) return undefined;
       return Math.max(0, at - clock.now);
     },
-    async close() {
+    async close(): Promise<void> {
       await courier.close();
       poster.close();
       await store.close();
@@ -198,7 +191,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string): Ser
   };
 }
 
-const serverError = jsonAnswer(500, { error: 'internal server error' });
+const serverError = jsonAnswer(500, { error: otherError(500) });
 
 /** The log is of what clients ask of the service, and faults strike that alone: not its controls and pages. */
 const apart = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);

@@ -1,4 +1,5 @@
 // Every behaviour that the specification leaves open ("not shown"), decided here and nowhere else: the plain thing.
+import { STATUS_CODES } from 'node:http';
 import Big from 'big.js';
 
 const second = 1000;
@@ -176,16 +177,10 @@ export const duplicateExtRefId = {
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
 
 /**
- * Error texts of the statuses whose bodies are not shown. Statuses that are not in the table are not used: a path or a
- * method that the interface does not have is a 404, a content type other than JSON and a body that is too long are a 400.
+ * Error texts of the statuses whose bodies are not shown: the words of HTTP. A path or a method that the interface does not
+ * have is a 404, a content type other than JSON and a body that is too long are a 400.
  */
-export const otherErrors: Readonly<Record<number, string>> = {
-  429: 'too many requests',
-  500: 'internal server error',
-  502: 'bad gateway',
-  503: 'service unavailable',
-  504: 'gateway timeout',
-};
+export const otherError = (status: number): string => (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
 /** A signature that was used before is answered as one that does not match, and named for whoever looks for the cause. */
 export const reusedSignature = {

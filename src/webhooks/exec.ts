@@ -4,11 +4,9 @@ import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
 import { readPayload } from './events.js';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export interface ExecOptions {
   readonly command: string;
-  readonly env: Environment;
+  readonly env: NodeJS.ProcessEnv;
   /** Its output goes to stderr: stdout belongs to the events. */
   readonly onOutput: (chunk: Buffer) => void;
 }
@@ -63,7 +61,7 @@ function verdictOf(code: number | null, killer: NodeJS.Signals | null, isStoppin
 const longestText = 30_000;
 
 /** The environment of svcpay without its secrets, and the event. An environment cannot hold a NUL. */
-export function environmentOf(event: StoredEvent, env: Environment): Environment {
+export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const payload = readPayload(event.body);
   const facts: Record<string, string | number | null | undefined> = {
     SVCPAY_EVENT_ID: event.id,

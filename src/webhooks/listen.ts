@@ -7,7 +7,7 @@ import type { ReadEvent } from './events.js';
 import { runFor } from './exec.js';
 import { forwardTo, nameOf, openForwarder } from './forward.js';
 import { gapsOf } from './order.js';
-import { startReceiver, type Receiver, type ReceiverCounts, type ReceiverOptions } from './receive.js';
+import { startReceiver, type Receiver, type ReceiverOptions } from './receive.js';
 import { createTail } from './tail.js';
 
 /** What is worth telling while it happens. */
@@ -27,25 +27,11 @@ export interface ListenOptions
   readonly exec: string | undefined;
   /** Asks the service for a transaction; every event is then told with what holds now. */
   readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   readonly reports: ListenReports;
 }
 
-export interface Listener {
-  readonly url: string;
-  /** Every event from now on, in the order of arrival, until {@link Listener.stop}. To be read once. */
-  readonly events: AsyncIterable<Enriched>;
-  /** Takes no more, hands on what it has as far as that goes, and tells what became of all. */
-  stop(): Promise<ListenSummary>;
-}
-
-export interface ListenSummary extends ReceiverCounts {
-  duplicates: number;
-  outOfOrder: number;
-  /** Transactions of which an event must be missing. */
-  gaps: { txnId: string; missing: string[] }[];
-  consumers: { name: string; delivered: number; givenUp: number; waiting: number }[];
-}
+export type Listener = Awaited<ReturnType<typeof startListener>>;
 
 const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
@@ -54,7 +40,7 @@ const drainMs = 5_000;
 const keptMs = 30 * 86_400_000;
 
 /** Rejects with the system's error when the port is taken. */
-export async function startListener(options: ListenOptions): Promise<Listener> {
+export async function startListener(options: ListenOptions) {
   const { store, reports } = options;
   await store.prune(options.now() - keptMs);
   const tail = createTail(store);
@@ -63,19 +49,22 @@ export async function startListener(options: ListenOptions): Promise<Listener> {
   const tally: Tally = { duplicates: 0, outOfOrder: 0, gapped: new Set() };
   const receiver = await startReceiver({
     ...options,
+    ...reports,
     consumers: outlets.map(({ consumer }) => consumer),
     onStored: (events) => {
       count(events, tally);
       tail.push(events);
       for (const each of dispatchers) each.wake();
     },
-    onWrongSignature: reports.onWrongSignature,
-    onUnwritten: reports.onUnwritten,
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
+  /** Every event from now on, in the order of arrival, until the listener is stopped. To be read once. */
+  const events: AsyncIterable<Enriched> =
+    options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
   return {
     url: receiver.url,
-    events: options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed),
+    events,
+    /** Takes no more, hands on what it has as far as that goes, and tells what became of all. */
     stop: async () => {
       await receiver.stop();
       tail.close();
@@ -132,7 +121,7 @@ async function summaryOf(
   store: EventStore,
   dispatchers: readonly Dispatcher[],
   { duplicates, outOfOrder, gapped }: Tally,
-): Promise<ListenSummary> {
+) {
   const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
   // An event that was overtaken may have closed the gap since.
   const gaps = await Promise.all(
@@ -142,6 +131,7 @@ async function summaryOf(
     ...counts,
     duplicates,
     outOfOrder,
+    /** Transactions of which an event must be missing. */
     gaps: gaps.filter(({ missing }) => missing.length > 0),
     consumers: dispatchers.map(({ consumer, counts: { delivered, givenUp } }) => ({
       name: consumer,

@@ -2,7 +2,7 @@
 import { isFinal } from '../formats/states.js';
 import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/event-store.js';
 
-/** Direct transitions (specification: States and transitions); into a failure one gets from every state. */
+/** Direct transitions (specification: States and transitions), the earliest first; into a failure one gets from every state. */
 const next: Readonly<Record<string, readonly string[]>> = {
   quoted: ['srcintent', 'srccreated', 'completed', 'expired', 'usercanceled'],
   srcintent: ['srccreated', 'expired'],
@@ -11,7 +11,7 @@ const next: Readonly<Record<string, readonly string[]>> = {
 };
 
 const failures: readonly string[] = ['failed', 'rejected', 'error'];
-const ranks: readonly string[] = ['quoted', 'srcintent', 'srccreated', 'destsent'];
+const ranks = Object.keys(next);
 
 /** How far a state is; a final one is further than all others, an unknown one is nowhere. */
 const rankOf = (state: string): number => (isFinal(state) ? ranks.length : ranks.indexOf(state));

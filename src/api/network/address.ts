@@ -1,8 +1,6 @@
 // Where a connection goes: this machine by its own name, another one by a proxy where the environment names one.
 import { isLocalName, isLoopback } from '../base-url.js';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 export interface Proxy {
   readonly address: string;
   readonly except: string;
@@ -12,7 +10,7 @@ export interface Proxy {
 export const resolvable = (hostname: string): string => (isLocalName(hostname) ? 'localhost' : hostname);
 
 /** As with curl, a name in lower case goes first and a proxy needs no scheme. */
-export function proxyOf(env: Environment): Proxy | undefined {
+export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
   const setting = (name: string): string | undefined => env[name] || env[name.toUpperCase()] || undefined;
   const address = setting('https_proxy') ?? setting('http_proxy');
   if (address === undefined) return undefined;

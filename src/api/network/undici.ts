@@ -3,11 +3,11 @@ import { lookup } from 'node:dns';
 import type { Agent, Dispatcher } from 'undici';
 import { timerMs } from '../../formats/duration.js';
 import { NetworkError, type HttpRequest, type HttpResponse } from '../transport.js';
-import { mayBeProxied, proxyOf, resolvable, type Environment, type Proxy } from './address.js';
+import { mayBeProxied, proxyOf, resolvable, type Proxy } from './address.js';
 import { exchange, type NetworkTransport } from './exchange.js';
 
 export interface UndiciOptions {
-  env: Environment;
+  env: NodeJS.ProcessEnv;
   /** For a whole exchange, from the first byte out to the last byte in; a request may allow itself less. */
   timeoutMs: number;
 }

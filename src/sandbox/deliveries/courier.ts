@@ -19,8 +19,6 @@ export interface CourierOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export type Courier = ReturnType<typeof createCourier>;
-
 /** A claim keeps other processes away for so long; one that was killed holds up its deliveries no longer. */
 const claimMs = deliveries.timeout + 5_000;
 const atOnce = 50;

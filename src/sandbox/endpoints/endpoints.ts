@@ -136,7 +136,6 @@ function quotedTransaction(call: AccountCall): Transaction {
   return txn;
 }
 
-/** Of a webhook, as the next. */
 const callback = v.pipe(text(maxTextLength.callback), v.nonEmpty());
 const secret = v.pipe(text(maxTextLength.secret), v.nonEmpty());
 

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { AnswerFault } from '../world/faults.js';
 import { jsonAnswer, type Outgoing } from './routing.js';
-import { otherErrors } from '../unspecified.js';
+import { otherError } from '../unspecified.js';
 
 /** What can be done with a request; a fault that does nothing of it leaves everything as it was. */
 export interface Doings {
@@ -42,7 +42,7 @@ export function disturb(fault: AnswerFault, { carryOut, carryOutLater, show }: D
 const nothing: Outgoing = { status: 0, headers: {}, body: '' };
 
 function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing {
-  const { status, body, error = otherErrors[status] ?? nameOf(status).toLowerCase(), message, retryAfter } = fault;
+  const { status, body, error = otherError(status), message, retryAfter } = fault;
   const outgoing = jsonAnswer(status, body ?? { error, message });
   return retryAfter === undefined
     ? outgoing
@@ -51,12 +51,10 @@ function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing 
 
 /** The page of a proxy in between, as it stands before many a service. */
 function htmlPage(status: number): Outgoing {
-  const title = `${status} ${nameOf(status)}`;
+  const title = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
   return {
     status,
     headers: { 'content-type': 'text/html; charset=utf-8' },
     body: `<!doctype html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
   };
 }
-
-const nameOf = (status: number): string => STATUS_CODES[status] ?? 'Unknown';

@@ -2,7 +2,7 @@
 import { jsonAnswer, type Incoming, type Outgoing } from '../http/routing.js';
 import { readJson } from '../wire/json.js';
 import type { Maker } from '../wire/maker.js';
-import { otherErrors } from '../unspecified.js';
+import { otherError } from '../unspecified.js';
 import { liveShapes, shapeNames, type LiveShape, type LiveShapeName } from './table.js';
 
 const version = '/api/v2';
@@ -22,7 +22,7 @@ export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, mach
       if (!names.has('rate-limit')) return undefined;
       const { left, resetMs, isTaken } = limiter(machineTime());
       last = headers(left, resetMs);
-      return isTaken ? undefined : withHeaders(jsonAnswer(429, { error: otherErrors[429] }), last);
+      return isTaken ? undefined : withHeaders(jsonAnswer(429, { error: otherError(429) }), last);
     },
     /** The answer of the service in these shapes. */
     shape(incoming: Incoming, outgoing: Outgoing): Outgoing {

@@ -2,20 +2,18 @@
 import { cancelSuffix } from '../unspecified.js';
 import { list, oneOf, ref, sent, text, type Schema } from './shape.js';
 
-interface Operation {
-  readonly method: 'get' | 'post' | 'put' | 'delete';
-  readonly path: string;
-  readonly id: string;
-  readonly summary: string;
-  /** Schema of the 200 answer. */
-  readonly answer: Schema;
+/** What an operation has that others do not. */
+interface More {
   readonly body?: Schema;
   readonly parameters?: readonly Schema[];
-  /** Refusals besides 400, 401, 429 and 500. */
+  /** Besides 400, 401, 429 and 500. */
   readonly refusals?: readonly ('403' | '404')[];
   /** Without an access token. */
   readonly open?: true;
 }
+
+type Method = 'get' | 'post' | 'put' | 'delete';
+type Row = readonly [method: Method, path: string, id: string, summary: string, answer: Schema, more?: More];
 
 const query = (name: string, schema: Schema, required = false): Schema => ({ name, in: 'query', required, schema });
 const header = (name: string): Schema => ({ name, in: 'header', required: true, schema: text });
@@ -23,50 +21,26 @@ const header = (name: string): Schema => ({ name, in: 'header', required: true, 
 const values: Schema = { type: 'string', description: 'Several values are separated by commas.' };
 const count: Schema = { type: 'integer', minimum: 1 };
 
-const creation = {
-  method: 'post', summary: 'Create a transaction in the quoted state', body: ref('CreateTransaction'),
-  answer: ref('Transaction'),
-} as const;
+const creation = 'Create a transaction in the quoted state';
+const institutions = 'List the institutions that a country\'s payouts can go to';
+const refusable = { refusals: ['403', '404'] } as const;
 
-const rows: readonly Operation[] = [
-  {
-    method: 'post', path: '/authentication/token-signature', id: 'createToken', summary: 'Create an access token',
-    open: true, body: {}, answer: ref('Token'), parameters: [header('X-Api-Key'), header('X-Api-Signature')],
-  },
-  {
-    method: 'get', path: '/account/{accountId}/wallet/', id: 'getWallets', summary: 'Get the wallets of an account',
-    answer: ref('Wallets'),
-  },
-  {
-    method: 'get', path: '/account/{accountId}', id: 'getAccount', summary: 'Get an account',
-    answer: ref('Account'), refusals: ['403', '404'],
-  },
-  {
-    method: 'get', path: '/account/onchain-address', id: 'getOnchainAddress',
-    summary: 'Get the permanent Bitcoin deposit address', answer: ref('OnchainAddress'),
-  },
-  {
-    method: 'get', path: '/account/stablecoin-onchain-address', id: 'getStablecoinAddress',
-    summary: 'Get the permanent USDT deposit address', answer: ref('StablecoinAddress'),
-    parameters: [query('walletCcy', oneOf('USDT'), true), query('chainId', oneOf('TRON', 'ETH'), true)],
-  },
-  { ...creation, path: '/transaction', id: 'createTransaction' },
-  { ...creation, path: '/transaction/', id: 'createTransactionWithSlash' },
-  {
-    method: 'put', path: '/transaction/{txnId}/confirm', id: 'confirmTransaction', summary: 'Confirm a transaction',
-    answer: ref('Transaction'), refusals: ['403', '404'],
-  },
-  {
-    method: 'put', path: `/transaction/{txnId}/${cancelSuffix}`, id: 'cancelTransaction',
-    summary: 'Cancel a quoted transaction', answer: ref('Transaction'), refusals: ['403', '404'],
-  },
-  {
-    method: 'get', path: '/transaction/{txnId}', id: 'getTransaction', summary: 'Get a transaction',
-    answer: ref('Transaction'), refusals: ['403', '404'],
-  },
-  {
-    method: 'get', path: '/transaction', id: 'listTransactions', summary: 'List transactions, newest first',
-    answer: ref('TransactionPage'),
+const rows: readonly Row[] = [
+  ['post', '/authentication/token-signature', 'createToken', 'Create an access token', ref('Token'),
+    { open: true, body: {}, parameters: [header('X-Api-Key'), header('X-Api-Signature')] }],
+  ['get', '/account/{accountId}/wallet/', 'getWallets', 'Get the wallets of an account', ref('Wallets')],
+  ['get', '/account/{accountId}', 'getAccount', 'Get an account', ref('Account'), refusable],
+  ['get', '/account/onchain-address', 'getOnchainAddress', 'Get the permanent Bitcoin deposit address', ref('OnchainAddress')],
+  ['get', '/account/stablecoin-onchain-address', 'getStablecoinAddress', 'Get the permanent USDT deposit address',
+    ref('StablecoinAddress'),
+    { parameters: [query('walletCcy', oneOf('USDT'), true), query('chainId', oneOf('TRON', 'ETH'), true)] }],
+  ['post', '/transaction', 'createTransaction', creation, ref('Transaction'), { body: ref('CreateTransaction') }],
+  ['post', '/transaction/', 'createTransactionWithSlash', creation, ref('Transaction'), { body: ref('CreateTransaction') }],
+  ['put', '/transaction/{txnId}/confirm', 'confirmTransaction', 'Confirm a transaction', ref('Transaction'), refusable],
+  ['put', `/transaction/{txnId}/${cancelSuffix}`, 'cancelTransaction', 'Cancel a quoted transaction', ref('Transaction'),
+    refusable],
+  ['get', '/transaction/{txnId}', 'getTransaction', 'Get a transaction', ref('Transaction'), refusable],
+  ['get', '/transaction', 'listTransactions', 'List transactions, newest first', ref('TransactionPage'), {
     parameters: [
       query('time', { ...oneOf('1d', '7d', '30d', '3m', '6m', '1y', 'other'), default: '7d' }),
       query('startTime', { type: 'string', format: 'date-time', description: 'Inclusive; with time=other.' }),
@@ -77,25 +51,15 @@ const rows: readonly Operation[] = [
       query('limit', { ...count, default: 20 }),
       query('page', { ...count, default: 1 }),
     ],
-  },
-  {
-    method: 'post', path: '/webhook', id: 'createWebhook', summary: 'Set the webhook, in place of any before',
-    body: ref('CreateWebhook'), answer: ref('Webhook'),
-  },
-  { method: 'get', path: '/webhook', id: 'listWebhooks', summary: 'List the webhook', answer: ref('Webhooks') },
-  {
-    method: 'put', path: '/webhook/{webhookId}', id: 'updateWebhook', summary: 'Change the webhook',
-    body: ref('UpdateWebhook'), answer: ref('Webhook'), refusals: ['403', '404'],
-  },
-  {
-    method: 'delete', path: '/webhook/{webhookId}', id: 'removeWebhook', summary: 'Remove the webhook',
-    answer: sent({}), refusals: ['403', '404'],
-  },
-  {
-    method: 'get', path: '/reference/fiat-institution/by-country/{countryCode}', id: 'listInstitutions',
-    summary: 'List the institutions that a country\'s payouts can go to', answer: ref('Institutions'),
-  },
-  { method: 'get', path: '/rate', id: 'getRates', summary: 'Get exchange rates', answer: ref('Rates') },
+  }],
+  ['post', '/webhook', 'createWebhook', 'Set the webhook, in place of any before', ref('Webhook'),
+    { body: ref('CreateWebhook') }],
+  ['get', '/webhook', 'listWebhooks', 'List the webhook', ref('Webhooks')],
+  ['put', '/webhook/{webhookId}', 'updateWebhook', 'Change the webhook', ref('Webhook'),
+    { ...refusable, body: ref('UpdateWebhook') }],
+  ['delete', '/webhook/{webhookId}', 'removeWebhook', 'Remove the webhook', sent({}), refusable],
+  ['get', '/reference/fiat-institution/by-country/{countryCode}', 'listInstitutions', institutions, ref('Institutions')],
+  ['get', '/rate', 'getRates', 'Get exchange rates', ref('Rates')],
 ];
 
 const json = (description: string, schema: Schema): Schema =>
@@ -103,8 +67,8 @@ const json = (description: string, schema: Schema): Schema =>
 
 const refusalSchemas = { '403': ['Forbidden', 'Permission denied.'], '404': ['NotFound', 'Not found.'] } as const;
 
-function describe(operation: Operation): Schema {
-  const { method, path, id, summary, answer, body, parameters = [], refusals = [], open } = operation;
+function describe([method, path, id, summary, answer, more = {}]: Row): Schema {
+  const { body, parameters = [], refusals = [], open } = more;
   const places = [...path.matchAll(/\{(\w+)\}/g)]
     .map(([, name]) => ({ name, in: 'path', required: true, schema: text }));
   return {
@@ -148,7 +112,7 @@ function lnurlOperation(id: string, summary: string, answer: string, parameters:
 /** The `paths` of the description; `base` is the prefix of the interface. */
 export function paths(base: string): Record<string, Schema> {
   const described: Record<string, Record<string, Schema>> = {};
-  for (const row of rows) (described[base + row.path] ??= {})[row.method] = describe(row);
+  for (const row of rows) (described[base + row[1]] ??= {})[row[0]] = describe(row);
   return {
     ...described,
     '/.well-known/lnurlp/{user}': lnurlOperation('lnurlPay', 'Ask how to pay a user (LUD-16)', 'PayRequest', []),

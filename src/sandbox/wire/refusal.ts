@@ -33,20 +33,14 @@ export const unauthorized = (error = 'unauthorized'): Refusal => new Refusal(401
 export const permissionDenied = (): Refusal => new Refusal(403, { error: 'Permission denied' });
 
 /** Code 2005: the transaction cannot be confirmed (any more). */
-export function alreadyFinal(txnId: string, state: string): Refusal {
-  return new Refusal(400, {
-    resultStatus: 'error',
-    code: '2005',
-    error: `transaction ${txnId} already in final state ${state}`,
-    errorMetadata: { params: JSON.stringify(finalStateParams(txnId, state)) },
-  });
-}
+export const alreadyFinal = (txnId: string, state: string): Refusal =>
+  detailed('2005', `transaction ${txnId} already in final state ${state}`, finalStateParams(txnId, state));
 
 /** Code 3002, as some services answer in place of replacing the webhook. */
-export function webhookExists(): Refusal {
-  const error = 'a webhook exists already';
-  return new Refusal(400, { resultStatus: 'error', code: '3002', error, errorMetadata: { params: '{}' } });
-}
+export const webhookExists = (): Refusal => detailed('3002', 'a webhook exists already', {});
+
+const detailed = (code: string, error: string, params: object): Refusal =>
+  new Refusal(400, { resultStatus: 'error', code, error, errorMetadata: { params: JSON.stringify(params) } });
 
 export function extRefIdUsed(): Refusal {
   const { status, error, message } = duplicateExtRefId;

@@ -35,7 +35,7 @@ export const withPassword = (url: string, password: string | undefined): string 
   password === undefined ? url : url.replace(/^([a-z]+:\/\/[^:@/]*)@/i, (_all, start: string) => `${start}:${encodeURIComponent(password)}@`);
 
 /** The one variable of a PostgreSQL client that the library does not know: whose certificates are believed. */
-export function withRootCertificate(url: string, env: Readonly<Record<string, string | undefined>>): string {
+export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string {
   const { PGSSLROOTCERT: file, PGSSLMODE: mode = 'disable' } = env;
   const asked = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? mode;
   if (file === undefined || file === '' || url.includes('sslrootcert=') || !/^(prefer|require|verify-)/.test(asked)) return url;

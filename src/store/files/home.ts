@@ -12,10 +12,8 @@ export interface Home {
   readonly isolated: boolean;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Throws Failure `usage` where nothing tells: files must not lie wherever one happens to be. */
-export function findHome(env: Environment): Home {
+export function findHome(env: NodeJS.ProcessEnv): Home {
   const own = env['SVCPAY_HOME'];
   if (own !== undefined && own !== '') return { config: own, data: own, isolated: true };
   const { config, data } = envPaths('svcpay', { suffix: '' });

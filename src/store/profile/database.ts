@@ -17,7 +17,7 @@ const secretName = (url: string): string => `database ${url}`;
 /** Undefined where all of it is in files of this home. Throws Failure `usage` for an address that is none. */
 export async function findDatabase(
   profile: Profile,
-  env: Readonly<Record<string, string | undefined>>,
+  env: NodeJS.ProcessEnv,
   secrets: () => SecretStore,
 ): Promise<FoundDatabase | undefined> {
   const given = env[databaseVariable];

@@ -13,10 +13,8 @@ export interface SettingFlags {
 
 export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** What a variable is set to, without the line ends and blanks that files of settings leave around it. */
-export const fromEnvironment = (env: Environment, name: string): string | undefined => env[name]?.trim() || undefined;
+export const fromEnvironment = (env: NodeJS.ProcessEnv, name: string): string | undefined => env[name]?.trim() || undefined;
 
 /** The address that stands for the embedded sandbox; it is never resolved. */
 export const embeddedUrl = 'http://sandbox.localhost';
@@ -26,7 +24,7 @@ export const embeddedUrl = 'http://sandbox.localhost';
  *
  * @param mayBeNew whether the command sets up the profile
  */
-export function resolveSettings(flags: SettingFlags, env: Environment, config: Config, mayBeNew = false) {
+export function resolveSettings(flags: SettingFlags, env: NodeJS.ProcessEnv, config: Config, mayBeNew = false) {
   const given = (name: string): string | undefined => fromEnvironment(env, name);
   const profileName = flags.profile ?? given('SVCPAY_PROFILE') ?? config.current ?? defaultProfile;
   const found = Object.hasOwn(config.profiles, profileName) ? config.profiles[profileName] : undefined;

@@ -11,13 +11,7 @@ const shortestWaitMs = 1_000;
 /** A history of nonsense is not told line by line. */
 const mostDoubts = 5;
 
-export interface ClientReports {
-  readonly hooks: Pick<ClientOptions, 'onWait' | 'onDoubt'>;
-  /** Says how much was left out. */
-  close(): void;
-}
-
-export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number): ClientReports {
+export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
   const told = new Set<string>();
   let more = 0;
   let toldUntil = 0;
@@ -42,8 +36,9 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
   }
 
   return {
-    hooks: { onWait, onDoubt },
-    close: () => {
+    hooks: { onWait, onDoubt } satisfies Pick<ClientOptions, 'onWait' | 'onDoubt'>,
+    /** Says how much was left out. */
+    close: (): void => {
       if (more > 0) out.warn(`Not understood: ${more} more.`);
     },
   };

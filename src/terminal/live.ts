@@ -25,8 +25,6 @@ export interface Live {
   update(): void;
   /** Ends with a tick and this text. */
   succeed(text: string): void;
-  /** Ends with a cross and this text. */
-  fail(text: string): void;
   /** Ends and leaves nothing; does nothing when it has ended already. */
   stop(): void;
 }
@@ -51,11 +49,6 @@ export function createLive(terminal: Terminal, { quiet, now, every }: LiveOption
     display = undefined;
   }
 
-  function end(mark: string, text: string): void {
-    stop();
-    print(`${mark} ${text}`);
-  }
-
   function start(render: (elapsedMs: number) => string): void {
     stop();
     const startedAt = now();
@@ -77,8 +70,10 @@ export function createLive(terminal: Terminal, { quiet, now, every }: LiveOption
       };
     },
     update: () => display?.update(),
-    succeed: (text) => end(stderrCanvas.style.green('✓'), text),
-    fail: (text) => end(stderrCanvas.style.red('✗'), text),
+    succeed(text) {
+      stop();
+      print(`${stderrCanvas.style.green('✓')} ${text}`);
+    },
     stop,
   };
 }

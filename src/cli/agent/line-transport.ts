@@ -6,11 +6,6 @@ import {
 import { toJson } from '../../terminal/rows/json.js';
 import { readLines, type Line } from './lines.js';
 
-export interface LineTransportDeps {
-  readonly input: AsyncIterable<Uint8Array | string>;
-  readonly write: (line: string) => void;
-}
-
 export interface LineTransport extends Transport {
   /** Resolves when the input has ended and everything is answered; rejects when it cannot be read. */
   readonly ended: Promise<void>;
@@ -23,7 +18,7 @@ const mostAtOnce = 8;
 
 type Id = string | number;
 
-export function lineTransport({ input, write }: LineTransportDeps): LineTransport {
+export function lineTransport(input: AsyncIterable<Uint8Array | string>, write: (line: string) => void): LineTransport {
   const unanswered = new Set<Id>();
   let onAnswer = (): void => undefined;
   let begin = (): void => undefined;

@@ -31,7 +31,7 @@ export const mcp = defineCommand({
     if (context.stdin.isTTY) context.out.say('This speaks to a program, one JSON message a line. Ctrl-C ends it.');
     const stdin = context.stdin.open();
     signal.addEventListener('abort', () => stdin.destroy(), { once: true });
-    const transport = lineTransport({ input: stdin, write: (line) => void stdout.write(line) });
+    const transport = lineTransport(stdin, (line) => void stdout.write(line));
     const report = (error: unknown): void => context.out.warn(messageOf(error));
     const server = serveMcp({ tools, version, transport, report, signal });
     await transport.ended

@@ -9,6 +9,7 @@ import { noLimits } from '../../wallet/limits/limits.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { pay } from '../../wallet/payment/payment.js';
 import type { Needs } from '../context.js';
+import type { ValuesOf } from '../define.js';
 import { paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
 import type { MaxFeeOf } from '../payment/payment-options.js';
 import { readSwap, swapOrderOf } from '../payment/plan-swap.js';
@@ -35,11 +36,11 @@ export interface PlannedOrder {
 }
 
 export const plannedSend = (
-  { destination, amount, from }: { destination: string; amount: string | undefined; from: string | undefined },
+  { destination, amount, from }: ValuesOf<typeof sendArguments>,
   { settings, now }: Needs<'settings' | 'now'>,
 ): PlannedOrder => planSendNow({ to: destination, amount, from }, { network: settings.network, now: now() });
 
-export const plannedSwap = ({ amount, from, to }: { amount: string; from: string; to: string }): PlannedOrder => ({
+export const plannedSwap = ({ amount, from, to }: ValuesOf<typeof swapArguments>): PlannedOrder => ({
   order: swapOrderOf(readSwap(amount, from, to)),
   slow: false,
 });

@@ -25,13 +25,8 @@ export interface ServerDeps {
   readonly signal: AbortSignal;
 }
 
-export interface McpServer {
-  /** Waits for tools that still run, such as a payment whose caller has gone, and ends. */
-  close(): Promise<void>;
-}
-
 /** Serves clients of every version of the protocol that the library knows: those that initialize and those that discover. */
-export function serveMcp({ tools, version, transport, report, signal }: ServerDeps): McpServer {
+export function serveMcp({ tools, version, transport, report, signal }: ServerDeps) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const inTurn = createTurns();
   const running = new Set<Promise<unknown>>();
@@ -63,7 +58,8 @@ export function serveMcp({ tools, version, transport, report, signal }: ServerDe
     { transport, onerror: report },
   );
   return {
-    async close() {
+    /** Waits for tools that still run, such as a payment whose caller has gone, and ends. */
+    async close(): Promise<void> {
       await Promise.allSettled(running);
       await handle.close();
     },

@@ -42,7 +42,7 @@ export async function runBatchFile(
   const short = shortOf(check.totals.filter(({ from }) => isTold(from)), available);
   const rows = (): AsyncGenerator<PlannedRow> => planned(readRows(spool.read(), batchColumns), plan);
   if (flags.dryRun && short.length === 0) return listRows(rows(), before, context);
-  const paying = await openPaying(check.refs, flags.concurrency, context);
+  const paying = await openPaying(check, flags.concurrency, context);
   const isAsked = needsYes && check.rows > check.settled && short.length === 0;
   const cost = isAsked ? await costOf(check, flags, paying, context) : undefined;
   out.card((canvas) => ['', ...batchCard({ ...before, settled: check.settled, quoted: cost }, canvas), '']);

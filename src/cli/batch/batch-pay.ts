@@ -17,24 +17,17 @@ import type { Drain } from './drain.js';
 import { paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 
-export interface BatchEnd {
-  readonly summary: BatchSummary;
-  /** The first rows that failed. */
-  readonly failures: readonly BatchLine[];
-  readonly failure: Failure | undefined;
-}
-
 export type Paying = Pick<BatchDeps, 'payment'>;
 
 export async function openPaying(
-  refs: ReadonlySet<string>, concurrency: number, context: PaymentNeeds & Needs<'live'>,
+  { rows, settled }: BatchCheck, concurrency: number, context: PaymentNeeds & Needs<'live'>,
 ): Promise<Paying> {
   const never = { approve: () => Promise.resolve(false), on: () => undefined };
   const payment = await paymentDeps(context, never);
   const service = sharedService(payment.service, concurrency, context.now);
   const history = historyFor({ ...payment, service });
-  const read = () => Promise.all([refs.size > 0 ? history.update(0) : undefined, ifTold(service.wallets())]);
-  await (refs.size > 0 ? context.live.during(() => 'Looking for payments that were made before', read) : read());
+  const read = () => Promise.all([rows > settled ? history.update(0) : undefined, ifTold(service.wallets())]);
+  await (rows > settled ? context.live.during(() => 'Looking for payments that were made before', read) : read());
   return { payment: { ...payment, service, history } };
 }
 
@@ -53,7 +46,11 @@ export async function quoteRow(row: PlannedRow, flags: BatchFlags, { payment }: 
   return total;
 }
 
-/** @param before the summary of the checked file, with nothing paid yet */
+/**
+ * Resolves with how it went, the first rows that failed, and what the batch ends with when not all is well.
+ *
+ * @param before the summary of the checked file, with nothing paid yet
+ */
 export async function payBatch(
   rows: AsyncIterable<PlannedRow>,
   { rows: count }: BatchCheck,
@@ -62,7 +59,7 @@ export async function payBatch(
   drain: Drain,
   paying: Paying,
   context: Needs<'live' | 'moneyIsLetGo' | 'now' | 'out' | 'terminal'>,
-): Promise<BatchEnd> {
+) {
   const { live, out } = context;
   const path = flags.result ?? (before.file === '-' ? null : `${before.file}.result.csv`);
   const file = path === null ? undefined : await openResult(path);
@@ -108,23 +105,12 @@ function withRetry(failure: Failure, { kinds }: Tally, file: string, { retry }: 
   return new Failure(failure.kind, failure.message, { hint: `To try the rows that failed once more: ${again} --retry`, cause: failure });
 }
 
-interface Recorder {
-  readonly tally: Tally;
-  readonly failures: readonly BatchLine[];
-  /** Why the result file could not be written any more. */
-  readonly lost: Failure | undefined;
-  /** Aborted when no further row is to be begun. */
-  readonly stop: AbortSignal;
-  begin(): void;
-  add(outcome: RowOutcome): void;
-}
-
 function recorder(
   rows: number,
   file: ResultFile | undefined,
   drain: Drain,
   context: Needs<'live' | 'now' | 'out' | 'terminal'>,
-): Recorder {
+) {
   const { out, live, terminal, now } = context;
   const halt = new AbortController();
   const failures: BatchLine[] = [];
@@ -146,16 +132,18 @@ function recorder(
       return tally;
     },
     failures,
+    /** Why the result file could not be written any more. */
     get lost() {
       return lost;
     },
+    /** Aborted when no further row is to be begun. */
     stop: AbortSignal.any([drain.stop, halt.signal]),
-    begin() {
+    begin(): void {
       if (!terminal.canAnimate) return;
       live.start(progress);
       drain.stop.addEventListener('abort', () => live.update(), { once: true });
     },
-    add(outcome) {
+    add(outcome: RowOutcome): void {
       tally = counted(tally, outcome);
       const line = lineOf(outcome, now());
       if (outcome.failure !== undefined && failures.length < shownFailures) failures.push(line);

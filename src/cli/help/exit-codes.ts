@@ -16,13 +16,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   interrupted: 'interrupted before anything moved',
 };
 
-export interface ExitCode {
-  readonly code: number;
-  readonly kind: string;
-  readonly meaning: string;
-}
-
-export const exitCodeRows: readonly ExitCode[] = [
+export const exitCodeRows: readonly { readonly code: number; readonly kind: string; readonly meaning: string }[] = [
   { code: 0, kind: 'done', meaning: meanings.done },
   ...Object.entries(exitCodes).map(([kind, code]) => ({ code, kind, meaning: meanings[kind as keyof typeof exitCodes] })),
 ];

@@ -139,7 +139,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
       const answer =
         expiresAt === undefined || left <= 0
           ? await ask.confirm(question)
-          : await ask.confirmWithin(question, { noun: 'quote', left: () => expiresAt - now(), every: context.every });
+          : await ask.confirmWithin(question, { left: () => expiresAt - now(), every: context.every });
       if (answer === true) follow();
       return answer;
     },

@@ -11,11 +11,7 @@ export interface Swap {
   readonly receive: boolean;
 }
 
-export interface SwapWords {
-  readonly amount: string | undefined;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-}
+export type SwapWords = Readonly<Record<'amount' | 'from' | 'to', string | undefined>>;
 
 export const swapOrderOf = ({ from, to, amount, receive }: Swap): Order =>
   swapOrder(from, to, amount, receive ? 'dest' : 'source');

@@ -191,7 +191,6 @@ async function follow(
       {
         atMostMs: waitTimeout,
         onChange: (next) => {
-          latest = next;
           tell(next);
           live.update();
         },

@@ -48,13 +48,7 @@ export const sandboxStart = defineCommand({
   },
 });
 
-interface Ready {
-  readonly url: string;
-  readonly apiKey: string;
-  readonly apiSecret: string;
-  readonly accountId: string;
-  readonly pid: number;
-}
+type Ready = Readonly<Record<'url' | 'apiKey' | 'apiSecret' | 'accountId', string>>;
 
 const readyView = (ready: Ready): RecordView<Ready> => ({
   screen: (canvas) => [

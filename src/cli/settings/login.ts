@@ -9,28 +9,30 @@ import { loginView, type Login, loginFields } from '../../terminal/views/login-v
 import type { Needs } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { stepFor, taking, walk } from '../../terminal/ask/wizard.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, type ValuesOf } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { readStdin } from '../stdin.js';
 import { choice, flag, text } from '../values.js';
 
+const options = {
+  apiKey: text('KEY').optional().describe('the API key; asked for when missing'),
+  apiSecretStdin: flag().describe('read the API secret from stdin'),
+  network: choice(networks, 'NETWORK').optional().describe(`network of the service: ${networks.join(', ')}`),
+};
+
+type Answers = ValuesOf<typeof options>;
+
 export const login = defineCommand({
   fields: loginFields,
   createsProfile: true,
-  options: {
-    apiKey: text('KEY').optional().describe('the API key; asked for when missing'),
-    apiSecretStdin: flag().describe('read the API secret from stdin'),
-    network: choice(networks, 'NETWORK').optional().describe(`network of the service: ${networks.join(', ')}`),
-  },
+  options,
   examples: [
     ['svcpay login', 'asks for everything'],
     ['svcpay login --sandbox', 'the embedded sandbox: nothing to ask'],
     ['svcpay login --base-url https://pay.example --api-key KEY --api-secret-stdin < secret', 'for a script'],
   ],
-  async run({ apiKey, apiSecretStdin, network }, context) {
-    const result = context.globals.sandbox
-      ? await loginToSandbox(context)
-      : await loginToService({ apiKey, apiSecretStdin, network }, context);
+  async run(answers, context) {
+    const result = context.globals.sandbox ? await loginToSandbox(context) : await loginToService(answers, context);
     await context.out.record(result, loginView(result));
     const { profileName } = context.settings;
     context.out.say(`Profile ${profileName} is written, and used from now on where nothing else is said.`);
@@ -46,12 +48,6 @@ async function loginToSandbox(context: Needs<'ask' | 'home' | 'config' | 'settin
   const kept = openTokens(context.home.config, credentialName(embeddedUrl, credentials.apiKey));
   await keepProfile(context, ({ limits, sender }) => ({ sandbox: true, ...(limits && { limits }), ...(sender && { sender }) }));
   return loginOf(context, embeddedUrl, token, 'the sandbox itself', kept.path);
-}
-
-interface Answers {
-  readonly apiKey: string | undefined;
-  readonly apiSecretStdin: boolean;
-  readonly network: Profile['network'];
 }
 
 async function loginToService(
@@ -85,11 +81,7 @@ async function loginToService(
   return loginOf(context, baseUrl, token, context.secrets.where(place), tokens.path);
 }
 
-interface Access {
-  readonly baseUrl: string | undefined;
-  readonly apiKey: string | undefined;
-  readonly apiSecret: string | undefined;
-}
+type Access = Readonly<Record<'baseUrl' | 'apiKey' | 'apiSecret', string | undefined>>;
 
 const flags: Readonly<Record<keyof Access, string>> = {
   baseUrl: '--base-url URL',

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import type { Needs } from '../context.js';
+import type { ValuesOf } from '../define.js';
 import { readStdin } from '../stdin.js';
 import { flag } from '../values.js';
 
@@ -11,11 +12,6 @@ export const newSecret = {
   ...secretFromStdin,
   generateSecret: flag().describe('make a secret and show it this once'),
 };
-
-interface NewSecretFlags {
-  readonly secretStdin: boolean;
-  readonly generateSecret: boolean;
-}
 
 const variable = 'SVCPAY_WEBHOOK_SECRET';
 
@@ -32,7 +28,7 @@ export async function findWebhookSecret(
 }
 
 export async function chooseSecret(
-  { secretStdin, generateSecret }: NewSecretFlags,
+  { secretStdin, generateSecret }: ValuesOf<typeof newSecret>,
   context: Needs<'ask' | 'env' | 'stdin'>,
 ): Promise<string> {
   if (generateSecret && secretStdin) throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');

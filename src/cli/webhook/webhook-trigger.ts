@@ -6,7 +6,7 @@ import { fieldColumns } from '../../terminal/rows/cell.js';
 import { nameOf, openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, type ValuesOf } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { knownId } from '../history/seen.js';
 import { headerOf } from './receiving.js';
@@ -16,27 +16,29 @@ import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 const triggeredSchema = v.looseObject({ txnId: v.string(), txnState: v.string() });
 type Triggered = v.InferOutput<typeof triggeredSchema>;
 
+const options = {
+  to: word('URL', parseTarget).optional().describe('send an event made here to this address, such as that of webhook listen'),
+  txn: transaction().optional().describe('the transaction that it speaks of'),
+  ref: text('REF').optional().describe('the extRefId that it carries'),
+  ...secretFromStdin,
+};
+
 export const triggerWebhook = defineCommand({
   fields: ['txnId', 'extRefId', 'txnState', 'msg', 'updatedAt'],
   arguments: { state: choice(transactionStates, 'STATE').describe('the txnState that the event reports') },
-  options: {
-    to: word('URL', parseTarget).optional().describe('send an event made here to this address, such as that of webhook listen'),
-    txn: transaction().optional().describe('the transaction that it speaks of'),
-    ref: text('REF').optional().describe('the extRefId that it carries'),
-    ...secretFromStdin,
-  },
+  options,
   examples: [
     ['svcpay webhook trigger completed --sandbox', 'the sandbox delivers it to the webhook that is set there'],
     ['svcpay webhook trigger failed --to http://127.0.0.1:4712', 'signed with the webhook secret, to a listener'],
   ],
-  async run({ state, to, txn, ref, secretStdin }, context) {
+  async run({ state, to, ...flags }, context) {
     if (to === undefined && isRealService(context.settings)) {
       throw new Failure('usage', 'A real service brings about its own events. Give --to, or --sandbox.');
     }
     const triggered =
       to === undefined
-        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, txnId: await idOf(txn, context), extRefId: ref })
-        : await send(to, { state, txn, ref, secretStdin }, context);
+        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, txnId: await idOf(flags.txn, context), extRefId: flags.ref })
+        : await send(to, state, flags, context);
     await context.out.record(triggered, {
       screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],
       columns: fieldColumns(['txnState', 'txnId']),
@@ -49,15 +51,8 @@ export const triggerWebhook = defineCommand({
 const idOf = async (txn: string | undefined, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> =>
   txn === undefined ? undefined : ((await knownId(txn, context).catch(() => undefined)) ?? txn);
 
-interface Wanted {
-  readonly state: string;
-  readonly txn: string | undefined;
-  readonly ref: string | undefined;
-  readonly secretStdin: boolean;
-}
-
 async function send(
-  target: URL, { state, txn, ref, secretStdin }: Wanted,
+  target: URL, state: string, { txn, ref, secretStdin }: Omit<ValuesOf<typeof options>, 'to'>,
   context: Needs<'ask' | 'env' | 'newId' | 'now' | 'onClose' | 'secrets' | 'settings' | 'signal' | 'stdin'>,
 ): Promise<Triggered> {
   const secret = await findWebhookSecret(secretStdin, context);

@@ -63,8 +63,8 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
 
   return {
     confirm,
-    async confirmWithin(message, { noun, left }) {
-      const answer = await confirm(`${message} [${noun} valid ${formatDuration(Math.max(left(), 0))}]`);
+    async confirmWithin(message, { left }) {
+      const answer = await confirm(`${message} [quote valid ${formatDuration(Math.max(left(), 0))}]`);
       return left() <= 0 ? 'lapsed' : answer;
     },
     async text({ message, example, default: suggested = '', validate, over }) {

@@ -4,10 +4,8 @@ import { formatDuration } from '../../formats/duration.js';
 import type { LiveOptions } from '../live.js';
 import type { promptTheme } from './theme.js';
 
-/** How long the question stands. */
+/** How long the question stands: as long as the quote. */
 export interface Deadline {
-  /** What runs out, as in `quote`. */
-  readonly noun: string;
   /** Milliseconds. */
   readonly left: () => number;
   readonly every: LiveOptions['every'];
@@ -57,10 +55,10 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message,
 
   const { style } = theme;
   if (answer !== undefined) {
-    const said = answer === 'lapsed' ? `the ${deadline.noun} has lapsed` : answer ? 'Yes' : 'No';
+    const said = answer === 'lapsed' ? 'the quote has lapsed' : answer ? 'Yes' : 'No';
     return `${prefix} ${style.message(message, 'done')} ${style.answer(said)}`;
   }
-  const note = `${deadline.noun} valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
+  const note = `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
   const question = `${prefix} ${style.message(message, 'idle')} ${style.defaultAnswer('y/N')} ${typed}`;
   return [question, [...(error === undefined ? [] : [style.error(error)]), style.help(note)].join('\n')];
 });

@@ -14,13 +14,14 @@ export interface InvoiceCard {
   readonly text: string;
   /** The page, the expiry, the URI. */
   readonly facts: readonly Fact[];
-  /** Lines the caller draws below, kept free so that the QR code stays on the screen with them. */
-  readonly rowsBelow?: number | undefined;
   /** Where the QR code was written to. */
   readonly qrFile?: string | undefined;
 }
 
 const margin = '  ';
+
+/** Rows below the card, kept free so that the QR code stays on the screen with what is drawn there. */
+const rowsBelow = 2;
 
 /** Rows that lines take in the window, those broken by the terminal counted as it breaks them. */
 const rowsOf = (lines: readonly string[], columns: number): number =>
@@ -37,11 +38,10 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const facts = factLines([...card.facts, ...fileFact(card)], canvas);
   const text = [sanitize(card.text)];
   const title = heading(card.title, canvas);
-  const rowsBelow = card.rowsBelow ?? 2;
   const below = facts.length === 0 ? [] : ['', ...facts];
   const draw = (others: number): string[] | undefined =>
     canvas.blocks
-      ? qrLines(card.code, { maxColumns: columns - margin.length, maxRows: rows - others })?.map((line) => margin + line)
+      ? qrLines(card.code, columns - margin.length, rows - others)?.map((line) => margin + line)
       : undefined;
 
   const roomy = draw(rowsOf([...text, ...below], columns) + 1 + rowsBelow);

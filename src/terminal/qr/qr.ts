@@ -3,11 +3,6 @@ import { Failure } from '../../formats/failure.js';
 import { encodeQr, svgOf, type Bitmap } from '../../formats/qr/qr-code.js';
 import { encodePng } from './png.js';
 
-export interface QrSpace {
-  readonly maxColumns: number;
-  readonly maxRows: number;
-}
-
 /** Light modules around the code: two are enough for what scans a screen; the standard asks four. */
 const screenBorder = 2;
 const fileBorder = 4;
@@ -19,7 +14,7 @@ const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
 /** Lines of half blocks in their own colours. Undefined where the space, or any QR code, is too small for the text. */
-export function qrLines(text: string, { maxColumns, maxRows }: QrSpace): string[] | undefined {
+export function qrLines(text: string, maxColumns: number, maxRows: number): string[] | undefined {
   const bitmap = encodeQr(text, screenBorder);
   if (bitmap === undefined) return undefined;
   const { size } = bitmap;

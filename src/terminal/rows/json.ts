@@ -3,13 +3,12 @@ import { Big } from 'big.js';
 import { fixed, plainNumber, withoutExponent } from '../../formats/amount.js';
 import { sanitizeJson } from '../sanitize.js';
 
-export interface JsonOptions {
-  /** Spaces per level; without it all is one line. */
-  readonly indent?: number | undefined;
-}
-
-/** Like JSON.stringify, with decimals and bigints as plain numbers. Null for what JSON has no word for. */
-export function toJson(value: unknown, { indent = 0 }: JsonOptions = {}): string {
+/**
+ * Like JSON.stringify, with decimals and bigints as plain numbers. Null for what JSON has no word for.
+ *
+ * @param indent spaces per level; without them all is one line
+ */
+export function toJson(value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string {
   return sanitizeJson(write(value, indent) ?? 'null');
 }
 

@@ -1,5 +1,6 @@
 // Webhook events as they come: a calm line for people, a row for scripts; and what became of all of them at the end.
 import type { Transaction } from '../../api/types.js';
+import type { StoredEvent } from '../../store/events/event-store.js';
 import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';
 import type { StreamView } from '../rows/view.js';
@@ -10,20 +11,13 @@ import { transactionFields } from './transaction-fields.js';
 import { stateStyle } from './transaction-view.js';
 
 /** The payload under the names of the specification, and beside it what is known here. */
-export interface EventRow {
+export interface EventRow extends Pick<StoredEvent, 'receivedAt' | 'duplicateOf' | 'outOfOrder' | 'missing'> {
   readonly txnId?: string | null;
   readonly extRefId?: string | null | undefined;
   readonly txnState?: string | null;
   readonly msg?: string | null | undefined;
   readonly updatedAt?: number | null | undefined;
   readonly eventId: number;
-  /** Epoch ms. */
-  readonly receivedAt: number;
-  /** The first event that said the same, else null. */
-  readonly duplicateOf: number | null;
-  readonly outOfOrder: boolean;
-  /** States of which no event came. */
-  readonly missing: readonly string[];
   /** The body, where it is no payload of the specification. */
   readonly body?: string;
   /** As the service has it now. */

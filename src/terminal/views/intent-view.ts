@@ -9,25 +9,16 @@ import { sendWord, stateWord } from './state-words.js';
 import { shortAmount } from './transaction-view.js';
 import type { ListView } from '../rows/view.js';
 
-export interface PendingPayment {
-  readonly ref: string;
-  readonly kind: string;
+export interface PendingPayment
+  extends Pick<Intent, 'ref' | 'kind' | 'step' | 'txnId' | 'txnState' | 'attempt' | 'openedAt' | 'updatedAt'> {
   readonly destination: string;
   /** The recipient as people know it. */
   readonly with: string;
   /** As it was asked for: what arrives where the order fixes that, else what leaves. */
   readonly ccy: string | null;
   readonly amount: Big | null;
-  readonly step: Intent['step'];
   /** Whether `tx resume` goes on without asking. */
   readonly agreed: boolean;
-  readonly txnId: string | null;
-  /** As last seen. */
-  readonly txnState: string | null;
-  readonly attempt: number;
-  /** Epoch ms. */
-  readonly openedAt: number;
-  readonly updatedAt: number;
   /** Epoch ms: when the service told this state, or when it was last written down here. */
   readonly asOf: number;
   /** As the service told it just now; left out where it could not be read. */
@@ -87,11 +78,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
   };
 }
 
-export interface ResumedPayment {
-  readonly ref: string;
-  readonly kind: string;
-  readonly txnId: string | null;
-  readonly txnState: string | null;
+export interface ResumedPayment extends Pick<Intent, 'ref' | 'kind' | 'txnId' | 'txnState'> {
   readonly exitCode: number;
   /** Why it is not done. */
   readonly message: string | null;

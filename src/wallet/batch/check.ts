@@ -28,8 +28,6 @@ export interface BatchCheck {
   readonly problems: readonly Problem[];
   /** What is still to be paid, without fees. */
   readonly totals: readonly BatchTotal[];
-  /** References of the rows still to be paid. */
-  readonly refs: ReadonlySet<string>;
   /** Some of those rows, to know what all will cost. */
   readonly sample: CostSample;
 }
@@ -50,7 +48,6 @@ export interface CheckDeps {
 export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: CheckDeps): Promise<BatchCheck> {
   const problems: Problem[] = [];
   const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
-  const refs = new Set<string>();
   const totals = new Map<string, BatchTotal>();
   const sample = new CostSample();
   let [count, settled] = [0, 0];
@@ -77,13 +74,12 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
     else {
       add(totals, planned);
       sample.add(planned);
-      refs.add(planned.ref);
     }
   }
   const all = [...totals.values()];
   if (problems.length === 0) problems.push(...(await problemsOfDay(all, deps)));
   if (count === 0) problems.push({ line: 0, kind: 'usage', message: 'There is no row to pay.' });
-  return { rows: count, settled, problems, totals: all, refs, sample };
+  return { rows: count, settled, problems, totals: all, sample };
 }
 
 interface Seen {

@@ -9,8 +9,7 @@ import { deducting, lightningOrder, lnurlOrder, onchainOrder, usdtOrder, usdtSpe
 import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress } from './destinations.js';
 import { isOnNetwork } from './network.js';
 
-export const sendKinds = ['lightning', 'lnurl', 'onchain', 'usdt'] as const;
-export type SendKind = (typeof sendKinds)[number];
+export type SendKind = 'lightning' | 'lnurl' | 'onchain' | 'usdt';
 
 /** How a bitcoin: URI is paid. */
 export const ways = ['lightning', 'onchain'] as const;
@@ -77,7 +76,7 @@ export function planSendNow(words: SendWords, around: Surroundings): SendPlan {
   throw missingFailure(planned);
 }
 
-export function missingFailure({ missing, ccy = 'BTC' }: Exclude<Planned, { missing?: undefined }>): Failure {
+function missingFailure({ missing, ccy = 'BTC' }: Exclude<Planned, { missing?: undefined }>): Failure {
   if (missing === 'destination') return refused('the destination is missing.');
   if (missing === 'way') return refused('the URI can be paid in two ways. Say which: lightning or onchain.');
   const example = ccy === 'BTC' ? '50000sat' : `25${ccy.toLowerCase()}`;

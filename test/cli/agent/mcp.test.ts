@@ -24,7 +24,7 @@ async function serve(lines: readonly (string | object)[], tools: readonly Tool[]
       await new Promise(setImmediate);
     }
   }
-  const transport = lineTransport({ input: input(), write: (line) => answers.push(JSON.parse(line)) });
+  const transport = lineTransport(input(), (line) => answers.push(JSON.parse(line)));
   const { signal } = new AbortController();
   const server = serveMcp({ tools, version: '1.2.3', transport, report: (error) => reported.push(error), signal });
   await transport.ended;

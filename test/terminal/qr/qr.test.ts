@@ -10,7 +10,7 @@ const data = (length: number): string => Array.from({ length }, (_, i) => bech32
 const invoice = (length: number): string => `lnbc500u1${data(length - 9)}`;
 
 function drawn(text: string): string[] {
-  const lines = qrLines(text, room);
+  const lines = qrLines(text, room.maxColumns, room.maxRows);
   if (lines === undefined) throw new Error('No QR code was drawn.');
   return lines;
 }
@@ -97,11 +97,11 @@ test.each([
   { maxColumns: 57, maxRows: 28, fits: false },
   { maxColumns: 57, maxRows: 29, fits: true },
 ])('in $maxColumns x $maxRows cells the invoice fits: $fits', ({ fits, ...space }) => {
-  expect(qrLines(invoice(300), space) !== undefined).toBe(fits);
+  expect(qrLines(invoice(300), space.maxColumns, space.maxRows) !== undefined).toBe(fits);
 });
 
 test('a text beyond the largest QR code is not drawn, and refused for a file', () => {
-  expect(qrLines('x'.repeat(2954), room)).toBeUndefined();
+  expect(qrLines('x'.repeat(2954), room.maxColumns, room.maxRows)).toBeUndefined();
   expect(() => qrSvg('x'.repeat(2954))).toThrow('2954 characters are too many');
 });
 

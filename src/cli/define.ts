@@ -1,4 +1,4 @@
-// The shape of a command: what it takes, examples, and the function that runs it.
+// The shape of a command: what it takes, examples, the function that runs it; and its place in the tree.
 import type { Context } from './context.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
@@ -44,3 +44,20 @@ export function defineCommand<A extends Values = Nothing, O extends Values = Not
     },
   };
 }
+
+/** A name in the command tree: what it is for and where its code is, loaded only when chosen. */
+export interface Branch {
+  readonly name: string;
+  readonly summary: string;
+  /** Other names that hands try. */
+  readonly aliases?: readonly string[];
+  /** The heading under which help shows it. */
+  readonly section?: string;
+  readonly hidden?: boolean;
+  /** It pays: a failure of it says first what became of the money. */
+  readonly money?: boolean;
+  readonly load?: (() => Promise<Command>) | undefined;
+  readonly branches?: readonly Branch[];
+}
+
+export const isNamed = ({ name, aliases = [] }: Branch, word: string): boolean => name === word || aliases.includes(word);

@@ -2,10 +2,8 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
 import type { Context, Page } from './context.js';
-import type { Command, RawValues } from './define.js';
-import { readAll } from './define.js';
+import { readAll, type Branch, type Command, type RawValues } from './define.js';
 import { globalOptions, type Globals } from './globals.js';
-import type { Branch } from './branch.js';
 import { firstExamples } from './table.js';
 import { chosenPath, plainWords, withRestApart } from './tree.js';
 import { choice, flagName, negatedFlag, takesWord, type Value } from './values.js';

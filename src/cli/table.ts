@@ -1,6 +1,5 @@
 // The table of commands: name, what it is for, where its code is. Parsing, help, completion and the manual come from it.
-import type { Branch } from './branch.js';
-import type { Command } from './define.js';
+import type { Branch, Command } from './define.js';
 
 type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases'>;
 type Row = readonly [path: string, summary: string, load?: () => Promise<Command>, traits?: Traits];
@@ -45,7 +44,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['tx watch', 'follow transactions to their end', () => import('./history/tx-watch.js').then((it) => it.txWatch)],
     ['tx confirm', 'let a quote become a payment', () => import('./payment/tx-confirm.js').then((it) => it.txConfirm), pays],
     ['tx cancel', 'take a quote back before it is confirmed', () => import('./history/tx-cancel.js').then((it) => it.txCancel)],
-    ['tx pending', 'payments that were begun here and are not over', () => import('./history/tx-pending.js').then((it) => it.txPending)],
+    ['tx pending', 'payments that were begun here and are not over', () => import('./history/tx-resume.js').then((it) => it.txPending)],
     ['tx resume', 'finish or report what is pending', () => import('./history/tx-resume.js').then((it) => it.txResume), pays],
     ['tx export', 'write the history for a spreadsheet or for book-keeping', () => import('./history/tx-export.js').then((it) => it.txExport)],
     ['rates', 'show exchange rates', () => import('./overview/rates.js').then((it) => it.rates)],
@@ -54,8 +53,8 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
   ]],
   ['Set up', [
     ['login', 'connect to the service and keep the credentials', () => import('./settings/login.js').then((it) => it.login)],
-    ['logout', 'forget the token and the secret of a profile', () => import('./settings/logout.js').then((it) => it.logout)],
-    ['whoami', 'show account, profile, service and where secrets are kept', () => import('./settings/whoami.js').then((it) => it.whoami)],
+    ['logout', 'forget the token and the secret of a profile', () => import('./settings/login.js').then((it) => it.logout)],
+    ['whoami', 'show account, profile, service and where secrets are kept', () => import('./settings/login.js').then((it) => it.whoami)],
     ['profiles', 'the services and accounts that are set up'],
     ['profiles list', 'all of them', () => import('./settings/profiles.js').then((it) => it.profilesList)],
     ['profiles use', 'choose the one that is used', () => import('./settings/profiles.js').then((it) => it.profilesUse)],

@@ -1,5 +1,5 @@
 // Finds the command that a command line names, without loading it.
-import { isNamed, type Branch } from './branch.js';
+import { isNamed, type Branch } from './define.js';
 import { globalOptions } from './globals.js';
 import { tree } from './table.js';
 import { flagName, negatedFlag, takesWord, type Values } from './values.js';

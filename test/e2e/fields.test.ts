@@ -1,7 +1,6 @@
 // `--fields` of commands that change something: a wrong name is refused before it is done, and the names are those that come.
 import { describe, expect } from 'vitest';
-import type { Branch } from '../../src/cli/branch.js';
-import type { Command } from '../../src/cli/define.js';
+import type { Branch, Command } from '../../src/cli/define.js';
 import { tree } from '../../src/cli/table.js';
 import { pathsOf } from '../../src/terminal/rows/fields.js';
 import { svcpay } from '../support/in-process.js';

@@ -1,6 +1,5 @@
 // Prints what is made from the table of commands: data for completion, and the manual. For the build, and hidden.
-import type { Branch } from '../branch.js';
-import { defineCommand, type Command } from '../define.js';
+import { defineCommand, type Branch, type Command } from '../define.js';
 import { choice } from '../values.js';
 import { manualPage } from './manual-page.js';
 import { pagesOf } from './pages.js';

@@ -1,8 +1,7 @@
 // Help on a topic or a command: `svcpay help exit-codes`, `svcpay help send lightning`.
 import { factLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
-import { isNamed, type Branch } from '../branch.js';
-import { defineCommand, type Command } from '../define.js';
+import { defineCommand, isNamed, type Branch, type Command } from '../define.js';
 import { phrase } from '../values.js';
 import { exitCodeRows } from './exit-codes.js';
 import { unknownCommand } from './suggest.js';

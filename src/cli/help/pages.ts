@@ -1,6 +1,5 @@
 // What there is to say of every command, as data: completion and the manual are made from it.
-import type { Branch } from '../branch.js';
-import type { CommandDefinition, Values } from '../define.js';
+import type { Branch, CommandDefinition, Values } from '../define.js';
 import { globalOptions } from '../globals.js';
 import { flagName, negatedFlag, takesWord, type Shape, type Value } from '../values.js';
 import { topicNames } from './topics.js';

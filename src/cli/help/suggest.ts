@@ -1,7 +1,7 @@
 // A command that is not there: says so, and names the one that was probably meant.
 import { closestMatch } from 'leven';
 import { Failure } from '../../formats/failure.js';
-import type { Branch } from '../branch.js';
+import type { Branch } from '../define.js';
 
 /** The name that a word was probably meant to be: a letter or two are missing, too many or in the wrong place. */
 export function nearest(word: string, names: readonly string[]): string | undefined {

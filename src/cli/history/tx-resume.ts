@@ -1,10 +1,12 @@
-// Finishes or reports what was begun and is not over: after a crash, an interruption, or a wait that ended.
+// What was begun here and is not over, after a crash, an interruption, or a wait that ended: listed as the service has it
+// now, finished or reported.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
 import type { Intent } from '../../store/journal/journal.js';
-import { resumedList, type ResumedPayment } from '../../terminal/views/intent-view.js';
-import { transactionList } from '../../terminal/views/transaction-view.js';
+import { pendingList, resumedList, type ResumedPayment } from '../../terminal/views/intent-view.js';
+import { stateWord } from '../../terminal/views/state-words.js';
+import { movedText, transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
@@ -19,9 +21,27 @@ import { defineCommand } from '../define.js';
 import { journalScope, paymentDeps, showPayment, type PayingNeeds } from '../payment/payment-flow.js';
 import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
 import { paymentOptions } from '../payment/payment-options.js';
-import { openIntents } from './open-payments.js';
+import { asOfText, openIntents, pendingPayment, refreshOpen } from './open-payments.js';
 import { transactionId } from './seen.js';
 import { flag, transaction } from '../values.js';
+
+export const txPending = defineCommand({
+  examples: [
+    ['svcpay tx pending', 'what is open'],
+    ['svcpay tx pending --json', 'the same for a script: an empty array when nothing is'],
+  ],
+  async run(_values, context) {
+    const { out } = context;
+    const refreshed = await refreshOpen(context);
+    for (const txn of refreshed.ended) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   svcpay tx get ${txn.txnId}`);
+    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each of them`;
+    if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
+    await out.list(
+      refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
+      pendingList(context.now(), footer),
+    );
+  },
+});
 
 const { wait, waitTimeout } = paymentOptions;
 

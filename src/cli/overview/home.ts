@@ -1,6 +1,6 @@
 // Home: what there is to spend, what is not over yet, and what to do next. `svcpay` alone, at a terminal.
 import { exitCodes, Failure } from '../../formats/failure.js';
-import { back } from '../../terminal/ask/ask.js';
+import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
 import type { Intent } from '../../store/journal/journal.js';
 import { isLetGo } from '../../wallet/payment/run.js';
@@ -11,7 +11,6 @@ import { browse } from '../history/browse.js';
 import { asOfText, pendingPayment, refreshOpen } from '../history/open-payments.js';
 import { asTransaction, isNotReached, journalled, seenText } from '../history/journalled.js';
 import { knownParties } from '../history/parties.js';
-import { again, askWhatNext, history, type Words } from './home-menu.js';
 import { placeOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
 import type { PaymentNeeds } from '../payment/payment-flow.js';
@@ -144,4 +143,37 @@ async function ownService(context: Needs<'ownClient'>) {
     if (error instanceof Failure && error.kind === 'usage') return undefined;
     throw error;
   });
+}
+
+/** The words of a command line, without `svcpay`. */
+type Words = readonly string[];
+
+/** The history, of which a row can be opened. */
+const history: Words = ['tx', 'list'];
+
+/** Home once more. */
+const again: Words = [];
+
+interface MenuDeps {
+  readonly ask: Ask['steps'];
+  /** False where the service did not answer: the menu begins with another try. */
+  readonly isReached: boolean;
+  /** Something can be resumed. */
+  readonly isPending: boolean;
+}
+
+const entries: readonly { readonly name: string; readonly words: Words; readonly onlyPending?: boolean }[] = [
+  { name: 'Receive', words: ['receive'] },
+  { name: 'Send', words: ['send'] },
+  { name: 'Swap', words: ['swap'] },
+  { name: 'Pay out to a bank or phone', words: ['payout'] },
+  { name: 'History', words: history },
+  { name: 'Resume what is pending', words: ['tx', 'resume'], onlyPending: true },
+];
+
+/** Resolves with the chosen command line; `back` when the person leaves. */
+export function askWhatNext({ ask, isPending, isReached }: MenuDeps): Promise<Words | Back> {
+  const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
+  const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(({ name, words }) => ({ value: words, name }));
+  return ask.select({ message: 'What next?', flag: 'COMMAND', choices, backName: 'Leave' });
 }

@@ -1,9 +1,22 @@
-// Checks the installation, its files, the service and the clock, says what to do; exit 1 for a problem.
+// Checks what can be wrong around the wallet and says what to do; exit 1 for a problem: Node, modes of files, settings, the journal, limits, the service, clocks, the token.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { platform, versions } from 'node:process';
-import { checkupLines, checkupList, type Check } from '../../terminal/views/checkup-view.js';
-import { checkUp } from './checkup.js';
+import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
+import { mayBeProxied, proxyOf } from '../../api/network/address.js';
+import { NetworkError, type HttpResponse } from '../../api/transport.js';
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import { isThere, journalFile, type Home } from '../../store/files/home.js';
+import { checkupLines, checkupList, type Check } from '../../terminal/views/settings-views.js';
+import { adviceOf } from '../../terminal/next-step.js';
+import { dateTime } from '../../terminal/time.js';
+import { noLimits } from '../../wallet/limits/limits.js';
+import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
+import { journalScope } from '../payment/payment-flow.js';
+import { secretPlace, tokenStore } from './whereabouts.js';
 
 export const doctor = defineCommand({
   examples: [
@@ -20,3 +33,182 @@ export const doctor = defineCommand({
     if (checks.some(({ state }) => state === 'problem')) throw new Ended(1);
   },
 });
+
+type CheckNeeds = Needs<
+  | 'client' | 'database' | 'embedded' | 'env' | 'home' | 'journal' | 'now' | 'ownClient' | 'secrets' | 'settings' | 'signal' | 'tokens'
+  | 'transport'
+>;
+
+/** What the machine is, so that tests can say what it is. */
+export interface Machine {
+  /** Of Node, as in `20.19.0`. */
+  readonly nodeVersion: string;
+  /** Whether files have an owner and a mode. */
+  readonly hasModes: boolean;
+}
+
+type Finding = Omit<Check, 'check'>;
+
+const ok = (detail: string, advice: string | null = null): Finding => ({ state: 'ok', detail, advice });
+const problem = (detail: string, advice: string | null): Finding => ({ state: 'problem', detail, advice });
+
+/** Checks from the inside out; what cannot be checked because of an earlier problem is left out. */
+async function* checkUp(machine: Machine, context: CheckNeeds): AsyncGenerator<Check, void, void> {
+  const { home } = context;
+  yield await found('Node', () => checkNode(machine));
+  // First of all files, because opening them mends the mode of their folder.
+  if (machine.hasModes) yield await found('Files', () => checkModes(home));
+  const settings = await found('Settings', () => checkSettings(context));
+  yield settings;
+  const journal = await found('Journal', () => checkJournal(context));
+  yield journal;
+  if (settings.state === 'problem') return;
+  yield await found('Limits', () => checkLimits(context));
+  const proxy = checkProxy(context);
+  if (proxy !== undefined) yield { check: 'Proxy', ...proxy };
+  const secret = await found('Secret', () => checkSecret(context));
+  yield secret;
+  const { finding, answer, at } = await ask(context);
+  yield { check: 'Service', ...finding };
+  if (answer === undefined) return;
+  const isSandbox = isLoopback(new URL(context.settings.baseUrl ?? '').hostname);
+  yield { check: 'Clock', ...compareClocks(answer.headers['date'], at, isSandbox) };
+  if (secret.state === 'problem') return;
+  const token = await found('Token', () => checkToken(context));
+  yield token;
+  const isReadable = journal.state === 'ok' && journal.detail !== noneYet;
+  if (token.state === 'ok' && isReadable) yield await found('Payments', () => checkOpen(context));
+}
+
+/** What goes wrong in a check is what it has found. */
+async function found(check: string, look: () => Finding | Promise<Finding>): Promise<Check> {
+  try {
+    return { check, ...(await look()) };
+  } catch (error) {
+    if (error instanceof Failure) return { check, ...problem(error.message, adviceOf(error) ?? null) };
+    // The system's own words about a file.
+    if (error instanceof Error && 'syscall' in error) return { check, ...problem(error.message, null) };
+    throw error;
+  }
+}
+
+function checkNode({ nodeVersion }: Machine): Finding {
+  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
+  const isEnough = major > 20 || (major === 20 && minor >= 19);
+  return isEnough ? ok(nodeVersion) : problem(`${nodeVersion} is too old`, 'Install Node 20.19 or newer.');
+}
+
+const beyondOwner = 0o077;
+const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
+
+/** Secrets, tokens and what was paid are nobody else's business; the money of the sandbox is not real. */
+function checkModes({ config, data }: Home): Finding {
+  const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && keptFiles.test(entry.name))
+      .map((entry) => join(folder, entry.name)),
+  );
+  const open = [...folders, ...files].filter((path) => (statSync(path).mode & beyondOwner) !== 0);
+  if (open.length === 0) return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: yours alone`);
+  return problem(`others can read ${open.join(', ')}`, `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`);
+}
+
+function checkSettings({ settings }: Needs<'settings'>): Finding {
+  const { profileName, embedded, baseUrl, apiKey } = settings;
+  if (embedded) return ok(`profile ${profileName}, the embedded sandbox`);
+  const isKnown = baseUrl !== undefined && apiKey !== undefined;
+  if (!isKnown) return problem(`profile ${profileName} is not logged in`, 'svcpay login');
+  return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
+}
+
+/** Opening a file reads every page of it; opening a database compares its tables. */
+async function checkJournal({ home, journal, database }: Needs<'home' | 'journal' | 'database'>): Promise<Finding> {
+  const path = journalFile(home);
+  const found = await database();
+  if (found === undefined && !isThere(path)) return ok(noneYet);
+  await journal();
+  return ok(found === undefined ? `${path}: whole` : `${found.postgres.where}: in order`);
+}
+
+const noneYet = 'none yet';
+
+function checkLimits({ settings }: Needs<'settings'>): Finding {
+  const { perPayment, perDay, destinations } = settings.profile.limits ?? noLimits;
+  const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
+  if (amounts + destinations.length === 0) return ok('none: every payment is up to you', 'svcpay limits set --per-day 100000sat');
+  return ok(`${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : `${destinations.length} destinations`}`);
+}
+
+/** What goes through a proxy fails in ways of its own. */
+function checkProxy({ settings, env }: Needs<'settings' | 'env'>): Finding | undefined {
+  const proxy = proxyOf(env);
+  if (proxy === undefined || settings.baseUrl === undefined || !mayBeProxied(new URL(settings.baseUrl))) return undefined;
+  const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
+  return ok(`requests go through ${new URL(proxy.address).host}${except}`);
+}
+
+async function checkSecret(context: Needs<'secrets' | 'settings'>): Promise<Finding> {
+  const place = await secretPlace(context);
+  return place === undefined ? problem('the API secret is not there', 'svcpay login') : ok(`in ${place}`);
+}
+
+interface Asked {
+  readonly finding: Finding;
+  readonly answer?: HttpResponse;
+  /** The machine's clock when the answer came, epoch ms. */
+  readonly at: number;
+}
+
+const patienceMs = 10_000;
+
+/** Without a token the service refuses, which is all that is to be heard of it. */
+async function ask({ settings, transport, now, signal }: Needs<'settings' | 'transport' | 'now' | 'signal'>): Promise<Asked> {
+  const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
+  const sentAt = now();
+  try {
+    const send = await transport();
+    const request = { method: 'GET', url: `${baseUrl}/api/v2/transaction`, headers: { accept: 'application/json' } };
+    const answer = await send({ ...request, signal, timeoutMs: patienceMs });
+    const at = now();
+    const { status } = answer;
+    if (status === 401 || status === 403) return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };
+    const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
+    return { finding: problem(`${baseUrl} answers ${status} where 401 is due`, advice), answer, at };
+  } catch (error) {
+    if (!(error instanceof NetworkError)) throw error;
+    const advice = 'Check the network, the proxy settings and the base URL.';
+    return { finding: problem(`${baseUrl} does not answer: ${error.message}`, advice), at: now() };
+  }
+}
+
+const allowedSkewMs = 30_000;
+
+/**
+ * @param date the service's `Date` header
+ * @param at the machine's clock when it came, epoch ms
+ * @param isSandbox its clock is its own, there to be moved
+ */
+export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return ok('the service does not tell the time');
+  const ahead = at - theirs;
+  if (Math.abs(ahead) <= allowedSkewMs) return ok('agrees with the service');
+  const skew = `this machine is ${describeDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} the service`;
+  if (isSandbox) return ok(skew);
+  return problem(skew, 'Set the clock, best by NTP. Countdowns follow the service.');
+}
+
+async function checkToken(context: Needs<'client' | 'embedded' | 'settings' | 'tokens'>): Promise<Finding> {
+  const client = await context.client();
+  await client.account();
+  const accountId = await client.accountId();
+  const kept = await (await tokenStore(context))?.load();
+  return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
+}
+
+async function checkOpen(context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Finding> {
+  const { length } = await (await context.journal()).open(await journalScope(context));
+  if (length === 0) return ok('none is open');
+  return ok(`${length} ${length === 1 ? 'is' : 'are'} open`, 'svcpay tx pending');
+}

@@ -5,7 +5,7 @@ import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import { changeProfile, type Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
-import { limitFields, limitList, type LimitRow } from '../../terminal/views/limits-view.js';
+import { limitFields, limitList, type LimitRow } from '../../terminal/views/settings-views.js';
 import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
 import { noLimits, sumOf } from '../../wallet/limits/limits.js';
 import type { Needs } from '../context.js';

@@ -1,11 +1,12 @@
-// Connects to a service: asks or reads the credentials, signs in with them, and only then keeps them.
+// Connects to a service: asks or reads the credentials, signs in with them, and only then keeps them. Shows who that is,
+// and forgets it.
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { changeProfile, networks, type Profile } from '../../store/profile/profiles.js';
 import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
-import { loginView, type Login, loginFields } from '../../terminal/views/login-view.js';
+import { loginView, type Login, loginFields } from '../../terminal/views/settings-views.js';
 import type { Needs } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { stepFor, taking, walk } from '../../terminal/ask/wizard.js';
@@ -13,6 +14,7 @@ import { defineCommand, type ValuesOf } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { readStdin } from '../stdin.js';
 import { choice, flag, text } from '../values.js';
+import { secretPlace, tokenStore } from './whereabouts.js';
 
 const options = {
   apiKey: text('KEY').optional().describe('the API key; asked for when missing'),
@@ -37,6 +39,44 @@ export const login = defineCommand({
     const { profileName } = context.settings;
     context.out.say(`Profile ${profileName} is written, and used from now on where nothing else is said.`);
     if (context.out.forPeople) context.out.say('You are logged in. Next: svcpay wallets');
+  },
+});
+
+/** The profile itself stays, so that logging in again asks for less. */
+export const logout = defineCommand({
+  fields: [],
+  examples: [
+    ['svcpay logout', 'asks first'],
+    ['svcpay logout --profile acme --yes', 'forget the secrets of one profile, in a script'],
+  ],
+  async run(_values, { settings, secrets, tokens, config, out, ask }) {
+    await ask.agree(`Log out of profile ${settings.profileName}, and forget its token and its secret?`, 'Nothing was forgotten.');
+    await tokens()?.clear();
+    const { baseUrl, apiKey } = settings.profile;
+    if (baseUrl !== undefined && apiKey !== undefined) await secrets.remove(credentialName(baseUrl, apiKey));
+    await changeProfile(config, settings.profileName, ({ sandbox: _sandbox, ...kept }) => kept);
+    out.say(`Logged out of profile ${settings.profileName}.`);
+    out.did({ profile: settings.profileName, loggedOut: true });
+  },
+});
+
+export const whoami = defineCommand({
+  examples: [['svcpay whoami -q', 'the account id, for a script']],
+  async run(_values, context) {
+    const { settings } = context;
+    const client = await context.client();
+    const accountId = await client.accountId();
+    const store = await tokenStore(context);
+    const token = await store?.load();
+    const login = {
+      profile: settings.profileName,
+      baseUrl: settings.baseUrl ?? '',
+      accountId,
+      tokenExpiresAt: token?.expiresAt ?? client.serviceNow(),
+      secretIn: (await secretPlace(context)) ?? 'nowhere',
+      tokenIn: store?.path ?? '',
+    };
+    await context.out.record(login, loginView(login));
   },
 });
 

@@ -1,6 +1,13 @@
-// Settings and profiles as tables and records.
-import type { ListView, RecordView } from '../output.js';
+// Settings, profiles, who is logged in where, limits and what `doctor` found, as tables and records.
+import type { Big } from 'big.js';
+import { formatAmount, money } from '../../formats/amount.js';
+import { factLines, type Fact } from '../cards/card.js';
+import { fieldColumns } from '../rows/cell.js';
+import type { ListView, RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
+import type { Canvas } from '../terminal.js';
+import { padRight, wrap } from '../text.js';
+import { dateTime } from '../time.js';
 
 interface Setting {
   readonly key: string;
@@ -51,4 +58,113 @@ export const profileList: ListView<ListedProfile> = {
   ],
   quiet: ({ name }) => name,
   empty: 'There are no profiles yet: svcpay login',
+};
+
+export interface Login {
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly accountId: string;
+  /** Epoch ms. */
+  readonly tokenExpiresAt: number;
+  /** In words: the system keyring, or a file. */
+  readonly secretIn: string;
+  readonly tokenIn: string;
+}
+
+export const loginFields: readonly string[] = [
+  'profile', 'baseUrl', 'accountId', 'tokenExpires', 'tokenExpiresAt', 'secretIn', 'tokenIn',
+];
+
+function facts(login: Login): Fact[] {
+  return [
+    { label: 'Profile', value: login.profile },
+    { label: 'Service', value: login.baseUrl, whole: true },
+    { label: 'Account', value: login.accountId, whole: true },
+    { label: 'Token', value: `until ${dateTime(login.tokenExpiresAt)}`, note: `in ${login.tokenIn}` },
+    { label: 'Secret', value: `in ${login.secretIn}` },
+  ];
+}
+
+export const loginView = (login: Login): RecordView<Login> => ({
+  screen: (canvas) => factLines(facts(login), canvas),
+  columns: fieldColumns(['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secretIn', 'tokenIn'], [
+    { name: 'tokenExpires', title: '', value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString() },
+  ]),
+  quiet: ({ accountId }) => accountId,
+});
+
+/** A limit, with what of it is used, or a destination. */
+export interface LimitRow {
+  readonly rule: 'per payment' | 'per day' | 'destination';
+  /** Null for a destination. */
+  readonly ccy: string | null;
+  readonly amount: Big | null;
+  /** Of a limit per day, what was let go in the last 24 hours; null where that is not known. */
+  readonly used: Big | null;
+  readonly left: Big | null;
+  readonly destination: string | null;
+}
+
+export const limitFields: readonly string[] = ['rule', 'ccy', 'amount', 'limit', 'used', 'left', 'destination'];
+
+const shown = (ccy: string | null, value: Big | null): string =>
+  ccy === null || value === null ? '' : formatAmount(money(ccy, value));
+
+/** @param footer what is not limited, or how the rules are to be read */
+export const limitList = (footer: string): ListView<LimitRow> => ({
+  columns: [
+    { name: 'rule', title: 'Rule', value: ({ rule }) => rule, text: ({ rule }) => (rule === 'destination' ? 'may be paid' : rule) },
+    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
+    {
+      name: 'limit',
+      title: 'Limit',
+      value: ({ amount, destination }) => amount ?? destination,
+      text: ({ ccy, amount, destination }) => destination ?? shown(ccy, amount),
+    },
+    { name: 'used', title: 'Used in 24 h', value: ({ used }) => used, text: ({ ccy, used }) => shown(ccy, used), align: 'right', priority: 2 },
+    { name: 'left', title: 'Left', value: ({ left }) => left, text: ({ ccy, left }) => shown(ccy, left), align: 'right', priority: 1 },
+  ],
+  quiet: ({ destination, amount, ccy }) => destination ?? `${amount?.toFixed() ?? ''}${ccy?.toLowerCase() ?? ''}`,
+  empty: 'There are no limits: every payment is up to you. Set some: svcpay limits set --per-day 100000sat',
+  footer,
+});
+
+/** A line on the screen, and below a problem what to do about it. */
+export interface Check {
+  readonly check: string;
+  readonly state: 'ok' | 'problem';
+  readonly detail: string;
+  /** What to do, where there is something to do. */
+  readonly advice: string | null;
+}
+
+const labelWidth = 9;
+
+export function checkupLines(checks: readonly Check[], canvas: Canvas): string[] {
+  const problems = checks.filter(({ state }) => state === 'problem').length;
+  const verdict = problems === 0 ? 'Everything is in order.' : `${problems} ${problems === 1 ? 'problem' : 'problems'}.`;
+  return ['', ...checks.flatMap((check) => checkLines(check, canvas)), '', `  ${verdict}`];
+}
+
+function checkLines({ check, state, detail, advice }: Check, { style, columns }: Canvas): string[] {
+  const sign = state === 'ok' ? style.green('✓') : style.red('✗');
+  const indent = ' '.repeat(labelWidth + 5);
+  const [first = '', ...more] = wrap(sanitize(detail), columns - indent.length);
+  return [
+    `  ${sign} ${padRight(check, labelWidth)} ${first}`,
+    ...more.map((line) => indent + line),
+    // A command is never wrapped: it is there to be copied.
+    ...(advice === null ? [] : [indent + style.bold(sanitize(advice))]),
+  ];
+}
+
+export const checkupList: ListView<Check> = {
+  columns: [
+    { name: 'check', title: 'Check', value: ({ check }) => check },
+    { name: 'state', title: 'State', value: ({ state }) => state },
+    { name: 'detail', title: 'Detail', value: ({ detail }) => detail },
+    { name: 'advice', title: 'Advice', value: ({ advice }) => advice },
+  ],
+  quiet: ({ check, state }) => `${check} ${state}`,
+  empty: 'Nothing was checked.',
 };

@@ -2,13 +2,27 @@
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';
 import { formatSats, type Money } from '../../formats/amount.js';
+import type { BitcoinNetwork } from '../../formats/address/network.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
 import type { Order } from '../payment/orders.js';
-import { checkNetwork } from './network.js';
+
+export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean => wanted === 'any' || actual === wanted;
+
+/**
+ * Throws Failure `usage` when a destination is of another network: the money would be lost.
+ *
+ * @param noun what it is, as in `invoice`
+ */
+function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
+  if (isOnNetwork(actual, wanted)) return;
+  throw new Failure('usage', `Not sent: this is a ${actual} ${noun}, and your profile is on ${wanted}.`, {
+    hint: `Ask for one on ${wanted}, or choose another profile.`,
+  });
+}
 
 /** BTC. Specification: Limits, minimum on-chain send. */
 const smallestOnchain = new Big('0.00001');

@@ -6,8 +6,7 @@ import { detectDestination, type Bip21Destination, type Destination } from '../.
 import { Failure } from '../../formats/failure.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { deducting, lightningOrder, lnurlOrder, onchainOrder, usdtOrder, usdtSpendOrder, type Order } from '../payment/orders.js';
-import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress } from './destinations.js';
-import { isOnNetwork } from './network.js';
+import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress, isOnNetwork } from './destinations.js';
 
 export type SendKind = 'lightning' | 'lnurl' | 'onchain' | 'usdt';
 

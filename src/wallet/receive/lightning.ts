@@ -8,7 +8,7 @@ import type { CreateTransaction, Transaction } from '../../api/types.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { confirmOnce, type ConfirmDeps } from '../payment/confirm.js';
 import { createOnce, explainRefusal, type CreateDeps } from '../payment/create.js';
-import { isOnNetwork } from '../plan/network.js';
+import { isOnNetwork } from '../plan/destinations.js';
 import type { History } from '../payment/history.js';
 import { withKnown } from '../transaction/read-transaction.js';
 import { waitUntilFinal } from '../transaction/wait.js';

@@ -10,7 +10,7 @@ import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
-import { isOnNetwork } from '../plan/network.js';
+import { isOnNetwork } from '../plan/destinations.js';
 
 export interface OnchainRequest {
   readonly address: string;

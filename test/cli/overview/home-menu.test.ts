@@ -1,6 +1,6 @@
 // The menu of the home screen: which command line each way through it comes to.
 import { expect, test } from 'vitest';
-import { askWhatNext } from '../../../src/cli/overview/home-menu.js';
+import { askWhatNext } from '../../../src/cli/overview/home.js';
 import { back } from '../../../src/terminal/ask/ask.js';
 import { actor } from '../../support/actor.js';
 

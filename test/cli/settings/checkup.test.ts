@@ -1,6 +1,6 @@
 // The machine's clock against the service's, as doctor sees it.
 import { describe, expect, test } from 'vitest';
-import { compareClocks } from '../../../src/cli/settings/checkup.js';
+import { compareClocks } from '../../../src/cli/settings/doctor.js';
 
 const date = 'Wed, 15 Jan 2025 12:00:00 GMT';
 const at = Date.parse(date);

@@ -49,7 +49,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
     ...(quote.namesFees ? [{ label: 'Service fee', amount: quote.serviceFee }] : []),
     ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
     { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: dearness(quote) !== undefined },
-    ...leftLines(quote.left),
+    ...(quote.left === undefined ? [] : [{ label: 'Left in wallet', amount: quote.left, aside: true }]),
   ];
   return [
     ...factLines(facts, canvas),
@@ -67,18 +67,19 @@ const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>
 const dearFrom = 5;
 const timesUsual = 10;
 
-const feesOf = ({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; readonly rest: Big } => {
-  const fees = serviceFee.value.plus(networkFee.value);
-  return { fees, rest: pays.value.minus(fees) };
-};
-
 type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays' | 'usual'>;
+
+/** Both fees, and their share of what is paid for; undefined where all of it is fees. */
+function feesOf({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; readonly percent: Big | undefined } {
+  const fees = serviceFee.value.plus(networkFee.value);
+  const rest = pays.value.minus(fees);
+  return { fees, percent: rest.lte(0) ? undefined : fees.times(100).div(rest) };
+}
 
 /** What makes a fee a dear one, in words; undefined for one that is not. */
 function dearness(quote: Fees): string | undefined {
-  const { fees, rest } = feesOf(quote);
+  const { fees, percent } = feesOf(quote);
   if (fees.lte(0)) return undefined;
-  const percent = rest.lte(0) ? undefined : fees.times(100).div(rest);
   const { usual } = quote;
   // A small payment has a high share in any case: then the fee itself is no higher than usual.
   if (usual !== undefined && fees.gt(usual.fees) && percent?.gte(usual.percent.times(timesUsual)) === true) {
@@ -91,22 +92,18 @@ function dearness(quote: Fees): string | undefined {
 function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   const why = dearness(quote);
   if (why === undefined) return [];
-  const { fees, rest } = feesOf(quote);
-  const share = rest.lte(0) ? 'All of it' : `${fees.times(100).div(rest).toFixed(2)} %`;
+  const { fees, percent } = feesOf(quote);
+  const share = percent === undefined ? 'All of it' : `${percent.toFixed(2)} %`;
   const text = `${share} goes to fees: ${formatAmount({ ccy: quote.pays.ccy, value: fees })}, ${why}`;
   return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
 }
 
-const leftLines = (left: Money | undefined): MoneyLine[] =>
-  left === undefined ? [] : [{ label: 'Left in wallet', amount: left, aside: true }];
-
-/** Both fees as a share of what is paid for: `fee 0.28 %`. */
+/** `fee 0.28 %`. */
 function feeShare(quote: Fees): string {
-  const { fees, rest } = feesOf(quote);
+  const { fees, percent } = feesOf(quote);
   if (!quote.namesFees) return 'fee not told';
   if (fees.eq(0)) return 'no fee';
-  if (rest.lte(0)) return 'all of it fees';
-  const percent = fees.times(100).div(rest);
+  if (percent === undefined) return 'all of it fees';
   return percent.lt('0.01') ? 'fee below 0.01 %' : `fee ${percent.toFixed(2)} %`;
 }
 

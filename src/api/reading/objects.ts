@@ -18,7 +18,7 @@ export const readToken = (now: number) => (answer: unknown): types.Token => {
   const { accessToken, expiredAt, expiresAt } = row;
   if (!isToken(accessToken)) throw new Misread('accessToken is not a text that a header can carry');
   const accountId = required(row, 'accountId', name);
-  const expiry = [expiredAt, expiresAt, claimedExpiry(accessToken)].map(instant.read).find((each) => each !== undefined);
+  const expiry = instant.read(expiredAt) ?? instant.read(expiresAt) ?? instant.read(claimedExpiry(accessToken));
   return { accessToken, accountId, expiresAt: expiry ?? now + hourMs };
 };
 

@@ -33,7 +33,8 @@ export function createChance(seed: number): Chance {
 interface Event {
   readonly at: number;
   readonly order: number;
-  readonly happen: () => void;
+  /** False where it was taken back. */
+  readonly happens: () => boolean;
 }
 
 export interface World {
@@ -59,7 +60,12 @@ export function createWorld(chance: Chance, trace: ((line: string) => void) | un
 
   const after = (ms: number, happen: () => void): (() => void) => {
     let isOn = true;
-    push(queue, { at: now + ms, order: (order += 1), happen: () => isOn && happen() });
+    const happens = (): boolean => {
+      if (!isOn) return false;
+      happen();
+      return true;
+    };
+    push(queue, { at: now + ms, order: (order += 1), happens });
     return () => void (isOn = false);
   };
   return {
@@ -73,9 +79,8 @@ export function createWorld(chance: Chance, trace: ((line: string) => void) | un
         if (count > mostEvents) throw new Error('The schedule does not come to an end.');
         const event = pop(queue);
         now = event.at;
-        event.happen();
         // Comes after everything that follows from the event without waiting for another one.
-        await new Promise(process.nextTick);
+        if (event.happens()) await new Promise(process.nextTick);
       }
     },
   };

@@ -19,7 +19,7 @@ export const mutations = {
   'another attempt after a lost confirmation': {
     edits: [[`${payment}/settling.ts`, `if (error instanceof Failure && error.kind === 'pending') throw error;`,
       `if (error instanceof Failure && error.kind === 'pending') return void (await nextAttempt(run));`]],
-    seed: 190,
+    seed: 86,
   },
   'another attempt after a confirmed payment was called expired': {
     edits: [[`${payment}/settling.ts`, 'if (hasLapsed(run.txn.txnState)) await endDoubt(run);',
@@ -125,22 +125,25 @@ export const mutations = {
   'names are not compared': {
     edits: [['src/wallet/quote/echo.ts', '?? kycDifference(asked, given)', '']],
     mistake: 'another name',
+    seed: 70,
   },
   'account numbers under another name are not compared': {
     edits: [['src/wallet/quote/echo.ts', 'if (resolved !== undefined) return', 'if (false) return']],
     mistake: 'another account number',
+    seed: 70,
   },
   'who bears the fees is not compared': {
     edits: [['src/wallet/quote/echo.ts', `if (typeof answered === 'boolean' && answered !== asked) return`, 'if (false) return']],
     mistake: 'fees taken otherwise',
+    seed: 45,
   },
   'a gateway can refuse a confirmation': {
     edits: [['src/api/answer.ts', 'isOwnRefusal: isOwn(answer)', 'isOwnRefusal: status >= 400 && status < 500 && status !== 429']],
-    seed: 28,
+    seed: 600,
   },
   'a page in place of the service can refuse a confirmation': {
     edits: [['src/api/answer.ts', 'isOwnRefusal: isOwn(answer)', 'isOwnRefusal: ownStatuses.has(status)']],
-    seed: 412,
+    seed: 600,
   },
   'a refusal after a doubt is the end': {
     edits: [[`${payment}/confirm.ts`, 'isRefused = !inDoubt && isRefusal(error)', 'isRefused = isRefusal(error)'],

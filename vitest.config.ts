@@ -1,5 +1,9 @@
+import { setFlagsFromString } from 'node:v8';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
+
+// Nearly all code of a test runs a few times: to optimise it as early as is usual costs more than it saves.
+setFlagsFromString('--interrupt-budget=5000000');
 
 /** What takes longest, first: what is begun last is not waited for alone. */
 const longest = ['simulation/payments', 'faults/machines', 'simulation/mutations', 'e2e/', 'readme', 'faults/'];
@@ -21,14 +25,14 @@ export default defineConfig({
     // A file costs its own tests and no second loading of what others have loaded: no test changes a module.
     pool: 'threads',
     isolate: false,
-    // Most of the time a test waits for the program that it runs.
-    maxWorkers: 3,
+    // Most of the time a test waits for the program that it runs, and one for the simulation.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 40_000, interval: 10 } },
-    globalSetup: ['test/support/command-line.ts', 'test/support/database-door.ts'],
+    globalSetup: ['test/support/memory-folder.ts', 'test/support/command-line.ts', 'test/support/database-door.ts'],
     include: ['test/**/*.test.ts'],
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },

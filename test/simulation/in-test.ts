@@ -9,15 +9,15 @@ interface Simulated {
   readonly complaints: string;
 }
 
-export async function simulate(args: readonly string[], mutation?: string): Promise<Simulated> {
+/** @param nice as of the system: 19 takes only the time that nobody else wants */
+export async function simulate(args: readonly string[], nice: number, mutation?: string): Promise<Simulated> {
   const { outfile, remove } = await bundle(mutation);
   try {
     return await new Promise((done) => {
       const { pid } = execFile(process.execPath, [...flags, outfile, ...args], { maxBuffer: 64 * 2 ** 20 }, (error, _, complaints) => {
         done({ exitCode: error === null ? 0 : Number(error.code), complaints });
       });
-      // Minutes of work that nobody waits for step by step; tests beside it do wait, for programs that are to be quick.
-      if (pid !== undefined) setPriority(pid, 5);
+      if (pid !== undefined) setPriority(pid, nice);
     });
   } finally {
     remove();

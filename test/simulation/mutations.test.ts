@@ -11,7 +11,7 @@ const mistakes = Object.entries(mutations).flatMap(([name, { machines, seed = 1,
 });
 
 test.concurrent.for(mistakes)('the simulation notices: $name', { timeout: 120_000 }, async ({ name, from }) => {
-  const { exitCode, complaints } = await simulate([...from, '--runs', '3000'], name);
+  const { exitCode, complaints } = await simulate([...from, '--runs', '3000'], 5, name);
   expect(exitCode).toBe(1);
   expect(complaints).toMatch(/^Seed \d+ fails:\n/);
 });

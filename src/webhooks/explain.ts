@@ -3,10 +3,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { jsonIn, withoutMark } from '../formats/unknown.js';
 import { digestOf, isSignature, verifyBody } from './sign.js';
 
-export type Cause = 'encoding' | 'secret' | 'body' | 'unknown';
-
 export interface Explanation {
-  readonly cause: Cause;
+  readonly cause: 'encoding' | 'secret' | 'body' | 'unknown';
   /** One sentence without a full stop, lower case. */
   readonly reason: string;
 }
@@ -45,14 +43,8 @@ export function explainSignature(
   };
 }
 
-interface Claimed {
-  readonly digest: Buffer;
-  /** How it was written, in words. */
-  readonly written: string;
-}
-
-/** The 32 bytes that a text stands for, in whatever common way it is written. */
-function readDigest(signature: string): Claimed | undefined {
+/** The 32 bytes that a text stands for, and in words how it is written: in whatever common way. */
+function readDigest(signature: string) {
   const bare = signature.trim();
   if (isSignature(bare)) return { digest: Buffer.from(bare, 'hex'), written: 'hex with white space around it' };
   if (/^[0-9a-f]{64}$/i.test(bare)) return { digest: Buffer.from(bare, 'hex'), written: 'uppercase hex' };

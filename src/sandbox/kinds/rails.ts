@@ -2,22 +2,11 @@
 
 export type InstitutionType = 'bank' | 'mobile';
 
-export interface Rail {
-  readonly method: string;
-  /** ISO 3166-1 alpha-2. */
-  readonly country: string;
-  readonly ccy: string;
-  readonly institutionType: InstitutionType;
-  /** Settles within minutes; a standard bank transfer takes 1 to 3 business days. */
-  readonly instant: boolean;
-  /** Of the country: mobile numbers begin with it. */
-  readonly callingCode: string;
-}
-
-type Speed = 'minutes' | 'days';
-
-/** Method code, country, currency, calling code, kind of institution, how long it takes. */
-const table: readonly (readonly [string, string, string, string, InstitutionType, Speed])[] = [
+/**
+ * Method code, country (ISO 3166-1 alpha-2), currency, calling code, with which mobile numbers begin, kind of institution,
+ * how long it takes: minutes, or the 1 to 3 business days of a standard bank transfer.
+ */
+const table: readonly (readonly [string, string, string, string, InstitutionType, 'minutes' | 'days'])[] = [
   ['cad-interac', 'CA', 'CAD', '1', 'bank', 'minutes'],
   ['inr-bank', 'IN', 'INR', '91', 'bank', 'days'],
   ['idr-bank', 'ID', 'IDR', '62', 'bank', 'days'],
@@ -41,8 +30,10 @@ const table: readonly (readonly [string, string, string, string, InstitutionType
   ['kh-usd-mobile', 'KH', 'USD', '855', 'mobile', 'minutes'],
 ];
 
-const rails: readonly Rail[] = table.map(([method, country, ccy, callingCode, institutionType, speed]) =>
+const rails = table.map(([method, country, ccy, callingCode, institutionType, speed]) =>
   ({ method, country, ccy, callingCode, institutionType, instant: speed === 'minutes' }));
+
+export type Rail = (typeof rails)[number];
 
 /** Stands for any mobile-money method of the currency; the institution then tells the country. */
 const anyMobile = 'mobile';

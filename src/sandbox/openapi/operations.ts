@@ -6,8 +6,8 @@ import { list, oneOf, ref, sent, text, type Schema } from './shape.js';
 interface More {
   readonly body?: Schema;
   readonly parameters?: readonly Schema[];
-  /** Besides 400, 401, 429 and 500. */
-  readonly refusals?: readonly ('403' | '404')[];
+  /** It may be another's or not there: 403 and 404 besides 400, 401, 429 and 500. */
+  readonly ofOne?: true;
   /** Without an access token. */
   readonly open?: true;
 }
@@ -23,23 +23,23 @@ const count: Schema = { type: 'integer', minimum: 1 };
 
 const creation = 'Create a transaction in the quoted state';
 const institutions = 'List the institutions that a country\'s payouts can go to';
-const refusable = { refusals: ['403', '404'] } as const;
+const ofOne = { ofOne: true } as const;
 
 const rows: readonly Row[] = [
   ['post', '/authentication/token-signature', 'createToken', 'Create an access token', ref('Token'),
     { open: true, body: {}, parameters: [header('X-Api-Key'), header('X-Api-Signature')] }],
   ['get', '/account/{accountId}/wallet/', 'getWallets', 'Get the wallets of an account', ref('Wallets')],
-  ['get', '/account/{accountId}', 'getAccount', 'Get an account', ref('Account'), refusable],
+  ['get', '/account/{accountId}', 'getAccount', 'Get an account', ref('Account'), ofOne],
   ['get', '/account/onchain-address', 'getOnchainAddress', 'Get the permanent Bitcoin deposit address', ref('OnchainAddress')],
   ['get', '/account/stablecoin-onchain-address', 'getStablecoinAddress', 'Get the permanent USDT deposit address',
     ref('StablecoinAddress'),
     { parameters: [query('walletCcy', oneOf('USDT'), true), query('chainId', oneOf('TRON', 'ETH'), true)] }],
   ['post', '/transaction', 'createTransaction', creation, ref('Transaction'), { body: ref('CreateTransaction') }],
   ['post', '/transaction/', 'createTransactionWithSlash', creation, ref('Transaction'), { body: ref('CreateTransaction') }],
-  ['put', '/transaction/{txnId}/confirm', 'confirmTransaction', 'Confirm a transaction', ref('Transaction'), refusable],
+  ['put', '/transaction/{txnId}/confirm', 'confirmTransaction', 'Confirm a transaction', ref('Transaction'), ofOne],
   ['put', `/transaction/{txnId}/${cancelSuffix}`, 'cancelTransaction', 'Cancel a quoted transaction', ref('Transaction'),
-    refusable],
-  ['get', '/transaction/{txnId}', 'getTransaction', 'Get a transaction', ref('Transaction'), refusable],
+    ofOne],
+  ['get', '/transaction/{txnId}', 'getTransaction', 'Get a transaction', ref('Transaction'), ofOne],
   ['get', '/transaction', 'listTransactions', 'List transactions, newest first', ref('TransactionPage'), {
     parameters: [
       query('time', { ...oneOf('1d', '7d', '30d', '3m', '6m', '1y', 'other'), default: '7d' }),
@@ -56,8 +56,8 @@ const rows: readonly Row[] = [
     { body: ref('CreateWebhook') }],
   ['get', '/webhook', 'listWebhooks', 'List the webhook', ref('Webhooks')],
   ['put', '/webhook/{webhookId}', 'updateWebhook', 'Change the webhook', ref('Webhook'),
-    { ...refusable, body: ref('UpdateWebhook') }],
-  ['delete', '/webhook/{webhookId}', 'removeWebhook', 'Remove the webhook', sent({}), refusable],
+    { ...ofOne, body: ref('UpdateWebhook') }],
+  ['delete', '/webhook/{webhookId}', 'removeWebhook', 'Remove the webhook', sent({}), ofOne],
   ['get', '/reference/fiat-institution/by-country/{countryCode}', 'listInstitutions', institutions, ref('Institutions')],
   ['get', '/rate', 'getRates', 'Get exchange rates', ref('Rates')],
 ];
@@ -65,10 +65,8 @@ const rows: readonly Row[] = [
 const json = (description: string, schema: Schema): Schema =>
   ({ description, content: { 'application/json': { schema } } });
 
-const refusalSchemas = { '403': ['Forbidden', 'Permission denied.'], '404': ['NotFound', 'Not found.'] } as const;
-
 function describe([method, path, id, summary, answer, more = {}]: Row): Schema {
-  const { body, parameters = [], refusals = [], open } = more;
+  const { body, parameters = [], ofOne: isOfOne, open } = more;
   const places = [...path.matchAll(/\{(\w+)\}/g)]
     .map(([, name]) => ({ name, in: 'path', required: true, schema: text }));
   return {
@@ -81,10 +79,7 @@ function describe([method, path, id, summary, answer, more = {}]: Row): Schema {
       200: json('Success.', answer),
       400: json(method === 'put' ? 'Refused, or already in a final state.' : 'Refused.', ref('BadRequest')),
       401: json('Not authenticated, or another account\'s.', ref('Unauthorized')),
-      ...Object.fromEntries(refusals.map((status) => {
-        const [name, description] = refusalSchemas[status];
-        return [status, json(description, ref(name))];
-      })),
+      ...(isOfOne && { 403: json('Permission denied.', ref('Forbidden')), 404: json('Not found.', ref('NotFound')) }),
       429: json('Rate limited.', ref('Error')),
       500: json('Failure of the service; try again later.', ref('Error')),
     },

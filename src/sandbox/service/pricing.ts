@@ -30,11 +30,7 @@ export interface Deductions {
   readonly networkFee: boolean;
 }
 
-type Price = Pick<
-  Quote,
-  | 'sourceCcy' | 'sourceAmount' | 'destCcy' | 'destAmount' | 'charge' | 'arrives'
-  | 'serviceFee' | 'networkFee' | 'fxRate'
->;
+type Price = Omit<Quote, 'sourceDetails' | 'destDetails' | 'extra'>;
 
 /** Prices a request. What has to be rounded is rounded in the house's favour. Refuses amounts that cannot be moved. */
 export function price({ source, dest, deduct }: Asked, { side, amount, fee, networkFee: asked = new Big(0) }: Terms): Price {

@@ -1,5 +1,4 @@
 // Transactions as they are stored and read back: amounts as decimals, details as JSON.
-import type Big from 'big.js';
 import * as v from 'valibot';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
@@ -8,53 +7,10 @@ import { readJson, writeJson } from '../wire/json.js';
 import { states, type State } from '../wire/states.js';
 import { decimal, fields, fromUnits, toUnits } from '../wire/values.js';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** One side as it was asked for and answered: the documents that the wire shows as `reqDetails` and `kyc`. */
-export interface SideDetails {
-  readonly reqDetails: Fields;
-  readonly kyc?: Fields | undefined;
-}
-
-/** What a kind works out for a creation request. Amounts are in whole units of their currency. */
-export interface Quote {
-  readonly sourceCcy: string;
-  readonly sourceAmount: Big;
-  readonly sourceDetails: SideDetails;
-  readonly destCcy: string;
-  readonly destAmount: Big;
-  readonly destDetails: SideDetails;
-  /** Everything that leaves the source, fees included. */
-  readonly charge: Big;
-  /** What the destination gets. */
-  readonly arrives: Big;
-  /** In the source currency, as the network fee. */
-  readonly serviceFee: Big;
-  readonly networkFee: Big;
-  readonly fxRate: Big;
-  /** What only the kind itself knows how to read; `sourceOfFunds` in it is shown on the wire. */
-  readonly extra: Fields;
-}
-
-export interface Transaction extends Quote {
-  readonly id: string;
-  readonly accountId: string;
-  readonly accountDisplayName: string;
-  readonly kind: string;
-  readonly state: State;
-  readonly extRefId: string | null;
-  readonly note: string | null;
-  readonly sourceMethod: string;
-  readonly destMethod: string;
-  /** Epoch ms, as the next two. */
-  readonly expiresAt: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
-
-type NewTransaction = Omit<Transaction, 'id' | 'state' | 'createdAt' | 'updatedAt'>;
-
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
+export type SideDetails = v.InferOutput<typeof details>;
+
 const json = <T>(shape: v.GenericSchema<unknown, T>) => v.pipe(v.string(), v.transform(readJson), shape);
 
 const row = v.pipe(
@@ -74,17 +30,23 @@ const row = v.pipe(
     destMethod: v.string(),
     destAmount: v.number(),
     destDetails: json(details),
+    /** What only the kind itself knows how to read; `sourceOfFunds` in it is shown on the wire. */
     extra: json(fields),
+    /** Everything that leaves the source, fees included. */
     charge: v.number(),
+    /** What the destination gets. */
     arrives: v.number(),
+    /** In the source currency, as the network fee. */
     serviceFee: v.number(),
     networkFee: v.number(),
     fxRate: decimal,
+    /** Epoch ms, as the next two. */
     expiresAt: v.number(),
     createdAt: v.number(),
     updatedAt: v.number(),
   }),
-  v.transform((stored): Transaction => ({
+  // Stored in the smallest unit of their currency, read in whole ones.
+  v.transform((stored) => ({
     ...stored,
     sourceAmount: fromUnits(stored.sourceCcy, stored.sourceAmount),
     destAmount: fromUnits(stored.destCcy, stored.destAmount),
@@ -94,6 +56,16 @@ const row = v.pipe(
     networkFee: fromUnits(stored.sourceCcy, stored.networkFee),
   })),
 );
+
+export type Transaction = Readonly<v.InferOutput<typeof row>>;
+type NewTransaction = Omit<Transaction, 'id' | 'state' | 'createdAt' | 'updatedAt'>;
+
+/** What a kind works out for a creation request. */
+export type Quote = Pick<
+  Transaction,
+  | 'sourceCcy' | 'sourceAmount' | 'sourceDetails' | 'destCcy' | 'destAmount' | 'destDetails' | 'extra'
+  | 'charge' | 'arrives' | 'serviceFee' | 'networkFee' | 'fxRate'
+>;
 
 const select = 'SELECT txn.*, display_name AS account_display_name FROM txn JOIN account ON account.id = txn.account_id';
 

@@ -198,12 +198,16 @@ function tooGreatALoss(txn: ModelTransaction, { books, intentOf }: Known): strin
   return ruledOut ? [`${txn.txnId} moved at a loss above the highest that was agreed to`] : [];
 }
 
+/** Whose confirmation took effect: another may have been turned away before. */
+const letGoBy = ({ movedBy, confirmedBy }: ModelTransaction): readonly string[] =>
+  movedBy === undefined || movedBy === byItself ? [...confirmedBy] : [movedBy];
+
 /** All of a schedule happens within a day. */
 function overLimits(moved: readonly ModelTransaction[], known: Known): string[] {
   const { limits, keepers, keeperOf } = known.books;
   return Object.entries(limits.perDay).flatMap(([ccy, most]) =>
     keepers.flatMap((keeper) => {
-      const own = moved.filter(({ source, confirmedBy }) => source.ccy === ccy && [...confirmedBy].some((name) => keeperOf.get(name) === keeper));
+      const own = moved.filter((txn) => txn.source.ccy === ccy && letGoBy(txn).some((name) => keeperOf.get(name) === keeper));
       const sum = own.reduce((total, txn) => total.plus(totalOf(txn)), new Big(0));
       return sum.gt(new Big(most).plus('1e-9')) ? [`${keeper.name} let go ${sum.toFixed(8)} ${ccy} in a day, more than ${most}`] : [];
     }),

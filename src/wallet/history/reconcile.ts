@@ -8,7 +8,7 @@ import type { Intent, IntentDraft, Journal, LetGo } from '../../store/journal/jo
 import { isAccounted, wasLetGo } from '../../store/journal/rules.js';
 import { lastDay } from '../limits/limits.js';
 import { orderOf } from '../payment/confirm-quote.js';
-import { spanFilter } from '../payment/history.js';
+import { attemptNamed, spanFilter } from '../payment/history.js';
 import { decodeOrder, encodeOrder, fingerprint } from '../payment/order-record.js';
 import { lightningOrder, type Order } from '../payment/orders.js';
 import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
@@ -74,7 +74,7 @@ async function account(txnId: string, deps: ReconcileDeps): Promise<'known' | 'e
   if (known?.txnId === txnId && isAccounted(known)) return 'known';
   const txn = await readTransaction(deps.service, txnId);
   if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || txn.sourceReq.method !== 'servicepay') return 'known';
-  const [ref, attempt] = attemptOf(txn);
+  const [ref, attempt] = attemptNamed(txn.extRefId ?? txnId);
   const there = known?.txnId === txnId ? known : await journal.find(scope, ref);
   const letGo = letGoOf(txn, attempt, deps);
   const draft = draftOf(txn, there === undefined || isPlaceOf(there, txn) ? (there?.ref ?? ref) : txnId, deps);
@@ -87,12 +87,6 @@ async function account(txnId: string, deps: ReconcileDeps): Promise<'known' | 'e
 function isPlaceOf(there: Intent, txn: Transaction): boolean {
   if (there.txnId === txn.txnId) return true;
   return !wasLetGo(there) && echoes(decodeOrder(there.request), txn);
-}
-
-/** `R~2` is the second attempt of `R`. */
-function attemptOf({ extRefId, txnId }: Transaction): readonly [ref: string, attempt: number] {
-  const [, ref = extRefId ?? txnId, number = '1'] = /^(.+)~([1-9]\d{0,5})$/.exec(extRefId ?? '') ?? [];
-  return [ref, Number(number)];
 }
 
 function draftOf(txn: Transaction, ref: string, { newId, scope, account }: ReconcileDeps): IntentDraft {

@@ -4,6 +4,7 @@ import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Rates, Transaction } from '../../api/types.js';
 import { fixed, formatAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import type { Consent } from '../../store/journal/journal.js';
 import { isEarliest } from './attempts.js';
 import { notEnough } from './balance.js';
 import type { Approval } from './contract.js';
@@ -50,7 +51,7 @@ async function rereadQuote(run: Run): Promise<Transaction | undefined> {
   try {
     return await reread(run);
   } catch (error) {
-    if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
+    if (!(error instanceof Failure) || error.kind !== 'not-found' || run.start.mode === 'this-quote') throw error;
     await write(run, { step: 'intent', txnId: null, txnState: null });
     return undefined;
   }
@@ -116,10 +117,14 @@ async function letGo(run: Run, approval: Approval): Promise<void> {
 
 const isOver = ({ expiresAt }: Quote, { deps }: Run): boolean => expiresAt !== undefined && expiresAt <= deps.service.serviceNow();
 
+/** The yes that the payment has or, where one quote is meant, what was said to that one. */
+const consentOf = ({ claim, start }: Run): Consent =>
+  start.mode === 'this-quote' ? (start.renew.consent ?? 'none') : claim.intent.consent;
+
 /** A yes that was given before and covers this quote, one of now, or none before the quote lapsed. Throws Failure `declined`. */
 async function agreement(run: Run, approval: Approval): Promise<'covered' | 'yes' | 'lapsed'> {
   const { quote } = approval;
-  const { consent } = run.claim.intent;
+  const consent = consentOf(run);
   if (consent === 'standing') refuseUnusual(approval.unusual, quote);
   // A yes to a quote that has lapsed since covers the next one where that is no worse.
   const hasYes = consent === 'quote' || run.agreed !== undefined;
@@ -171,13 +176,13 @@ async function holds(run: Run, { total, receives }: Quote): Promise<boolean> {
 }
 
 async function spend(run: Run, { total, receives }: Quote): Promise<void> {
-  const { deps, order, claim } = run;
-  const { consent } = claim.intent;
+  const { deps, order, claim, start } = run;
+  const isStanding = start.mode !== 'this-quote' && claim.intent.consent === 'standing';
   run.claim = await deps.journal.spend(
     claim,
     {
       step: 'confirming',
-      consent: consent === 'standing' ? 'standing' : 'quote',
+      consent: isStanding ? 'standing' : 'quote',
       approvedTotal: fixed(total.value),
       approvedReceives: receives === undefined ? null : fixed(receives.value),
       spendCcy: total.ccy,

@@ -3,13 +3,14 @@ import type { Transaction } from '../../api/types.js';
 import { fromWire, money } from '../../formats/amount.js';
 import { entryOf } from '../../formats/unknown.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
-import type { Consent, Intent, PaymentTerms } from '../../store/journal/journal.js';
+import type { Claim, Consent, Intent, Journal, PaymentTerms } from '../../store/journal/journal.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
-import { encodeOrder, fingerprint } from './order-record.js';
+import { attemptNamed } from './history.js';
+import { decodeOrder, encodeOrder, fingerprint } from './order-record.js';
 import type { Order } from './orders.js';
 import { payThisQuote } from './payment.js';
 import { payoutDestination } from '../payout/order.js';
-import { notObeyed } from '../quote/echo.js';
+import { echoes, notObeyed } from '../quote/echo.js';
 import { alreadyPaid, differentPayment } from './references.js';
 
 export interface QuoteConsent {
@@ -28,33 +29,48 @@ export async function confirmQuote(
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  const order = orderOf(txn);
   const known = await deps.journal.find(deps.scope, txn.txnId);
-  const intent = known?.txnId === txn.txnId ? known : await adopt(txn, order, given, deps);
-  return payThisQuote(intent, given, options, deps);
+  const intent = known?.txnId === txn.txnId ? known : await adopt(txn, given.terms, deps);
+  return payThisQuote(txn.txnId, intent, given, options, deps);
 }
 
-/** Enters a quote of unknown origin into the journal as if it had been asked for here. */
-async function adopt(txn: Transaction, order: Order, given: QuoteConsent, deps: PaymentDeps): Promise<Intent> {
+/**
+ * Enters a quote of unknown origin into the journal as if it had been asked for here: as an attempt of the payment that its
+ * reference stands for, which may be there. The yes is to this quote alone, so that it is not kept with the payment.
+ */
+async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Intent> {
   const { journal, scope, owner } = deps;
+  const order = orderOf(txn);
+  const [ref, attempt] = attemptNamed(txn.extRefId ?? deps.newId());
   const { intent, found } = await journal.begin({
     id: deps.newId(),
     scope,
     account: deps.account,
-    ref: txn.extRefId ?? deps.newId(),
+    ref,
     kind: order.kind,
     request: encodeOrder(order),
     fingerprint: fingerprint(order),
     onceKey: order.onceKey,
-    ...given,
+    terms,
+    consent: 'none',
   });
-  if (found === 'ref') throw differentPayment(intent.ref, intent.txnId);
   if (found === 'once') throw alreadyPaid(intent);
   const claim = await journal.claim(intent.id, owner);
   if (claim === undefined) return intent;
-  const adopted = await journal.write(claim, { step: 'created', txnId: txn.txnId, txnState: txn.txnState });
-  await journal.release(adopted);
-  return adopted.intent;
+  try {
+    return await asAttempt(claim, attempt, txn, journal);
+  } finally {
+    await journal.release(claim);
+  }
+}
+
+/** Throws Failure `usage` where the payment is another one, or has an attempt that is not this quote. */
+async function asAttempt(claim: Claim, attempt: number, txn: Transaction, journal: Journal): Promise<Intent> {
+  const { intent } = claim;
+  const isFree = intent.step === 'intent' && attempt >= intent.attempt;
+  if (!isFree || !echoes(decodeOrder(intent.request), txn)) throw differentPayment(intent.ref, intent.txnId);
+  const { txnId, txnState } = txn;
+  return (await journal.write(claim, { step: 'created', attempt, txnId, txnState, closed: false })).intent;
 }
 
 /** The order that a quote answers. Answers name both amounts: only the one that its method asks for is taken over. */

@@ -173,8 +173,13 @@ export const spanFilter = (since: number): TransactionFilter => ({
 export const attemptRef = (ref: string, attempt: number): string => (attempt === 1 ? ref : `${ref}~${attempt}`);
 
 function attemptOf(ref: string, extRefId: string | null): number | undefined {
-  if (extRefId === ref) return 1;
-  if (extRefId?.startsWith(`${ref}~`) !== true) return undefined;
-  const number = extRefId.slice(ref.length + 1);
-  return /^[1-9]\d{0,5}$/.test(number) && Number(number) > 1 ? Number(number) : undefined;
+  if (extRefId === null || extRefId === ref) return extRefId === null ? undefined : 1;
+  const [base, number] = attemptNamed(extRefId);
+  return base === ref ? number : undefined;
+}
+
+/** The payment and the number of its attempt that a reference at the service stands for: `R~2` is the second of `R`. */
+export function attemptNamed(extRefId: string): readonly [ref: string, attempt: number] {
+  const [, ref, number] = /^(.+)~([2-9]|[1-9]\d{1,5})$/.exec(extRefId) ?? [];
+  return ref === undefined ? [extRefId, 1] : [ref, Number(number)];
 }

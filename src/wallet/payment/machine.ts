@@ -8,7 +8,7 @@ import { agree } from './agreeing.js';
 import type { PaymentDeps } from './contract.js';
 import type { History } from './history.js';
 import { createQuote } from './quoting.js';
-import { beforeMoney, beginRun, isLetGo, openRun, stillInDoubt, type Run, type RunOptions } from './run.js';
+import { beforeMoney, beginRun, checkMeant, isLetGo, openRun, stillInDoubt, type Run, type RunOptions } from './run.js';
 import { confirm, lookAtLetGo, reportOrStartAgain, settle } from './settling.js';
 
 interface Work {
@@ -77,8 +77,10 @@ function asSeen({ claim: { intent }, txn }: Run): Intent {
 
 async function driven(run: Run): Promise<Transaction> {
   if (run.start.mode === 'look' && isLetGo(run.claim.intent)) return lookAtLetGo(run);
+  checkMeant(run);
   await beginRun(run);
   for (;;) {
+    checkMeant(run);
     const { work, money } = machine[run.claim.intent.step];
     const enough = money === 'stays' ? await beforeMoney(run, work) : await work(run);
     if (enough !== undefined) return enough;

@@ -100,12 +100,13 @@ export async function tryAgain(
 
 /** Lets the quote that the journal holds become a payment, that one and no other, also one that was given up. */
 export async function payThisQuote(
+  quoteId: string,
   intent: Intent,
   renew: RunOptions['renew'],
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  return drive(intent, { mode: 'this-quote', reference: 'given', renew, followed: false, options }, deps);
+  return drive(intent, { mode: 'this-quote', quoteId, reference: 'given', renew, followed: false, options }, deps);
 }
 
 async function drive(opened: Intent, start: RunOptions, deps: PaymentDeps): Promise<Transaction> {

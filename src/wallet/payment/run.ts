@@ -9,6 +9,7 @@ import type { Mode, PaymentDeps, PaymentOptions } from './contract.js';
 import type { History } from './history.js';
 import { lastDoubt, wasConfirmed } from '../../store/journal/rules.js';
 import { decodeOrder } from './order-record.js';
+import { differentPayment } from './references.js';
 import type { Order } from './orders.js';
 import type { Quote } from '../quote/quote.js';
 import { readTransaction, withKnown } from '../transaction/read-transaction.js';
@@ -16,6 +17,8 @@ import { hasLapsed, isQuoted, isRetriable } from '../../formats/states.js';
 
 export interface RunOptions {
   readonly mode: Mode;
+  /** The transaction that `this-quote` means. */
+  readonly quoteId?: string;
   /**
    * Who else can use the reference: nobody, because it was made up for this run (`own`); whoever pays for the same thing
    * (`once`); whoever knows it (`given`).
@@ -106,12 +109,20 @@ export function openRun(claim: Claim, start: RunOptions, deps: PaymentDeps, hist
   };
 }
 
+/** Where one quote was meant, nothing is done with what stands in its place. Throws Failure `usage`. */
+export function checkMeant({ claim: { intent }, start }: Run): void {
+  if (start.quoteId !== undefined && intent.txnId !== start.quoteId) throw differentPayment(intent.ref, intent.txnId);
+}
+
 /** What a new run says anew of a payment that was not let go yet; one that was given up is wanted again. */
 export async function beginRun(run: Run): Promise<void> {
   const { intent } = run.claim;
   const isBegun = isLetGo(intent) || intent.step === 'final';
-  const change: IntentChange = { ...(!isBegun && run.start.renew), ...(intent.closed && { closed: false }) };
-  if (Object.keys(change).length > 0 && run.start.mode !== 'look') await write(run, change);
+  const { mode, renew } = run.start;
+  // A yes to one quote is no yes to the payment, whose next attempt could have another.
+  const said = mode === 'this-quote' ? { ...(renew.terms !== undefined && { terms: renew.terms }) } : renew;
+  const change: IntentChange = { ...(!isBegun && said), ...(intent.closed && { closed: false }) };
+  if (Object.keys(change).length > 0 && mode !== 'look') await write(run, change);
 }
 
 export async function write(run: Run, change: IntentChange): Promise<void> {

@@ -274,7 +274,7 @@ describe('a quote', () => {
     const made = bench();
     await made.pay({ mode: 'look' });
     made.says = () => slowly(made);
-    expect(await payThisQuote(made.intent(), { consent: 'none' }, waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R' });
+    expect(await payThisQuote('t1', made.intent(), { consent: 'none' }, waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
@@ -380,6 +380,54 @@ describe('a reference in the journal', () => {
   });
 });
 
+describe('a quote that is confirmed by its id', () => {
+  const yes = { terms: {}, consent: 'standing' } as const;
+  /** Quoted twice, and the journal has forgotten by which transaction. */
+  const forgotten = async (): Promise<Bench> => {
+    const made = bench();
+    await made.pay({ mode: 'look' });
+    made.transactions[0] = { ...first(made), txnState: 'expired' };
+    await made.pay({ mode: 'look' });
+    const row = made.store.rows.get(made.intent().id);
+    if (row === undefined) throw new Error('The payment is not in the journal.');
+    made.store.rows.set(row.intent.id, { ...row, intent: { ...row.intent, step: 'intent', txnId: null, txnState: null, closed: true } });
+    return made;
+  };
+  const first = ({ transactions: [txn] }: Bench): Transaction => {
+    if (txn === undefined) throw new Error('There is no transaction.');
+    return txn;
+  };
+  const second = ({ transactions: [, txn] }: Bench): Transaction => {
+    if (txn === undefined) throw new Error('There is no second transaction.');
+    return txn;
+  };
+
+  test('is an attempt of the payment that its reference names, which is made once', async () => {
+    const made = await forgotten();
+    expect(second(made)).toMatchObject({ extRefId: 'R~2' });
+    await confirmQuote(second(made), yes, waiting, made.deps);
+    expect([...made.store.rows.values()].map(({ intent }) => [intent.ref, intent.attempt, intent.step])).toEqual([['R', 2, 'final']]);
+    expect(await made.pay()).toMatchObject({ txnId: 't2', txnState: 'completed' });
+    expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
+  });
+
+  test('has its yes for itself: cut off before it is let go, the payment is asked about again', async () => {
+    const made = await forgotten();
+    made.journalFails = ({ step, closed }) => step === 'confirming' || closed === true;
+    await expect(confirmQuote(second(made), yes, waiting, made.deps)).rejects.toBeInstanceOf(Error);
+    expect(made.intent()).toMatchObject({ consent: 'none' });
+  });
+
+  test('is not confirmed, nor is another, where the payment has gone on to another meanwhile', async () => {
+    const made = await forgotten();
+    await confirmQuote(second(made), yes, waiting, made.deps);
+    await expect(payThisQuote('t1', made.intent(), yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    made.transactions.push({ ...first(made), txnId: 't9', txnState: 'quoted' });
+    await expect(confirmQuote({ ...first(made), txnId: 't9', txnState: 'quoted' }, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
+  });
+});
+
 describe('what can be paid once', () => {
   const invoice = { ...order, onceKey: 'bolt11:hash' };
 
@@ -403,7 +451,7 @@ describe('what can be paid once', () => {
     const older = made.intent();
     await made.pay({ order: invoice, ref: 'S' });
     const yes = { terms: {}, consent: 'standing' } as const;
-    await expect(payThisQuote(older, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    await expect(payThisQuote('t1', older, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
     expect(requests(made)).toEqual(['POST R', 'POST S', 'PUT t2']);
   });
 

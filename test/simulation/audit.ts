@@ -105,7 +105,7 @@ function untrueSuccess({ command, options, wishes }: Ended, { txnId, txnState }:
   if (txn.twist !== undefined && !toBeAsked.has(txn.twist) && options.mode !== 'look') return [`that is ${txn.twist}`];
   if (txnState === 'completed') return txn.state === 'completed' ? [] : [`it is ${txn.state}`];
   if (options.mode === 'look') return isFinal(txnState) ? ['that is no quote'] : [];
-  return options.wait === false && (txn.confirmedBy.size > 0 || txn.movedBy === byItself) ? [] : ['that is no end'];
+  return options.wait === false && isLetGo(txn) ? [] : ['that is no end'];
 }
 
 /** Exit 6: it ended, and it did not move, nor did anything else of it that this run let go. */
@@ -157,10 +157,12 @@ function untrueBatch({ rows, failure }: BatchEnd, letGo: readonly ModelTransacti
   return found;
 }
 
+const isLetGo = ({ confirmedBy, movedBy }: ModelTransaction): boolean => confirmedBy.size > 0 || movedBy === byItself;
+
 function untrueRow({ row, fate, txnId }: RowOutcome, letGo: readonly ModelTransaction[], { model }: Books): string[] {
   const txn = model.transactions.find((each) => each.txnId === txnId);
   if (fate === 'paid') return txn?.state === 'completed' && keyOf(row.order) === askedKey(txn) ? [] : [`${row.ref} is ${txn?.state}`];
-  if (fate === 'sent') return txn !== undefined && txn.confirmedBy.size > 0 ? [] : [`${row.ref} was not sent`];
+  if (fate === 'sent') return txn !== undefined && isLetGo(txn) ? [] : [`${row.ref} was not sent`];
   const moved = letGo.find((each) => baseRef(each.extRefId) === row.ref);
   return fate === 'failed' && moved !== undefined ? [`${moved.txnId} for ${row.ref} took effect`] : [];
 }

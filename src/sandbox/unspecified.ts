@@ -31,12 +31,15 @@ export const durations = {
   autoPay: 3 * second,
 } as const;
 
-/** From one confirmation to the next. TRON needs 1 ("about 3 s"), Ethereum 6 ("about 15 min"). */
+/** From one confirmation to the next. */
 export const blockTimes = { bitcoin: 10 * minute, tron: 3 * second, ethereum: 2.5 * minute } as const;
-export const tokenConfirmations = { tron: 1, ethereum: 6 } as const;
 
-/** Confirmations of a Bitcoin transfer, in or out: "typically 1 to 6". The more is at stake, the more of them. */
-export function bitcoinConfirmations(amount: Big): number {
+/**
+ * How many confirmations a transfer needs, in or out. TRON 1 ("about 3 s"), Ethereum 6 ("about 15 min"), Bitcoin "typically
+ * 1 to 6": the more is at stake, the more of them.
+ */
+export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big): number {
+  if (chain !== 'bitcoin') return chain === 'tron' ? 1 : 6;
   if (amount.lt('0.01')) return 1;
   return amount.lt('0.1') ? 3 : 6;
 }

@@ -52,7 +52,7 @@ export type Delivery = Readonly<Omit<v.InferOutput<typeof deliveryRow>, 'tries' 
 export interface Event {
   readonly txnId: string;
   readonly extRefId?: string | undefined;
-  readonly txnState: string;
+  readonly txnState: State;
   readonly msg: string;
   /** Epoch ms. */
   readonly updatedAt: number;
@@ -68,28 +68,12 @@ export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
 const subjectOf = (id: number): string => `delivery:${id}`;
 const idOf = (subject: string): number => Number(subject.slice('delivery:'.length));
 
-/** A transaction, as far as its webhook is told of it. */
-export interface Announced {
-  readonly id: string;
-  readonly accountId: string;
-  readonly extRefId: string | null;
-  readonly state: State;
-  readonly updatedAt: number;
-}
-
-/** Tells the account's webhook, if it has one, that a transaction has come into its present state. */
-export function announce(ctx: Context, txn: Announced, msg: string): void {
-  if (webhookOf(ctx.store, txn.accountId) === undefined) return;
-  if (readWebhookOptions(ctx).events === 'final' && !isFinal(txn.state)) return;
-  const event = {
-    txnId: txn.id,
-    extRefId: txn.extRefId ?? undefined,
-    txnState: txn.state,
-    msg,
-    updatedAt: txn.updatedAt,
-  };
-  const { copies, delay } = takeEventFaults(ctx.store, txn.state);
-  for (let copy = 0; copy < copies; copy += 1) enqueue(ctx, txn.accountId, event, ctx.now + delay);
+/** Tells the account's webhook, if it has one, that a transaction has come into a state. */
+export function announce(ctx: Context, accountId: string, event: Event): void {
+  if (webhookOf(ctx.store, accountId) === undefined) return;
+  if (readWebhookOptions(ctx).events === 'final' && !isFinal(event.txnState)) return;
+  const { copies, delay } = takeEventFaults(ctx.store, event.txnState);
+  for (let copy = 0; copy < copies; copy += 1) enqueue(ctx, accountId, event, ctx.now + delay);
 }
 
 /** Writes down one delivery of an event, to be posted at the given moment. Refuses when the account has no webhook. */

@@ -2,14 +2,13 @@
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
-import { broadcast, chainCurrency, chains, type Chain } from '../world/chain.js';
+import { broadcast, chainCurrency, chains } from '../world/chain.js';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { credit } from '../service/engine.js';
 import { detectPayment } from './onchain-receive.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { fromUnits, toUnits } from '../wire/values.js';
-import { bitcoinConfirmations, tokenConfirmations } from '../unspecified.js';
 
 const depositRow = v.object({
   id: v.string(),
@@ -50,10 +49,6 @@ export function creditDeposit(ctx: Context, { id, accountId, chain, amount: unit
 function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
   const id = randomId(ctx.random);
   ctx.store.insert('deposit', { id, address, amount: toUnits(chainCurrency[chain], amount) });
-  broadcast(ctx, id, chain, confirmationsOf(chain, amount));
+  broadcast(ctx, id, chain, amount);
   return id;
-}
-
-function confirmationsOf(chain: Chain, amount: Big): number {
-  return chain === 'bitcoin' ? bitcoinConfirmations(amount) : tokenConfirmations[chain];
 }

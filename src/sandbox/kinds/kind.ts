@@ -57,16 +57,11 @@ export function requestedAmount({ source, dest }: CreationRequest): { side: 'sou
   throw badRequest('amtRequested is required');
 }
 
-/** The amount where this kind wants it: on the destination. */
-export function destAmount({ dest }: CreationRequest): { side: 'dest'; amount: Big } {
-  if (dest.amtRequested === undefined) throw badRequest('destReq.amtRequested is required');
-  return { side: 'dest', amount: dest.amtRequested };
-}
-
-/** The amount where this kind wants it: on the source. */
-export function sourceAmount({ source }: CreationRequest): { side: 'source'; amount: Big } {
-  if (source.amtRequested === undefined) throw badRequest('sourceReq.amtRequested is required');
-  return { side: 'source', amount: source.amtRequested };
+/** The amount where this kind wants it. */
+export function amountOn(side: 'source' | 'dest', request: CreationRequest) {
+  const amount = request[side].amtRequested;
+  if (amount === undefined) throw badRequest(`${side}Req.amtRequested is required`);
+  return { side, amount };
 }
 
 /** A text that the destination needs. */

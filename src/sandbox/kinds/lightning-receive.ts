@@ -12,7 +12,7 @@ import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { durations } from '../unspecified.js';
-import { destAmount, type CreationRequest, type Kind } from './kind.js';
+import { amountOn, type CreationRequest, type Kind } from './kind.js';
 
 const autoPay = 'lightning-receive.auto-pay';
 
@@ -25,7 +25,7 @@ export const lightningReceive: Kind = {
   quote(_ctx, request) {
     if (request.source.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
     return {
-      ...price(request, { ...destAmount(request), fee: 'receive' }),
+      ...price(request, { ...amountOn('dest', request), fee: 'receive' }),
       sourceDetails: { reqDetails: { paymentRequest: null, invoicePageUrl: null } },
       destDetails: { reqDetails: {} },
       extra: {},

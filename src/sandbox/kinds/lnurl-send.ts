@@ -5,7 +5,7 @@ import { resolveLnurl } from '../world/lnurl.js';
 import { price } from '../service/pricing.js';
 import { badRequest } from '../wire/refusal.js';
 import { durations, fateOfLnurlUser, lightningNetworkFeeOf } from '../unspecified.js';
-import { requiredDetail, sourceAmount, type Kind } from './kind.js';
+import { amountOn, requiredDetail, type Kind } from './kind.js';
 import { invoicePayer, payReceive } from './lightning-receive.js';
 import { sending } from './sending.js';
 
@@ -22,7 +22,7 @@ export const lnurlSend: Kind = {
     const address = requiredDetail(request, 'address');
     const { lnurlAddress, user, account } = resolveLnurl(ctx, address);
     return {
-      ...price(request, { ...sourceAmount(request), fee: 'send', networkFee: lightningNetworkFeeOf }),
+      ...price(request, { ...amountOn('source', request), fee: 'send', networkFee: lightningNetworkFeeOf }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address, lnurlAddress } },
       extra: { accountId: account?.id, fate: fateOfLnurlUser(user) },

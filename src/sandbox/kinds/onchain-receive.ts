@@ -1,7 +1,7 @@
 // On-chain receive: an address at confirmation, a payment seen on it, credited once the chain has confirmed that.
 import type Big from 'big.js';
 import { formatBip21 } from '../../formats/bip21.js';
-import { issueReceiveAddress } from '../world/addresses.js';
+import { issueAddress } from '../world/addresses.js';
 import { readAutoPay } from '../storage/settings.js';
 import { broadcast } from '../world/chain.js';
 import type { Context } from '../world/context.js';
@@ -11,8 +11,8 @@ import { convert, price } from '../service/pricing.js';
 import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
-import { bitcoinConfirmations, durations } from '../unspecified.js';
-import { destAmount, type Kind } from './kind.js';
+import { durations } from '../unspecified.js';
+import { amountOn, type Kind } from './kind.js';
 
 const name = 'onchain-receive';
 const autoPay = `${name}.auto-pay`;
@@ -24,14 +24,14 @@ export const onchainReceive: Kind = {
   quote(_ctx, request) {
     if (request.source.ccy !== 'BTC') throw badRequest('on-chain carries BTC');
     return {
-      ...price(request, { ...destAmount(request), fee: 'receive' }),
+      ...price(request, { ...amountOn('dest', request), fee: 'receive' }),
       sourceDetails: { reqDetails: { address: null, invoicePageUrl: null } },
       destDetails: { reqDetails: {} },
       extra: {},
     };
   },
   confirm(ctx, txn) {
-    const address = issueReceiveAddress(ctx, txn.accountId, txn.id);
+    const address = issueAddress(ctx, 'bitcoin', txn.accountId, txn.id);
     const expiresAt = ctx.now + durations.address;
     const reqDetails = {
       address,
@@ -68,6 +68,6 @@ export const onchainReceive: Kind = {
 export function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction {
   const arrives = amount.eq(txn.charge) ? txn.destAmount : convert(amount, txn.fxRate, txn.destCcy);
   const detected = move(ctx, name, txn, 'detect', { charge: amount, arrives });
-  broadcast(ctx, txn.id, 'bitcoin', bitcoinConfirmations(amount));
+  broadcast(ctx, txn.id, 'bitcoin', amount);
   return detected;
 }

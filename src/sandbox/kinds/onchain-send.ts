@@ -5,8 +5,8 @@ import { broadcast } from '../world/chain.js';
 import { payIfOwn } from './incoming.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
-import { bitcoinConfirmations, chainNetworkFee, durations, fateOfAddress } from '../unspecified.js';
-import { destAmount, requiredDetail, type Kind } from './kind.js';
+import { chainNetworkFee, durations, fateOfAddress } from '../unspecified.js';
+import { amountOn, requiredDetail, type Kind } from './kind.js';
 import { sending } from './sending.js';
 
 const name = 'onchain-send';
@@ -21,7 +21,7 @@ export const onchainSend: Kind = {
     if (request.dest.ccy !== 'BTC') throw badRequest('on-chain carries BTC');
     const text = requiredDetail(request, 'address');
     const { address, program } = readAddress(text);
-    const { side, amount } = destAmount(request);
+    const { side, amount } = amountOn('dest', request);
     if (amount.lt(minimum)) throw badRequest(`the minimum is ${minimum.toFixed()} BTC`);
     return {
       ...price(request, { side, amount, fee: 'send', networkFee: chainNetworkFee.bitcoin }),
@@ -34,7 +34,7 @@ export const onchainSend: Kind = {
     name,
     startAfter: durations.broadcast,
     send(ctx, txn) {
-      broadcast(ctx, txn.id, 'bitcoin', bitcoinConfirmations(txn.arrives));
+      broadcast(ctx, txn.id, 'bitcoin', txn.arrives);
       payIfOwn(ctx, txn);
     },
   }),

@@ -7,7 +7,7 @@ import { price } from '../service/pricing.js';
 import { findRails, isPayoutMethod, type Rail } from './rails.js';
 import { badRequest } from '../wire/refusal.js';
 import { durations, fateOfAccount } from '../unspecified.js';
-import { destAmount, type CreationRequest, type Kind } from './kind.js';
+import { amountOn, type CreationRequest, type Kind } from './kind.js';
 import { number } from '../wire/values.js';
 import { sending } from './sending.js';
 
@@ -59,7 +59,7 @@ export const payout: Kind = {
     readKyc('destReq', dest.kyc);
     assertSourceOfFunds(request, sender.details.countryCode !== rail.country);
     return {
-      ...price(request, { ...destAmount(request), fee: 'payout' }),
+      ...price(request, { ...amountOn('dest', request), fee: 'payout' }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
       extra: { instant: rail.instant, sourceOfFunds: request.sourceOfFunds, fate: fateOfAccount(account) },

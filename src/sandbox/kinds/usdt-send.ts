@@ -4,7 +4,7 @@ import { broadcast } from '../world/chain.js';
 import { payIfOwn } from './incoming.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
-import { chainNetworkFee, durations, fateOfAddress, tokenConfirmations } from '../unspecified.js';
+import { chainNetworkFee, durations, fateOfAddress } from '../unspecified.js';
 import { requestedAmount, requiredDetail, type Kind } from './kind.js';
 import { sending } from './sending.js';
 
@@ -31,7 +31,7 @@ export const usdtSend: Kind = {
     name,
     startAfter: durations.broadcast,
     send(ctx, txn) {
-      broadcast(ctx, txn.id, 'tron', tokenConfirmations.tron);
+      broadcast(ctx, txn.id, 'tron', txn.arrives);
       payIfOwn(ctx, txn);
     },
   }),

@@ -34,7 +34,8 @@ export function move(
 /** Writes down that a transaction has come into its present state, and tells its webhook. */
 export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
   insertStateChange(ctx, txn, msg);
-  announce(ctx, txn, msg);
+  const { id: txnId, extRefId, state: txnState, updatedAt } = txn;
+  announce(ctx, txn.accountId, { txnId, extRefId: extRefId ?? undefined, txnState, msg, updatedAt });
 }
 
 /** Lets the quote, the invoice or the address lapse at its `expiresAt`. */

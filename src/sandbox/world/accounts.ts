@@ -1,6 +1,7 @@
 // Accounts, who may act on which, and their wallets.
 import * as v from 'valibot';
-import { issueStaticAddresses } from './addresses.js';
+import { issueAddress } from './addresses.js';
+import { chains } from './chain.js';
 import { type Context, randomHex, randomId } from './context.js';
 import type { Store } from '../storage/database.js';
 import { notFound, permissionDenied, Refusal, unauthorized } from '../wire/refusal.js';
@@ -25,7 +26,7 @@ export const listAccounts = (store: Store): Account[] => store.all(accountRow, '
 export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
   const account = { id: `ne01-${randomHex(ctx.random, 4)}`, parentId, displayName, createdAt: ctx.now };
   ctx.store.seldom.insert('account', account);
-  issueStaticAddresses(ctx, account.id);
+  for (const chain of chains) issueAddress(ctx, chain, account.id, null);
   return account;
 }
 

@@ -18,16 +18,6 @@ const addressRow = v.object({
 
 export type OwnAddress = v.InferOutput<typeof addressRow>;
 
-/** Makes an account's permanent addresses, the same ones each time. */
-export function issueStaticAddresses(ctx: Context, accountId: string): void {
-  for (const chain of chains) issue(ctx, chain, accountId, null);
-}
-
-/** Makes the Bitcoin address of one receive. */
-export function issueReceiveAddress(ctx: Context, accountId: string, txnId: string): string {
-  return issue(ctx, 'bitcoin', accountId, txnId);
-}
-
 /** An account's permanent address on a chain. */
 export function staticAddress(store: Store, accountId: string, chain: Chain): string {
   const sql = 'SELECT * FROM address WHERE account_id = ? AND chain = ? AND txn_id IS NULL';
@@ -41,7 +31,8 @@ export function findOwnAddress(store: Store, address: string): OwnAddress | unde
   return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
 }
 
-function issue({ store }: Context, chain: Chain, accountId: string, txnId: string | null): string {
+/** Makes the address of one receive, or an account's permanent one, the same each time. */
+export function issueAddress({ store }: Context, chain: Chain, accountId: string, txnId: string | null): string {
   const key = requireSetting(store, 'nodeKey');
   const hash = createHmac('sha256', key).update(`${chain}/${txnId ?? accountId}`).digest().subarray(0, 20);
   const address = encode(chain, hash);

@@ -1,9 +1,10 @@
 // Blockchains: what was broadcast gathers confirmations, block by block, on the service's clock or when asked to.
+import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
 import { schedule } from './schedule.js';
-import { blockTimes } from '../unspecified.js';
+import { blockTimes, confirmationsNeeded } from '../unspecified.js';
 
 export const chains = ['bitcoin', 'tron', 'ethereum'] as const;
 export type Chain = (typeof chains)[number];
@@ -25,8 +26,8 @@ const transferRow = v.object({
 export type Transfer = v.InferOutput<typeof transferRow>;
 
 /** Begins to count the confirmations of what was just broadcast. */
-export function broadcast(ctx: Context, id: string, chain: Chain, needed: number): void {
-  ctx.store.insert('transfer', { id, chain, needed });
+export function broadcast(ctx: Context, id: string, chain: Chain, amount: Big): void {
+  ctx.store.insert('transfer', { id, chain, needed: confirmationsNeeded(chain, amount) });
   awaitBlock(ctx, id, chain);
 }
 

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Store } from '../storage/database.js';
 import { readJson, writeJson } from '../wire/json.js';
 import { notFound } from '../wire/refusal.js';
-import { states, type State } from '../wire/states.js';
+import { states } from '../wire/states.js';
 import { deliveries } from '../unspecified.js';
 import { duration, number } from '../wire/values.js';
 
@@ -113,30 +113,20 @@ type Of<K extends FaultRule['kind']> = Extract<FaultRule, { kind: K }>;
 export type AnswerFault = Of<(typeof answerKinds)[number]>;
 export type PaymentOutcome = Of<'payment'>['outcome'];
 
-/** How a request shall see transactions. */
-export interface Sight {
-  /** Of the fault that makes it so. */
-  readonly kind: FaultRule['kind'];
-  readonly lag: { readonly ago: number; readonly steps: number } | undefined;
-  readonly state: State | undefined;
-}
-
-/** A fault with how many matches it has met and how often it has struck. */
-export type Fault = FaultRule & {
-  readonly id: number;
-  readonly seen: number;
-  readonly applied: number;
-  /** It has struck as often as it was to. */
-  readonly spent: boolean;
-};
-
 const row = v.object({
   id: v.number(),
   rule: v.pipe(v.string(), v.transform(readJson), faultRule),
   seen: v.number(),
   applied: v.number(),
+  /** It has struck as often as it was to. */
   spent: v.pipe(v.number(), v.transform((flag) => flag === 1)),
 });
+
+/** A fault with how many matches it has met and how often it has struck. */
+export type Fault = FaultRule & Readonly<Omit<v.InferOutput<typeof row>, 'rule'>>;
+
+/** How a request shall see transactions, and the kind of fault that makes it so. */
+export type Sight = NonNullable<ReturnType<typeof takeSightFaults>>;
 
 export function addFault(store: Store, rule: FaultRule): Fault {
   const id = store.seldom.insert('fault', { rule: writeJson(rule) });
@@ -168,11 +158,11 @@ export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault 
 }
 
 /** How this request shall see transactions; undefined when as they are. */
-export function takeSightFaults(store: Store, incoming: Requested): Sight | undefined {
+export function takeSightFaults(store: Store, incoming: Requested) {
   const lag = strike(store, ['stale'], (rule) => concerns(rule, incoming));
   const state = strike(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
   if (lag === undefined && state === undefined) return undefined;
-  return { kind: lag?.kind ?? 'false-state', lag, state };
+  return { kind: lag?.kind ?? ('false-state' as const), lag, state };
 }
 
 /** Whether an `extRefId` that was used before shall be taken again. */

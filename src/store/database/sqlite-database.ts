@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { codeOf } from '../../formats/unknown.js';
-import { closeSqlite } from '../files/sqlite.js';
 import { Damage, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue } from './sql.js';
 
@@ -68,6 +67,20 @@ export async function atomically<T>(db: Database.Database, action: () => Promise
     if (db.inTransaction) db.exec('ROLLBACK');
     throw error;
   }
+}
+
+/**
+ * Leaves the whole of it in the one file, unless somebody else is at work on it: by itself that happens only when the
+ * last statement has been collected, which a program that ends does not wait for.
+ */
+function closeSqlite(db: Database.Database): void {
+  try {
+    db.pragma('busy_timeout = 0');
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  } catch {
+    // The log beside the file holds it as well.
+  }
+  db.close();
 }
 
 const ofSqlite = (error: unknown): boolean =>

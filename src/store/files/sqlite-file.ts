@@ -6,7 +6,6 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { codeOf, messageOf } from '../../formats/unknown.js';
 import { createPrivate, isThere, openFolder } from './home.js';
-import { inTransaction } from './sqlite.js';
 
 export interface SqliteFile {
   readonly path: string;
@@ -137,6 +136,19 @@ function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
   while (versionOf(db) !== newestOf(file)) inTransaction(db, () => takeStep(db, file));
   db.pragma('foreign_keys = ON');
   return db;
+}
+
+/** Runs the action as one transaction: all of it holds when this returns, or nothing of it. */
+function inTransaction<T>(db: Database.Database, action: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = action();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
 }
 
 function takeStep(db: Database.Database, file: SqliteFile): void {

@@ -4,9 +4,8 @@ import type { Needs } from './context.js';
 
 const longest = 16 * 1024 * 1024;
 
-export async function readStdin(context: Needs<'stdin'>): Promise<string> {
-  return (await readStdinBytes(context)).toString('utf8');
-}
+export const readStdin = async (context: Needs<'stdin'>): Promise<string> =>
+  (await readStdinBytes(context)).toString('utf8');
 
 /** All of stdin. Throws Failure `usage` at a terminal, where nobody would know that it waits. */
 export async function readStdinBytes({ stdin }: Needs<'stdin'>): Promise<Buffer> {
@@ -23,6 +22,5 @@ export async function readStdinBytes({ stdin }: Needs<'stdin'>): Promise<Buffer>
 }
 
 /** A word from the command line, or for `-` the one line that is piped in. */
-export async function wordOrStdin(word: string, context: Needs<'stdin'>): Promise<string> {
-  return word === '-' ? (await readStdin(context)).trim() : word;
-}
+export const wordOrStdin = async (word: string, context: Needs<'stdin'>): Promise<string> =>
+  word === '-' ? (await readStdin(context)).trim() : word;

@@ -119,9 +119,8 @@ export const whole = (min: number, max: number, placeholder = 'N'): Value<number
     return number;
   });
 
-function wordless<T>(kind: Kind, read: (raw: Raw) => T): Value<T> {
-  return new Value<T>({ kind, placeholder: '', summary: '', required: false, choices: [], short: undefined }, read);
-}
+const wordless = <T>(kind: Kind, read: (raw: Raw) => T): Value<T> =>
+  new Value<T>({ kind, placeholder: '', summary: '', required: false, choices: [], short: undefined }, read);
 
 /** A switch: off unless its flag is given. */
 export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);

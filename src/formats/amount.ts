@@ -93,9 +93,7 @@ export function currencyOf(text: string): string | undefined {
 }
 
 /** The amount as plain decimal digits: no exponent, full precision, no trailing zeros. */
-export function fixed(value: Big): string {
-  return value.toFixed();
-}
+export const fixed = (value: Big): string => value.toFixed();
 
 const isDecimalText = (text: string): text is DecimalText =>
   text.length <= 64 && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$/i.test(text);
@@ -133,9 +131,7 @@ export function withoutExponent(text: string): string {
 }
 
 /** The amount for a screen, with its currency: `1 250.50000000 BTC`, `10 000.00 USDT`, `500 000 VND`. */
-export function formatAmount(amount: Money): string {
-  return `${formatNumber(amount)} ${amount.ccy}`;
-}
+export const formatAmount = (amount: Money): string => `${formatNumber(amount)} ${amount.ccy}`;
 
 /** The amount for a column whose currency is named beside it. Never rounds: more decimals than usual are all shown. */
 export function formatNumber({ ccy, value }: Money): string {
@@ -146,23 +142,15 @@ export function formatNumber({ ccy, value }: Money): string {
 }
 
 /** A value in BTC, shown in satoshis: `50 000 sat`. */
-export function formatSats(value: Big): string {
-  return `${group(fixed(value.times(satsPerBtc)))} sat`;
-}
+export const formatSats = (value: Big): string => `${group(fixed(value.times(satsPerBtc)))} sat`;
 
 /** Satoshis of a value in BTC. Throws `Failure` usage when it is not a whole number of them. */
-export function satsOf(value: Big): bigint {
-  return whole(value.times(satsPerBtc), value, 'satoshis');
-}
+export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), value, 'satoshis');
 
 /** Millisatoshis of a value in BTC. Throws `Failure` usage when it is not a whole number of them. */
-export function msatOf(value: Big): bigint {
-  return whole(value.times(msatPerBtc), value, 'millisatoshis');
-}
+export const msatOf = (value: Big): bigint => whole(value.times(msatPerBtc), value, 'millisatoshis');
 
-export function btcFromMsat(msat: bigint): Big {
-  return new Big(msat).times('1e-11');
-}
+export const btcFromMsat = (msat: bigint): Big => new Big(msat).times('1e-11');
 
 function whole(scaled: Big, value: Big, unit: string): bigint {
   const digits = fixed(scaled);
@@ -212,10 +200,6 @@ function group(digits: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-function clip(text: string): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
-}
+const clip = (text: string): string => text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 
-function usage(message: string): Failure {
-  return new Failure('usage', message);
-}
+const usage = (message: string): Failure => new Failure('usage', message);

@@ -88,6 +88,5 @@ function checkPrefix(key: string, value: string): string {
   return value;
 }
 
-function broken(what: string): Failure {
-  return new Failure('usage', `This bitcoin: URI cannot be used: ${what}. Ask for a new one or the address alone.`);
-}
+const broken = (what: string): Failure =>
+  new Failure('usage', `This bitcoin: URI cannot be used: ${what}. Ask for a new one or the address alone.`);

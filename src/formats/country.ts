@@ -20,6 +20,4 @@ export function parseCountryCode(text: string): string {
 }
 
 /** The English name of a country; the code itself where the platform knows no name. */
-export function countryName(code: string): string {
-  return new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;
-}
+export const countryName = (code: string): string => new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;

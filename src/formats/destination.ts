@@ -111,9 +111,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
 }
 
 /** Signet invoices go with testnet addresses. */
-function addressNetwork({ network }: Invoice): BitcoinAddress['network'] {
-  return network === 'signet' ? 'testnet' : network;
-}
+const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] => network === 'signet' ? 'testnet' : network;
 
 const recognised: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\d[\d. ]{0,20}(?:[a-z]{3,4})?$/i, 'an amount: the destination comes first, then the amount'],

@@ -31,9 +31,8 @@ export function decodeLnurl(text: string): string {
 }
 
 /** Writes a web address as an LNURL, in upper case as QR codes want it. */
-export function encodeLnurl(url: string): string {
-  return bech32.encode('lnurl', bech32.toWords(new TextEncoder().encode(url)), false).toUpperCase();
-}
+export const encodeLnurl = (url: string): string =>
+  bech32.encode('lnurl', bech32.toWords(new TextEncoder().encode(url)), false).toUpperCase();
 
 /** Reads a Lightning Address (`user@domain`) in any letter case. Throws `Failure` usage. */
 export function parseLightningAddress(text: string): LightningAddress {

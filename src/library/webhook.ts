@@ -18,14 +18,11 @@ export function verifyWebhook(
 }
 
 /** The signature that a delivery of this body carries, to test a receiver. Throws `Failure` usage without a secret. */
-export function signWebhook(rawBody: string | Uint8Array, secret: string): string {
-  return signBody(bytesOf(rawBody), checkSecret(secret));
-}
+export const signWebhook = (rawBody: string | Uint8Array, secret: string): string =>
+  signBody(bytesOf(rawBody), checkSecret(secret));
 
 /** The name of the header with the signature: `X-Servicepay-Signature`, `X-Acmepay-Signature` for the maker `acme`. */
-export function webhookSignatureHeader(maker = 'service'): string {
-  return signatureHeader(maker);
-}
+export const webhookSignatureHeader = (maker = 'service'): string => signatureHeader(maker);
 
 /**
  * Reads the body of a delivery. Verify it first. The event says that something changed; when it arrives twice or late,

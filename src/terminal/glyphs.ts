@@ -20,6 +20,4 @@ const ascii: Readonly<Record<string, string>> = {
 const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');
 
 /** Same width, so that what lined up still does. */
-export function asciiGlyphs(line: string): string {
-  return line.replace(ours, (glyph) => ascii[glyph] ?? glyph);
-}
+export const asciiGlyphs = (line: string): string => line.replace(ours, (glyph) => ascii[glyph] ?? glyph);

@@ -34,6 +34,5 @@ export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string
 }
 
 /** A word as a shell takes it back: what somebody else has named must not run as something else. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -13,9 +13,7 @@ const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
  * Shows every control, escape, bidirectional and zero-width character, and every line break, as a visible escape
  * (`\n`, `\x1b`, `\u202e`), so that the text stays on its line, steers nothing and looks like what it is.
  */
-export function sanitize(text: string): string {
-  return isPlain(text) ? text : text.replace(harmful, visible);
-}
+export const sanitize = (text: string): string => isPlain(text) ? text : text.replace(harmful, visible);
 
 function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;

@@ -25,9 +25,8 @@ export function truncate(line: string, width: number): string {
 }
 
 /** Text from outside on one line of at most `width` cells: line breaks become spaces, the rest is sanitised. */
-export function oneLine(text: string, width: number): string {
-  return truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
-}
+export const oneLine = (text: string, width: number): string =>
+  truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
 
 /** The blank within `50 000 sat` and `5 %`, and that between a flag and its value. */
 const tied = /(?<=\d) (?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]*) (?=[A-Z\d][A-Z\d]*(?![a-z]))/g;

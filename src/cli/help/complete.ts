@@ -109,6 +109,5 @@ function commandWords(given: readonly string[], { choices }: Slot, pages: readon
   return [...(page?.commands ?? []).map(({ name, summary }) => ({ text: name, about: summary })), ...topics];
 }
 
-function matching(values: Completion, current: string): Completion {
-  return values === 'files' ? values : values.filter(({ text }) => text.startsWith(current));
-}
+const matching = (values: Completion, current: string): Completion =>
+  values === 'files' ? values : values.filter(({ text }) => text.startsWith(current));

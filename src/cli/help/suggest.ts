@@ -4,9 +4,8 @@ import { Failure } from '../../formats/failure.js';
 import type { Branch } from '../define.js';
 
 /** The name that a word was probably meant to be: a letter or two are missing, too many or in the wrong place. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
-  return closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });
-}
+export const nearest = (word: string, names: readonly string[]): string | undefined =>
+  closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });
 
 /** @param path the words up to the one that is wrong */
 export function unknownCommand(word: string, path: readonly string[], { branches = [] }: Branch, also: readonly string[] = []): Failure {

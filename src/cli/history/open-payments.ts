@@ -78,9 +78,8 @@ const isOver = ({ intent, txn }: OpenPayment): boolean =>
 
 const notAsked = (): Failure => new Failure('temporary', 'The service did not tell in time.');
 
-function failureOf(error: unknown): Failure {
-  return error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
-}
+const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
 
 /**
  * The transaction as it is now. A payment that the service has taken is gone on with, without waiting, so that the

@@ -52,9 +52,8 @@ async function givenSecret(secretStdin: boolean, context: Needs<'env' | 'stdin'>
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 
 /** Keeps the secret, so that `webhook listen` finds it; resolves with where, in words. */
-export async function keepWebhookSecret(secret: string, context: Needs<'secrets' | 'settings'>): Promise<string> {
-  return context.secrets.where(await context.secrets.save(secretName(context), secret));
-}
+export const keepWebhookSecret = async (secret: string, context: Needs<'secrets' | 'settings'>): Promise<string> =>
+  context.secrets.where(await context.secrets.save(secretName(context), secret));
 
 export const forgetWebhookSecret = (context: Needs<'secrets' | 'settings'>): Promise<void> => context.secrets.remove(secretName(context));
 

@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { Failure } from '../failure.js';
 
-export function sha256(data: Uint8Array): Uint8Array {
-  return new Uint8Array(createHash('sha256').update(data).digest());
-}
+export const sha256 = (data: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(data).digest());
 
 /** Reads base58check, checksum verified. `noun` names the thing in the message. Throws `Failure` usage. */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
@@ -18,9 +16,7 @@ export function decodeBase58check(text: string, noun: string): Uint8Array {
   }
 }
 
-export function encodeBase58check(payload: Uint8Array): string {
-  return createBase58check(sha256).encode(payload);
-}
+export const encodeBase58check = (payload: Uint8Array): string => createBase58check(sha256).encode(payload);
 
 /**
  * The text in lower case, once it has the shape of bech32: one letter case, a separator, no foreign characters.

@@ -33,9 +33,8 @@ export interface RouteHop {
 
 const hopBytes = 51;
 
-export function invalidInvoice(what: string): Failure {
-  return new Failure('usage', `This Lightning invoice is not valid: ${what}. Ask for a new one.`);
-}
+export const invalidInvoice = (what: string): Failure =>
+  new Failure('usage', `This Lightning invoice is not valid: ${what}. Ask for a new one.`);
 
 export function splitFields(words: readonly number[]): Field[] {
   const fields: Field[] = [];

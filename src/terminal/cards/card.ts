@@ -36,9 +36,8 @@ export interface MoneyLine {
 }
 
 /** `0.00050000 BTC (50 000 sat)`; other currencies alone. */
-export function amountWithSats(amount: Money): string {
-  return amount.ccy === 'BTC' ? `${formatAmount(amount)} (${formatSats(amount.value)})` : formatAmount(amount);
-}
+export const amountWithSats = (amount: Money): string =>
+  amount.ccy === 'BTC' ? `${formatAmount(amount)} (${formatSats(amount.value)})` : formatAmount(amount);
 
 /** `≈ 74 260 USD`: a rough value needs no more than its cents, and a large one not even those. */
 export function worthText(worth: Money | undefined): string {

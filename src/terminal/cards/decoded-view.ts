@@ -91,9 +91,8 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
   witness: 'a witness version without a meaning yet: do not pay to it',
 };
 
-function addressFacts({ address, network, type }: BitcoinAddress): Fact[] {
-  return [...told('Address', address, true), ...told('Network', network), ...told('Type', typeNames[type])];
-}
+const addressFacts = ({ address, network, type }: BitcoinAddress): Fact[] =>
+  [...told('Address', address, true), ...told('Network', network), ...told('Type', typeNames[type])];
 
 function uriFacts({ bitcoin, invoice, amount, label, message }: Bip21Destination, now: number): Fact[] {
   return [

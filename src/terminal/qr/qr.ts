@@ -41,9 +41,7 @@ function halfBlocks({ size, isDark }: Bitmap, row: number): string {
 }
 
 /** Throws Failure usage for a text that no QR code holds. */
-export function qrSvg(text: string): string {
-  return `${svgOf(encodeForFile(text))}\n`;
-}
+export const qrSvg = (text: string): string => `${svgOf(encodeForFile(text))}\n`;
 
 /** Throws Failure usage for a text that no QR code holds. */
 export function qrPng(text: string): Uint8Array {

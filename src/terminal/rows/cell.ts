@@ -14,9 +14,8 @@ export function cellText(cell: Cell): string {
 }
 
 /** `--fields` as columns: titled by their names, an object in a cell written as JSON. */
-export function fieldColumns<T extends object>(names: readonly string[], columns: readonly Column<T>[] = []): Column<T>[] {
-  return names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
-}
+export const fieldColumns = <T extends object>(names: readonly string[], columns: readonly Column<T>[] = []): Column<T>[] =>
+  names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 
 function cellOf(value: unknown): Cell {
   switch (typeof value) {

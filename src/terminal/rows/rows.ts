@@ -79,6 +79,5 @@ export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => lines((
 /** Nothing but a line for each row. */
 const lines = <T>(line: (row: T) => string): RowWriter<T> => ({ open: '', row: (row) => `${line(row)}\n`, close: '', none: '' });
 
-function rowColumns<T extends object>(columns: readonly Column<T>[], fields: Fields): readonly Column<T>[] {
-  return fields === undefined ? columns.filter(({ only }) => only !== 'screen') : fieldColumns<T>(fields, columns);
-}
+const rowColumns = <T extends object>(columns: readonly Column<T>[], fields: Fields): readonly Column<T>[] =>
+  fields === undefined ? columns.filter(({ only }) => only !== 'screen') : fieldColumns<T>(fields, columns);

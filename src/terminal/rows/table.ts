@@ -173,9 +173,8 @@ function stack<T>(layout: Layout<T>, rows: readonly T[], { style, width }: Table
   return rows.flatMap((row, i) => (first && i === 0 ? record(row) : ['', ...record(row)]));
 }
 
-function painted<T>(column: Column<T>, row: T, style: ChalkInstance, text = textOf(column, row)): string {
-  return column.style?.(text, style, row) ?? text;
-}
+const painted = <T>(column: Column<T>, row: T, style: ChalkInstance, text = textOf(column, row)): string =>
+  column.style?.(text, style, row) ?? text;
 
 const noBorders = Object.fromEntries(
   [

@@ -30,6 +30,5 @@ export const rateList: ListView<RateRow> = {
   empty: 'The service names no rates.',
 };
 
-function shown({ base, quote, rate }: RateRow, text: typeof rateText): string {
-  return base === null || quote === null ? fixed(rate) : text({ base, quote, value: rate });
-}
+const shown = ({ base, quote, rate }: RateRow, text: typeof rateText): string =>
+  base === null || quote === null ? fixed(rate) : text({ base, quote, value: rate });

@@ -31,6 +31,9 @@ export const requestList: ListView<SandboxRequest> = {
   empty: 'Nobody has asked the service for anything yet.',
 };
 
+const deliveryText = ({ status, nextAttemptAt }: SandboxDelivery): string =>
+  status === 'scheduled' && nextAttemptAt !== null ? `next at ${clockTime(nextAttemptAt)}` : status;
+
 export const deliveryList: ListView<SandboxDelivery> = {
   columns: [
     { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
@@ -51,10 +54,6 @@ export const deliveryList: ListView<SandboxDelivery> = {
   quiet: ({ id }) => String(id),
   empty: 'Nothing has been delivered: no webhook is set, or nothing has happened since.',
 };
-
-function deliveryText({ status, nextAttemptAt }: SandboxDelivery): string {
-  return status === 'scheduled' && nextAttemptAt !== null ? `next at ${clockTime(nextAttemptAt)}` : status;
-}
 
 function lastAnswer({ attempts }: SandboxDelivery): string | number | null {
   const last = attempts.at(-1);

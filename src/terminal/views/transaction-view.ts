@@ -27,9 +27,8 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
 }
 
 /** What settled on a side, else what was asked for; undefined while the service tells neither. */
-export function amountOf(side: Side): Money | undefined {
-  return moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
-}
+export const amountOf = (side: Side): Money | undefined =>
+  moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 
 /** `0.00100000 BTC → 70.79 USDT` where both sides are known, else the amount that arrives, else the one that leaves. */
 export function movedText({ sourceReq, destReq }: Sides): string {

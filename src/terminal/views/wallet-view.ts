@@ -40,9 +40,8 @@ export function walletList(footer?: string): ListView<Wallet> {
   };
 }
 
-function dimZero(part: Part): NonNullable<Column<Wallet>['style']> {
-  return (cell, style, wallet) => (part(wallet)?.eq(0) === true ? style.dim(cell) : cell);
-}
+const dimZero = (part: Part): NonNullable<Column<Wallet>['style']> =>
+  (cell, style, wallet) => (part(wallet)?.eq(0) === true ? style.dim(cell) : cell);
 
 export interface Place {
   readonly profile: string;

@@ -78,6 +78,5 @@ export function sumOf(spent: readonly Spend[], ccy: string): Money {
   return { ccy, value: total };
 }
 
-function over(amount: Money, rule: string): Failure {
-  return new Failure('limit', `Not sent: ${formatAmount(amount)} is too much, ${rule}.`, { next: { do: 'see-limits' } });
-}
+const over = (amount: Money, rule: string): Failure =>
+  new Failure('limit', `Not sent: ${formatAmount(amount)} is too much, ${rule}.`, { next: { do: 'see-limits' } });

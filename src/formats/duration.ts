@@ -1,4 +1,5 @@
 // Durations as people type them (`90s`, `1h30m`) and as screens show them.
+import { counted } from './counted.js';
 import { Failure } from './failure.js';
 
 const units = [
@@ -51,6 +52,5 @@ export function describeDuration(ms: number): string {
   const word = words[index];
   const unit = units[index];
   if (word === undefined || unit === undefined) return 'less than a second';
-  const count = Math.floor(ms / unit[1]);
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
+  return counted(Math.floor(ms / unit[1]), word);
 }

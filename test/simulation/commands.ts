@@ -5,7 +5,7 @@ import type { Intent, PaymentTerms } from '../../src/store/journal/journal.js';
 import type { PlannedRow } from '../../src/wallet/batch/plan.js';
 import { derivedRef } from '../../src/wallet/batch/plan.js';
 import { runBatch, type RowOutcome } from '../../src/wallet/batch/run.js';
-import { counted, emptyTally, failureOf } from '../../src/wallet/batch/tally.js';
+import { emptyTally, failureOf, tallied } from '../../src/wallet/batch/tally.js';
 import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
 import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
 import type { PaymentOptions } from '../../src/wallet/payment/contract.js';
@@ -57,7 +57,7 @@ export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => as
     onLetGo: () => undefined,
     warn: () => undefined,
   });
-  const tally = ended.reduce(counted, emptyTally);
+  const tally = ended.reduce(tallied, emptyTally);
   return { rows: ended, failure: failureOf(tally, rows.length, complete, deps.signal.aborted) };
 };
 

@@ -2,9 +2,10 @@
 import { createReadStream } from 'node:fs';
 import type { Wallet } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { counted } from '../../formats/counted.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
-import { batchCard, batchRowList, batchView, costText, dryRunLines, rowsText, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
+import { batchCard, batchRowList, batchView, costText, dryRunLines, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { checkBatch, shortOf, type BatchCheck } from '../../wallet/batch/check.js';
 import { quoteCost, type Quoted } from '../../wallet/batch/cost.js';
@@ -147,12 +148,11 @@ function checkFile(
   const { live, settings, now, journal } = context;
   const refuseOwn = ownAddressGuard(context.ownClient, context.out.say);
   let checked = 0;
-  const counted = async (row: BatchRow): Promise<PlannedRow> => {
-    checked += 1;
-    return plan(row);
-  };
   const deps = {
-    plan: counted,
+    plan: async (row: BatchRow) => {
+      checked += 1;
+      return plan(row);
+    },
     vet: ({ order }: PlannedRow) => refuseOwn(order),
     find: async (ref: string) => (await journal()).find(await journalScope(context), ref),
     spent: () => spentToday(context),
@@ -168,7 +168,7 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Needs<'terminal
   terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
   const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
-  const what = bad === 0 ? 'the batch as a whole cannot be paid' : `${bad} of ${rowsText(rows)} cannot be paid, as said above`;
+  const what = bad === 0 ? 'the batch as a whole cannot be paid' : `${bad} of ${counted(rows, 'row')} cannot be paid, as said above`;
   const advice = kind === 'limit' ? { next: { do: 'see-limits' as const } } : { hint: 'Mend the file and run the same command again.' };
   return new Failure(kind, `Nothing was sent: ${what}.`, advice);
 }
@@ -214,7 +214,7 @@ async function agree(
     ? totals.map(({ ccy, amount }) => formatAmount(money(ccy, amount))).join(' and ')
     : costText(cost.costs);
   const refused = sample.isWhole ? (cost?.refused.length ?? 0) : 0;
-  await ask.agree(`Pay ${what} in ${rowsText(rows - settled - refused)} from ${place}?`, 'Nothing was sent: you said no.');
+  await ask.agree(`Pay ${what} in ${counted(rows - settled - refused, 'row')} from ${place}?`, 'Nothing was sent: you said no.');
 }
 
 /** The copy was checked, and says the same again. */

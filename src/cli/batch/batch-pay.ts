@@ -8,7 +8,7 @@ import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { Ceiling } from '../../wallet/batch/cost.js';
 import { runBatch, type BatchDeps, type RowOutcome } from '../../wallet/batch/run.js';
-import { counted, doneRows, emptyTally, failureOf, faultFailure, hasMoved, type Tally } from '../../wallet/batch/tally.js';
+import { doneRows, emptyTally, failureOf, faultFailure, hasMoved, tallied, type Tally } from '../../wallet/batch/tally.js';
 import { historyFor, pay } from '../../wallet/payment/payment.js';
 import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultFile } from './batch-result.js';
@@ -144,7 +144,7 @@ function recorder(
       drain.stop.addEventListener('abort', () => live.update(), { once: true });
     },
     add(outcome: RowOutcome): void {
-      tally = counted(tally, outcome);
+      tally = tallied(tally, outcome);
       const line = lineOf(outcome, now());
       if (outcome.failure !== undefined && failures.length < shownFailures) failures.push(line);
       // The row's place need not wait for the disk: the journal has it already.

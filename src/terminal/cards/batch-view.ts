@@ -1,6 +1,7 @@
 // A batch on the screen: what is to be paid, how far it has come, and how it went.
 import type { Big } from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
+import { counted } from '../../formats/counted.js';
 import { describeDuration } from '../../formats/duration.js';
 import { factLines, heading, type Fact } from './card.js';
 import { sanitize } from '../sanitize.js';
@@ -68,18 +69,16 @@ function costFacts({ costs, rows, refused }: QuotedCost): Fact[] {
       label: 'You pay',
       value: `${isEstimate ? '≈ ' : ''}${formatAmount(money(ccy, total))}`,
       note: isEstimate
-        ? `fees included, estimated from ${rowsText(rows)}; it stops before ${formatAmount(money(ccy, bound))}`
+        ? `fees included, estimated from ${counted(rows, 'row')}; it stops before ${formatAmount(money(ccy, bound))}`
         : 'fees included, as quoted',
     })),
     ...refused.map(({ row, failure }) => ({ label: `Line ${row.line}`, value: failure.message })),
   ];
 }
 
-export const rowsText = (count: number): string => `${count} row${count === 1 ? '' : 's'}`;
-
 function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
   const have = available === null ? `no ${from} wallet` : `you have ${formatAmount(money(from, available))}`;
-  const value = `${formatAmount(money(ccy, amount))} in ${rowsText(rows)}`;
+  const value = `${formatAmount(money(ccy, amount))} in ${counted(rows, 'row')}`;
   return { label: `From ${from}`, value, note: from === ccy ? have : `at the rate of the moment; ${have}` };
 }
 
@@ -91,11 +90,11 @@ export function batchCard(
   },
   canvas: Canvas,
 ): string[] {
-  const earlier = settled === 0 ? [] : [{ label: 'Before', value: `${rowsText(settled)} paid or on their way already` }];
+  const earlier = settled === 0 ? [] : [{ label: 'Before', value: `${counted(settled, 'row')} paid or on their way already` }];
   const unknown = totals.length === 0 ? [] : [{ label: 'Fees', value: 'come on top; the service names them row by row' }];
   const fees = quoted === undefined ? unknown : costFacts(quoted);
   return [
-    ...heading(`${sanitize(file)}: ${rowsText(rows - settled)} to pay`, canvas),
+    ...heading(`${sanitize(file)}: ${counted(rows - settled, 'row')} to pay`, canvas),
     ...factLines([...earlier, ...totals.map(sumFact), ...fees], canvas),
   ];
 }
@@ -227,7 +226,7 @@ function summaryLines(summary: BatchSummary, failures: readonly BatchLine[], can
   const before = paidBefore === 0 ? '' : `, ${paidBefore} of them before`;
   const more = failed + unknown - failures.length;
   return [
-    ...heading([`${paid} of ${rowsText(rows)} paid${before}`, ...others].join(' · '), canvas),
+    ...heading([`${paid} of ${counted(rows, 'row')} paid${before}`, ...others].join(' · '), canvas),
     ...factLines(
       [
         ...spent.map(({ ccy, amount }) => ({ label: 'Spent', value: formatAmount(money(ccy, amount)), note: 'fees included' })),

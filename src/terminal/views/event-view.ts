@@ -1,5 +1,6 @@
 // Webhook events as they come: a calm line for people, a row for scripts; and what became of all of them at the end.
 import type { Transaction } from '../../api/types.js';
+import { counted } from '../../formats/counted.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';
@@ -131,5 +132,4 @@ export function totalLines(totals: ListenTotals): string[] {
   ];
 }
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 const some = (count: number, say: (count: number) => string): string[] => (count > 0 ? [say(count)] : []);

@@ -1,5 +1,6 @@
 // What passes through the sandbox, as tables: requests, deliveries to webhooks, and the faults that strike them.
 import type { SandboxDelivery, SandboxFault, SandboxRequest } from '../../api/sandbox-answers.js';
+import { counted } from '../../formats/counted.js';
 import { formatDuration } from '../../formats/duration.js';
 import { sanitize } from '../sanitize.js';
 import { wrap } from '../text.js';
@@ -104,7 +105,7 @@ function howText({ kind, status, outcome, state, delay, retryAfter, commitAfter,
     outcome,
     kind === 'false-state' ? state : undefined,
     ago === 0 ? undefined : `${delayText(ago)} ago`,
-    steps === 0 ? undefined : `${steps} ${steps === 1 ? 'state' : 'states'} ago`,
+    steps === 0 ? undefined : `${counted(steps, 'state')} ago`,
     commitAfter === undefined ? undefined : `carried out ${delayText(commitAfter)} later`,
     delay === undefined ? undefined : delayText(delay),
     retryAfter === undefined ? undefined : `retry after ${retryAfter} s`,

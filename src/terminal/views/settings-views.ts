@@ -1,6 +1,7 @@
 // Settings, profiles, who is logged in where, limits and what `doctor` found, as tables and records.
 import type { Big } from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
+import { counted } from '../../formats/counted.js';
 import { factLines, type Fact } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
@@ -142,7 +143,7 @@ const labelWidth = 9;
 
 export function checkupLines(checks: readonly Check[], canvas: Canvas): string[] {
   const problems = checks.filter(({ state }) => state === 'problem').length;
-  const verdict = problems === 0 ? 'Everything is in order.' : `${problems} ${problems === 1 ? 'problem' : 'problems'}.`;
+  const verdict = problems === 0 ? 'Everything is in order.' : `${counted(problems, 'problem')}.`;
   return ['', ...checks.flatMap((check) => checkLines(check, canvas)), '', `  ${verdict}`];
 }
 

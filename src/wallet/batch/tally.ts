@@ -1,5 +1,6 @@
 // How a batch went, in numbers, and what that means for the exit code.
 import type Big from 'big.js';
+import { counted } from '../../formats/counted.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import type { Fate, RowOutcome } from './run.js';
@@ -21,7 +22,7 @@ export const emptyTally: Tally = {
   kinds: new Set(),
 };
 
-export function counted({ fates, before, spent, kinds }: Tally, outcome: RowOutcome): Tally {
+export function tallied({ fates, before, spent, kinds }: Tally, outcome: RowOutcome): Tally {
   const { fate, total, failure } = outcome;
   const leaves = !outcome.before && fate !== 'failed' ? total : undefined;
   return {
@@ -37,6 +38,8 @@ export const doneRows = ({ fates }: Tally): number => fates.paid + fates.sent + 
 /** Whether this run let any money go. */
 export const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fates.sent + fates.unknown > before;
 
+const again = { hint: 'Run the same command again: it goes on, and pays no row twice.' };
+
 /**
  * What a batch that is not all well ends with: `pending` where a payment goes on unheard of, or a batch was interrupted
  * halfway; `interrupted` where nothing had moved; otherwise the one reason that all failed rows share, or
@@ -46,14 +49,13 @@ export const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fate
  */
 export function failureOf(tally: Tally, rows: number, complete: boolean, interrupted: boolean): Failure | undefined {
   const { fates, kinds } = tally;
-  const again = { hint: 'Run the same command again: it goes on, and pays no row twice.' };
   if (fates.unknown > 0) {
-    return new Failure('pending', `Not known yet: ${howMany(fates.unknown, 'row')} may have been paid and may not.`, again);
+    return new Failure('pending', `Not known yet: ${counted(fates.unknown, 'row')} may have been paid and may not.`, again);
   }
   if (interrupted && (!complete || kinds.has('interrupted'))) {
     const left = rows - doneRows(tally) + fates.failed;
     return hasMoved(tally)
-      ? new Failure('pending', `Not paid: ${left} of ${howMany(rows, 'row')}, because you interrupted. All others are paid or on their way.`, again)
+      ? new Failure('pending', `Not paid: ${left} of ${counted(rows, 'row')}, because you interrupted. All others are paid or on their way.`, again)
       : new Failure('interrupted', 'Interrupted: nothing moved.', again);
   }
   if (fates.failed === 0) return undefined;
@@ -61,7 +63,7 @@ export function failureOf(tally: Tally, rows: number, complete: boolean, interru
   const one = only === undefined || others.length > 0 ? 'payment-failed' : only;
   const kind = hasMoved(tally) ? (partly[one] ?? one) : one;
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} after that not begun`;
-  return new Failure(kind, `Not paid: ${fates.failed} of ${howMany(rows, 'row')}${stopped}.`, again);
+  return new Failure(kind, `Not paid: ${fates.failed} of ${counted(rows, 'row')}${stopped}.`, again);
 }
 
 /** Reasons that promise that nothing was sent, and what takes their place once something was. */
@@ -76,10 +78,8 @@ const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
 export function faultFailure(fault: unknown, tally: Tally, rows: number): Failure | undefined {
   if (fault === undefined) return undefined;
   const left = rows - doneRows(tally) + tally.fates.failed;
-  return new Failure('pending', `Not paid: ${left} of ${howMany(rows, 'row')}, because it could not go on: ${messageOf(fault)}`, {
-    hint: 'Run the same command again: it goes on, and pays no row twice.',
+  return new Failure('pending', `Not paid: ${left} of ${counted(rows, 'row')}, because it could not go on: ${messageOf(fault)}`, {
+    ...again,
     cause: fault,
   });
 }
-
-const howMany = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -7,7 +7,7 @@ import { shortOf } from '../../../src/wallet/batch/check.js';
 import { derivedRef } from '../../../src/wallet/batch/plan.js';
 import { isProblem, readRows } from '../../../src/wallet/batch/rows.js';
 import type { Fate, RowOutcome } from '../../../src/wallet/batch/run.js';
-import { counted, emptyTally, failureOf } from '../../../src/wallet/batch/tally.js';
+import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/tally.js';
 import { lnurlOrder, onchainOrder } from '../../../src/wallet/payment/orders.js';
 
 const columns = new Set(['ref', 'to', 'amount', 'note', 'acct_num']);
@@ -116,7 +116,7 @@ describe('failureOf', () => {
     ['bad input, nothing sent', [before, failed('usage')], true, false, 'usage'],
     ['bad input, and others sent', [paid, failed('usage')], true, false, 'payment-failed'],
   ] as const)('%s', ([, outcomes, complete, interrupted, kind]) => {
-    const tally = outcomes.reduce(counted, emptyTally);
+    const tally = outcomes.reduce(tallied, emptyTally);
     expect(failureOf(tally, 3, complete, interrupted)?.kind).toBe(kind);
   });
 });

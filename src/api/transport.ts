@@ -1,5 +1,6 @@
 // What carries one HTTP exchange: the shape that every transport (network, embedded sandbox, fake) has.
 
+/** A request as a {@link Transport} carries it. */
 export interface HttpRequest {
   method: string;
   /** Absolute URL. */
@@ -12,6 +13,7 @@ export interface HttpRequest {
   timeoutMs?: number | undefined;
 }
 
+/** A whole answer. */
 export interface HttpResponse {
   status: number;
   /** Names in lower case; values that came several times are joined by `, `. */

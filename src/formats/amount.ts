@@ -150,6 +150,7 @@ export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), val
 /** Millisatoshis of a value in BTC. Throws `Failure` usage when it is not a whole number of them. */
 export const msatOf = (value: Big): bigint => whole(value.times(msatPerBtc), value, 'millisatoshis');
 
+/** The value in BTC of an amount in millisatoshis. */
 export const btcFromMsat = (msat: bigint): Big => new Big(msat).times('1e-11');
 
 function whole(scaled: Big, value: Big, unit: string): bigint {

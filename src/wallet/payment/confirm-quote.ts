@@ -40,8 +40,8 @@ export async function confirmQuote(
  */
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Intent> {
   const { journal, scope, owner } = deps;
-  const order = orderOf(txn);
   const [ref, attempt] = attemptNamed(txn.extRefId ?? deps.newId());
+  const order = (await orderAsked(ref, txn, deps)) ?? orderOf(txn);
   const { intent, found } = await journal.begin({
     id: deps.newId(),
     scope,
@@ -62,6 +62,14 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
   } finally {
     await journal.release(claim);
   }
+}
+
+/** The service tells less of a payment than was asked for: where the journal has it, that stands. */
+async function orderAsked(ref: string, txn: Transaction, { journal, scope }: PaymentDeps): Promise<Order | undefined> {
+  const known = await journal.find(scope, ref);
+  if (known?.ref !== ref) return undefined;
+  const order = decodeOrder(known.request);
+  return echoes(order, txn) ? order : undefined;
 }
 
 /** Throws Failure `usage` where the payment is another one, or has an attempt that is not this quote. */

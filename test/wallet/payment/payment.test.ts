@@ -5,7 +5,7 @@ import { Failure } from '../../../src/formats/failure.js';
 import type { Rates, Transaction } from '../../../src/api/types.js';
 import { LostClaim, type IntentChange } from '../../../src/store/journal/journal.js';
 import { money } from '../../../src/formats/amount.js';
-import { onchainOrder, swapOrder, type Order } from '../../../src/wallet/payment/orders.js';
+import { onchainOrder, swapOrder, type Order, usdtSpendOrder } from '../../../src/wallet/payment/orders.js';
 import { confirmQuote } from '../../../src/wallet/payment/confirm-quote.js';
 import { noteSeen } from '../../../src/wallet/payment/note-seen.js';
 import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
@@ -388,10 +388,13 @@ describe('a quote that is confirmed by its id', () => {
     await made.pay({ mode: 'look' });
     made.transactions[0] = { ...first(made), txnState: 'expired' };
     await made.pay({ mode: 'look' });
+    forget(made);
+    return made;
+  };
+  const forget = (made: Bench): void => {
     const row = made.store.rows.get(made.intent().id);
     if (row === undefined) throw new Error('The payment is not in the journal.');
     made.store.rows.set(row.intent.id, { ...row, intent: { ...row.intent, step: 'intent', txnId: null, txnState: null, closed: true } });
-    return made;
   };
   const first = ({ transactions: [txn] }: Bench): Transaction => {
     if (txn === undefined) throw new Error('There is no transaction.');
@@ -409,6 +412,15 @@ describe('a quote that is confirmed by its id', () => {
     expect([...made.store.rows.values()].map(({ intent }) => [intent.ref, intent.attempt, intent.step])).toEqual([['R', 2, 'final']]);
     expect(await made.pay()).toMatchObject({ txnId: 't2', txnState: 'completed' });
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
+  });
+
+  test('is of the payment as it was asked for, where the journal has lost sight of its only attempt', async () => {
+    const made = bench();
+    const spend = usdtSpendOrder('T-1', money('BTC', '0.0001'));
+    await made.pay({ order: spend, mode: 'look' });
+    forget(made);
+    await confirmQuote(first(made), yes, waiting, made.deps);
+    expect(await made.pay({ order: spend })).toMatchObject({ txnId: 't1', txnState: 'completed' });
   });
 
   test('has its yes for itself: cut off before it is let go, the payment is asked about again', async () => {

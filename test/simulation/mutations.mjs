@@ -11,7 +11,7 @@ const payment = 'src/wallet/payment';
  */
 export const mutations = {
   'no journal write before the confirmation': {
-    edits: [[`${payment}/agreeing.ts`, 'const { deps, order, claim } = run;', `const { deps, order, claim } = run;
+    edits: [[`${payment}/agreeing.ts`, 'const { deps, order, claim, start } = run;', `const { deps, order, claim, start } = run;
       run.claim = { ...claim, intent: { ...claim.intent, step: 'confirming', approvedAt: deps.now() } };
       return;`]],
     seed: 38,
@@ -139,11 +139,11 @@ export const mutations = {
   },
   'a gateway can refuse a confirmation': {
     edits: [['src/api/answer.ts', 'isOwnRefusal: isOwn(answer)', 'isOwnRefusal: status >= 400 && status < 500 && status !== 429']],
-    seed: 600,
+    seed: 2568,
   },
   'a page in place of the service can refuse a confirmation': {
     edits: [['src/api/answer.ts', 'isOwnRefusal: isOwn(answer)', 'isOwnRefusal: ownStatuses.has(status)']],
-    seed: 600,
+    seed: 3850,
   },
   'a refusal after a doubt is the end': {
     edits: [[`${payment}/confirm.ts`, 'isRefused = !inDoubt && isRefusal(error)', 'isRefused = isRefusal(error)'],

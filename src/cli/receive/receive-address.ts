@@ -107,8 +107,9 @@ async function bitcoinDeposit({ ownClient, settings }: Needs<'ownClient' | 'sett
 async function usdtDeposit(named: Chain | undefined, context: Needs<'ownClient'>): Promise<CheckedDeposit> {
   if (named === undefined) throw new Error('An address for USDT was asked for, and nobody knows on which chain.');
   const chain = chains[named];
-  const answer = await (await context.ownClient()).usdtAddress(chain);
-  const address = checkedUsdtDeposit(answer, chain);
+  const client = await context.ownClient();
+  const answer = await client.usdtAddress(chain);
+  const address = checkedUsdtDeposit(answer, chain, await client.accountId().catch(() => undefined));
   return { answer, deposit: { ccy: 'USDT', chain: chain === 'TRON' ? 'TRON' : 'Ethereum', address, code: address } };
 }
 

@@ -57,13 +57,14 @@ function figure(value: unknown): Big | undefined {
 export const checkedBitcoinDeposit = ({ staticOnchainAddress }: DepositAddress, network: Network): string =>
   checkedAddress(staticOnchainAddress, network);
 
-/** The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` when it is not one of that chain. */
-export function checkedUsdtDeposit(answer: UsdtAddress, chain: UsdtChain): string {
-  const { staticOnchainAddress: given, walletCcy, chainId } = answer;
+/** The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` when it is not one of that chain and account. */
+export function checkedUsdtDeposit(answer: UsdtAddress, chain: UsdtChain, own: string | undefined): string {
+  const { staticOnchainAddress: given, walletCcy, chainId, accountId } = answer;
   // Where the service does not say what it is for, the form of the address tells.
   if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
     throw notUsable(`it is for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}`);
   }
+  if (own !== undefined && (accountId ?? own) !== own) throw notUsable(`it is of the account ${accountId}`);
   const parse = chain === 'TRON' ? parseTronAddress : parseEvmAddress;
   const { address } = attempt(() => parse(given));
   if (address === tronUsdtContract) throw notUsable('it is the contract of USDT itself');

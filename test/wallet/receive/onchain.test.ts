@@ -81,7 +81,9 @@ describe('an address to be paid on', () => {
 });
 
 describe('a permanent deposit address', () => {
-  const usdt = { staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', walletCcy: 'USDT', chainId: 'TRON' };
+  const usdt = {
+    staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', walletCcy: 'USDT', chainId: 'TRON', accountId: 'ne01-mine',
+  };
   const ether = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
   test('is taken when it is of the profile\'s network', () => {
@@ -94,9 +96,9 @@ describe('a permanent deposit address', () => {
   });
 
   test('is taken on the chain that was asked for, an Ethereum one with its checksum', () => {
-    expect(checkedUsdtDeposit(usdt, 'TRON')).toBe(usdt.staticOnchainAddress);
+    expect(checkedUsdtDeposit(usdt, 'TRON', usdt.accountId)).toBe(usdt.staticOnchainAddress);
     const lower = { ...usdt, chainId: 'ETH', staticOnchainAddress: ether.toLowerCase() };
-    expect(checkedUsdtDeposit(lower, 'ETH')).toBe(ether);
+    expect(checkedUsdtDeposit(lower, 'ETH', undefined)).toBe(ether);
   });
 
   test.for([
@@ -104,8 +106,9 @@ describe('a permanent deposit address', () => {
     ['another currency', { walletCcy: 'BTC' }, /BTC on TRON/],
     ['an address of another chain', { staticOnchainAddress: ether }, /not a TRON address/],
     ['a broken checksum', { staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMX' }, /checksum/],
+    ['another account', { accountId: 'ne01-other' }, /of the account ne01-other/],
     ['the contract of the token', { staticOnchainAddress: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' }, /contract/],
   ] as const)('is refused with %s', ([, changes, why]) => {
-    expect(() => checkedUsdtDeposit({ ...usdt, ...changes }, 'TRON')).toThrow(why);
+    expect(() => checkedUsdtDeposit({ ...usdt, ...changes }, 'TRON', usdt.accountId)).toThrow(why);
   });
 });

@@ -150,7 +150,7 @@ async function stands(run: Run, quote: Quote, isMisdated: boolean): Promise<bool
   return !(await isTakenBack(run, quote));
 }
 
-/** False where the service does not cancel: then it may be confirmed still. */
+/** False where the service does not cancel, and goes on calling it a quote: then it may be confirmed still. */
 async function isTakenBack(run: Run, quote: Quote): Promise<boolean> {
   try {
     const txn = await run.deps.service.cancelTransaction(run.claim.intent.txnId ?? '');
@@ -159,15 +159,32 @@ async function isTakenBack(run: Run, quote: Quote): Promise<boolean> {
     if (hasLapsed(txn.txnState)) run.over.add(txn.txnId);
     return !isQuoted(txn.txnState);
   } catch (error) {
-    if (error instanceof CancelNotOffered) return false;
-    if (!(error instanceof ServiceError) || error.kind !== 'refused') throw error;
-    return !(await holds(run, quote));
+    const isRefused = error instanceof ServiceError && error.kind === 'refused';
+    if (!isRefused && !(error instanceof CancelNotOffered)) throw error;
+    return !(await holds(run, quote, isQuoted));
   }
 }
 
+/** How far reads may lag: what was just made is not there yet, and what has run out is called a quote still. */
+const lagMs = 4_000;
+const lagPauseMs = 500;
+
+/** Until it is there, and as long as what it says may be an old state. */
+async function rereadLate(run: Run, mayBeOld: (txnState: string) => boolean): Promise<Transaction> {
+  const { sleep, signal } = run.deps;
+  for (let waited = 0; waited < lagMs && !signal.aborted; waited += lagPauseMs) {
+    const txn = await reread(run).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.kind !== 'not-found') throw error;
+    });
+    if (txn !== undefined && !mayBeOld(txn.txnState)) return txn;
+    await sleep(lagPauseMs, signal).catch(() => undefined);
+  }
+  return reread(run);
+}
+
 /** Read again it is still a quote. Throws Failure `refused` where it is for something else now, or worse than it was. */
-async function holds(run: Run, { total, receives }: Quote): Promise<boolean> {
-  const txn = await reread(run);
+async function holds(run: Run, { total, receives }: Quote, mayBeOld = (_txnState: string): boolean => false): Promise<boolean> {
+  const txn = await rereadLate(run, mayBeOld);
   if (!isQuoted(txn.txnState)) return false;
   checkEcho(run.order, txn);
   const now = readQuote(run.order, txn);

@@ -263,6 +263,38 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'POST R~2', 'PUT t2']);
   });
 
+  test.for(['refused', 'not offered'] as const)('that ran out is quoted anew once late reads show it, where taking it back is %s', async (how) => {
+    const made = bench();
+    const { service } = made.deps;
+    made.says = () => slowly(made);
+    let reads = 0;
+    const late = {
+      ...service,
+      cancelTransaction: async () => {
+        made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+        if (how === 'refused') throw refusal(400, 'already in final state', '2005');
+        throw new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' });
+      },
+      transaction: async (txnId: string) => {
+        const txn = await service.transaction(txnId);
+        if (txn.txnState !== 'expired') return txn;
+        reads += 1;
+        return reads < 4 ? { ...txn, txnState: 'quoted' } : txn;
+      },
+    };
+    const paying = pay({ order, ref: 'R', terms: {}, consent: 'none' }, { ...waiting, wait: 60_000 }, { ...made.deps, service: late });
+    expect(await paying).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(requests(made)).toEqual(['POST R', 'POST R~2', 'PUT t2']);
+  });
+
+  test('that is over when it is made, and that reads do not show yet, is read again', async () => {
+    const made = bench();
+    made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 } });
+    made.fail('read', refusal(404, 'not found'), refusal(404, 'not found'));
+    expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R' });
+    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+  });
+
   test('that is over when it is made is confirmed: the clock is wrong', async () => {
     const made = bench();
     made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 } });

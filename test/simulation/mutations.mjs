@@ -147,7 +147,7 @@ export const mutations = {
   },
   'a refusal after a doubt is the end': {
     edits: [[`${payment}/confirm.ts`, 'isRefused = !inDoubt && isRefusal(error)', 'isRefused = isRefusal(error)'],
-      [`${payment}/confirm.ts`, 'if (inDoubt || (isRefusal(error) && !isRefused))', 'if (!isRefused && (inDoubt || isRefusal(error)))']],
+      [`${payment}/confirm.ts`, 'if (inDoubt || (isRefusal(error) && !isRefused) ||', 'if ((!isRefused && (inDoubt || isRefusal(error))) ||']],
     test: 'test/wallet/payment/payment.test.ts',
   },
   'leases are not renewed while a request is out': {
@@ -186,7 +186,7 @@ export const mutations = {
     test: 'test/wallet/payment/payment.test.ts',
   },
   'a payment in doubt that is cancelled had lapsed': {
-    edits: [[`${payment}/cancel-quote.ts`, 'if (intent?.txnId === txn.txnId && wasConfirmed(intent)) throw inDoubt(intent, txn);', '']],
+    edits: [[`${payment}/cancel-quote.ts`, 'if (doubt !== undefined) throw doubt;', '']],
     test: 'test/wallet/payment/cancel-quote.test.ts',
   },
   'what an attempt in doubt let go is forgotten with the next attempt': {

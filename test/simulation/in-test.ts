@@ -9,7 +9,7 @@ interface Simulated {
   readonly complaints: string;
 }
 
-/** @param nice as of the system: 19 takes only the time that nobody else wants */
+/** @param nice as of the system: from 10 on it takes little but the time that nobody else wants */
 export async function simulate(args: readonly string[], nice: number, mutation?: string): Promise<Simulated> {
   const { outfile, remove } = await bundle(mutation);
   try {

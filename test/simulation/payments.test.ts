@@ -8,7 +8,7 @@ const kinds = [
   { who: 'several machines', from: ['--seed', '10001', '--machines'] },
 ];
 
-test.concurrent.for(kinds)('$who pay at most once and tell the truth in 10,000 schedules', { timeout: 600_000 }, async ({ from }) => {
-  // A minute of work for both processors, which is done whenever the tests beside it wait for something.
-  expect(await simulate([...from, '--runs', '10000'], 19)).toEqual({ exitCode: 0, complaints: '' });
+test.concurrent.for(kinds)('$who pay at most once and tell the truth in 10,000 schedules', { timeout: 900_000 }, async ({ from }) => {
+  // A minute of work for both processors, most of it done while the tests beside it wait for something.
+  expect(await simulate([...from, '--runs', '10000'], 10)).toEqual({ exitCode: 0, complaints: '' });
 });

@@ -1,4 +1,5 @@
 // The simulation is only worth what it notices: mistakes put into the source, and the same seed twice.
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutations } from './mutations.mjs';
 import { simulate } from './in-test.js';
@@ -14,6 +15,11 @@ test.concurrent.for(mistakes)('the simulation notices: $name', { timeout: 120_00
   const { exitCode, complaints } = await simulate([...from, '--runs', '3000'], 5, name);
   expect(exitCode).toBe(1);
   expect(complaints).toMatch(/^Seed \d+ fails:\n/);
+});
+
+test('every mistake has its place in the source, those that are put in by hand too', () => {
+  const edits = Object.entries(mutations).flatMap(([name, mutation]) => mutation.edits.map(([file, from]) => ({ name, file, from })));
+  expect(edits.filter(({ file, from }) => !readFileSync(file, 'utf8').includes(from))).toEqual([]);
 });
 
 test('a seed is played again event by event', async () => {

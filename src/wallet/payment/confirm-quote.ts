@@ -4,6 +4,7 @@ import { fromWire, money } from '../../formats/amount.js';
 import { entryOf } from '../../formats/unknown.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import type { Claim, Consent, Intent, Journal, PaymentTerms } from '../../store/journal/journal.js';
+import { wasLetGo } from '../../store/journal/rules.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { attemptNamed } from './history.js';
 import { decodeOrder, encodeOrder, fingerprint } from './order-record.js';
@@ -64,10 +65,11 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
   }
 }
 
-/** The service tells less of a payment than was asked for: where the journal has it, that stands. */
+/** The service tells less of a payment than was asked for: where the journal has it, that stands. Throws as `asAttempt`. */
 async function orderAsked(ref: string, txn: Transaction, { journal, scope }: PaymentDeps): Promise<Order | undefined> {
   const known = await journal.find(scope, ref);
   if (known?.ref !== ref) return undefined;
+  if (wasLetGo(known) && known.txnId !== txn.txnId) throw differentPayment(ref, known.txnId);
   const order = decodeOrder(known.request);
   return echoes(order, txn) ? order : undefined;
 }

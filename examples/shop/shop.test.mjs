@@ -1,4 +1,4 @@
-// The shop's own tests, with Node's test runner and the sandbox in place of the service: node --test examples/shop
+// The shop's own tests, with Node's test runner and the sandbox in place of the service: node --test examples/shop/*.test.mjs
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';

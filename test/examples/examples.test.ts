@@ -44,7 +44,7 @@ const payments = (around: Surroundings & { sandbox: { requests(method: string): 
 
 describe('the examples', () => {
   test.for([['shop', 3], ['withdrawals', 4]] as const)('%s passes its own %i tests', async ([name, count], { home }) => {
-    const { exitCode, stdout } = await run(process.execPath, ['--test', example(name)], { home });
+    const { exitCode, stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', join(example(name), `${name}.test.mjs`)], { home });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining(`# pass ${count}`) });
   });
 

@@ -137,8 +137,8 @@ describe('the receiver', () => {
     let sent = 0;
     const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
     await speak(url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nTransfer-Encoding: chunked\r\n\r\n`, (socket) => {
-      const pour = (): void => {
-        if (socket.destroyed || sent >= 2_000) return;
+      const pour = (error?: Error | null): void => {
+        if (error != null || socket.destroyed || sent >= 2_000) return;
         sent += 1;
         socket.write(chunk, pour);
       };

@@ -190,10 +190,10 @@ describe('on a terminal', () => {
   });
 
   test('Ctrl-Z and a return to the foreground leave the question standing', async () => {
-    run = startInPty('bash', ['--norc', '--noprofile', '-i'], { env: { PS1: 'shell$ ' } });
+    run = startInPty('bash', ['--norc', '--noprofile', '-i'], { env: { PS1: 'shell$ ', NODE: process.execPath, ASKING: program } });
     const { type, shows } = run;
     await shows('shell$');
-    type(`${process.execPath} ${program} text${enter}`);
+    type(`"$NODE" "$ASKING" text${enter}`);
     await shows('? Account number (esc back)');
     type(ctrlZ);
     await shows('Stopped');

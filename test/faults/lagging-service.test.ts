@@ -54,6 +54,15 @@ describe('after its confirmation was sent', { concurrent: true }, () => {
   });
 });
 
+test('a payment on its way whose service is gone is not known yet to who watches it, and temporary to who looks', async ({ strict }) => {
+  const { service, run } = strict;
+  service.temper.reads = () => 'srccreated';
+  const { txnId } = (await run(`${shop} --no-wait`)).json() as { txnId: string };
+  await service.stop();
+  expect((await run(`tx watch ${txnId} --timeout 1s --json`)).error()).toMatchObject({ exitCode: 8, txnId, hint: expect.stringContaining('tx resume') });
+  expect((await run(`tx get ${txnId} --timeout 1s --json`)).error()).toMatchObject({ exitCode: 75, txnId });
+});
+
 test('a quote that another home let go, which was seen here, is not paid again when it is called expired', async ({ strict }) => {
   const { service, run } = strict;
   const { txnId } = (await run(`${shop} --quote-only`)).json() as { txnId: string };

@@ -7,6 +7,7 @@ import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
 import { noteSeen } from '../../wallet/payment/note-seen.js';
 import { doubtAbout } from '../../wallet/payment/references.js';
+import { isLetGo } from '../../wallet/payment/run.js';
 import type { Needs } from '../context.js';
 import { journalScope, type PaymentNeeds } from '../payment/payment-flow.js';
 import { asTransaction, isNotReached, seenText } from './journalled.js';
@@ -16,9 +17,13 @@ import { transactionId } from './seen.js';
 /**
  * Reads the transaction that is named, and lets the journal know when it is over. Throws Failure `temporary` that says
  * what was seen last where the service does not answer.
+ *
+ * @param letGo the kind of that failure for a payment that was let go here: who waits for its end does not know it yet
  */
 export async function lookUp(
-  name: string, context: PaymentNeeds & Needs<'terminal' | 'live' | 'home' | 'client' | 'out'>,
+  name: string,
+  context: PaymentNeeds & Needs<'terminal' | 'live' | 'home' | 'client' | 'out'>,
+  letGo: 'temporary' | 'pending' = 'temporary',
 ): Promise<Transaction> {
   const client = await context.client();
   const txnId = await transactionId(name, context);
@@ -27,7 +32,7 @@ export async function lookUp(
     await note(txn, context);
     return txn;
   } catch (error) {
-    throw isNotReached(error) ? await lastSeen(txnId, error, context) : error;
+    throw isNotReached(error) ? await lastSeen(txnId, error, letGo, context) : error;
   }
 }
 
@@ -50,6 +55,7 @@ export async function doubtOf(txn: Transaction, context: Needs<'journal' | 'ownC
 async function lastSeen(
   txnId: string,
   failure: Failure,
+  letGo: 'temporary' | 'pending',
   context: Needs<'journal' | 'now' | 'out' | 'ownClient' | 'settings'>,
 ): Promise<Failure> {
   const intent = await intentOf(txnId, context).catch(() => undefined);
@@ -57,7 +63,9 @@ async function lastSeen(
   const seen = seenText([intent]);
   context.out.card((canvas) => receipt(asTransaction(intent), { now: context.now(), seen }, canvas));
   const known = `It was last seen as ${sendWord(intent.txnState)}, ${seen}.`;
-  return new Failure('temporary', `${failure.message} ${known}`, { ...failure, txnId, cause: failure });
+  const message = `${failure.message} ${known}`;
+  if (letGo === 'temporary' || !isLetGo(intent)) return new Failure('temporary', message, { ...failure, txnId, cause: failure });
+  return new Failure('pending', `Not known yet: ${message}`, { next: { do: 'resume', id: txnId }, txnId, cause: failure });
 }
 
 async function intentOf(txnId: string, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Intent | undefined> {

@@ -32,7 +32,7 @@ export const txWatch = defineCommand({
       live.update();
     };
     for (const id of new Set(ids)) {
-      const txn = await lookUp(id, context);
+      const txn = await lookUp(id, context, 'pending');
       if (!latest.has(txn.txnId)) observe(txn);
     }
     live.start(() => watchLines([...latest.values()], reached, context).join('\n'));

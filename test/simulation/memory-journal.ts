@@ -10,7 +10,7 @@ import {
   type Journal,
   type Spend,
 } from '../../src/store/journal/journal.js';
-import { isAccounted, mayHavePaid, neverCreated, wasLetGo } from '../../src/store/journal/rules.js';
+import { isAccounted, mayHavePaid, neverCreated, wasEverLetGo, wasLetGo } from '../../src/store/journal/rules.js';
 import { joined } from '../../src/store/journal/references.js';
 import { changed, opened } from '../../src/store/journal/steps.js';
 import type { Coverage, ReferenceIndex, SeenTransaction, Window } from '../../src/store/journal/journal.js';
@@ -91,7 +91,7 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     write: async (claim, change) => update(claim, change),
     async spend(claim, change, window, allow) {
       const { id, account } = claim.intent;
-      allow({ spent: spentSince(account, window, id), rival: rivals(claim.intent, id).find((each) => wasLetGo(each) || each.doubts.length > 0) });
+      allow({ spent: spentSince(account, window, id), rival: rivals(claim.intent, id).find(wasEverLetGo) });
       return update(claim, { ...change, approvedAt: window.latest });
     },
     async release(claim) {

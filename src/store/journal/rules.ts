@@ -28,6 +28,9 @@ export const mayHavePaid = (intent: Intent): boolean => (!isBack(intent) && !int
 export const wasLetGo = (intent: Intent): boolean =>
   !isBack(intent) && ['confirming', 'confirmed', 'final'].includes(intent.step);
 
+/** Its money, or that of an attempt before it which may have paid. */
+export const wasEverLetGo = (intent: Intent): boolean => wasLetGo(intent) || intent.doubts.length > 0;
+
 /** The attempt before the present one that may have paid as well. */
 export const lastDoubt = ({ attempt, doubts }: Intent): Doubt | undefined => doubts.findLast((each) => each.attempt < attempt);
 

@@ -19,7 +19,7 @@ import {
   type Window,
 } from './journal.js';
 import { referenceIndex } from './references.js';
-import { arrivalOf, isAccounted, mayHavePaid, neverCreated, spendsOf, wasLetGo } from './rules.js';
+import { arrivalOf, isAccounted, mayHavePaid, neverCreated, spendsOf, wasEverLetGo } from './rules.js';
 import { letGo, rowSchema, spendSchema, type ColumnChange, type Row } from './schema.js';
 import { changed, checkIntent, doubtsAfter, opened } from './steps.js';
 
@@ -83,7 +83,7 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
           const row = rows.find((each) => each.intent.id === intent.id);
           if (row?.fence === claim.fence && row.lastChange === token) return claimOf(row);
           const others = rows.map((each) => each.intent).filter(({ id }) => id !== intent.id);
-          const rival = others.find((each) => wasLetGo(each) || each.doubts.length > 0);
+          const rival = others.find(wasEverLetGo);
           await allowed(allow, rival, async () => {
             await sql.lock(`account ${intent.account}`);
             return spentIn(sql, database, intent.account, window, intent.id);

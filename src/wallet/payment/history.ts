@@ -173,7 +173,8 @@ export const spanFilter = (since: number): TransactionFilter => ({
 export const attemptRef = (ref: string, attempt: number): string => (attempt === 1 ? ref : `${ref}~${attempt}`);
 
 function attemptOf(ref: string, extRefId: string | null): number | undefined {
-  if (extRefId === null || extRefId === ref) return extRefId === null ? undefined : 1;
+  if (extRefId === null) return undefined;
+  if (extRefId === ref) return 1;
   const [base, number] = attemptNamed(extRefId);
   return base === ref ? number : undefined;
 }

@@ -2,7 +2,7 @@
 // Recovery after a crash is this same path, entered where it had stopped.
 import type { Transaction } from '../../api/types.js';
 import { leaseMs, type Claim, type Intent } from '../../store/journal/journal.js';
-import { wasLetGo } from '../../store/journal/rules.js';
+import { wasEverLetGo } from '../../store/journal/rules.js';
 import { isFinal } from '../../formats/states.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { openHistory } from './history.js';
@@ -37,7 +37,7 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
   };
   const { intent, found } = await deps.journal.begin(draft);
   // A bitcoin: URI is planned by its other way once its invoice has expired.
-  const isOtherWay = onceKey !== null && intent.onceKey === onceKey && (wasLetGo(intent) || intent.doubts.length > 0);
+  const isOtherWay = onceKey !== null && intent.onceKey === onceKey && wasEverLetGo(intent);
   const isSame =
     found === 'new' || isForOrder(intent, order) || (found === 'ref' && (isOtherWay || (await isToldAlike(intent, order, deps))));
   const isPaid = intent.txnState === 'completed' || intent.txnState === 'error';

@@ -34,24 +34,43 @@ export function createBodies(now: () => number, random: () => number): () => str
   };
 }
 
-/** Requests that need a new token at the same time wait for one and the same sign-in. */
-export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token>, now: () => number) {
-  let held: Token | undefined;
+/** A token, and whether it has enough of its life left for one more request. */
+interface Held extends Token {
+  isFresh(): boolean;
+}
+
+/**
+ * Requests that need a new token at the same time wait for one and the same sign-in.
+ * @param now the service's clock
+ * @param clock the machine's
+ */
+export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token>, now: () => number, clock: () => number) {
+  let held: Held | undefined;
   let renewal: Promise<Token> | undefined;
 
+  /** One that was got here lives as long as its answer said, whatever other clocks of the service say later. */
+  const holdNew = (token: Token): Token => {
+    const life = token.expiresAt - now();
+    const renewAt = clock() + life - Math.min(renewalMarginMs, life / 2);
+    held = { ...token, isFresh: () => clock() < renewAt };
+    return token;
+  };
+  const load = async (): Promise<Held | undefined> => {
+    const token = await store.load();
+    return token && { ...token, isFresh: () => now() < token.expiresAt - renewalMarginMs };
+  };
   /** A new token, whatever is kept. */
   const renew = (): Promise<Token> => {
     renewal ??= signIn()
-      .then((token) => (held = token))
+      .then(holdNew)
       .finally(() => (renewal = undefined));
     return renewal;
   };
-  const isFresh = ({ expiresAt }: Token): boolean => now() < expiresAt - renewalMarginMs;
   /** The token to use now: kept, or new when that one is about to expire. */
   const current = async (): Promise<Token> => {
-    const kept = held ?? (await store.load());
+    const kept = held ?? (await load());
     held ??= kept;
-    return held !== undefined && isFresh(held) ? held : renew();
+    return held?.isFresh() === true ? held : renew();
   };
   return {
     renew,
@@ -75,12 +94,11 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
     },
     /** What this process or another one has got in place of a token that the service refused, if anything. */
     async successor(refused: Token): Promise<Token | undefined> {
-      const isOther = (token: Token | undefined): token is Token => token !== undefined && token.accessToken !== refused.accessToken;
+      const isOther = (token: Held | undefined): token is Held => token !== undefined && token.accessToken !== refused.accessToken;
       if (isOther(held)) return held;
-      const kept = await store.load().catch(() => undefined);
-      if (!isOther(kept) || !isFresh(kept)) return undefined;
-      held = kept;
-      return kept;
+      const kept = await load().catch(() => undefined);
+      if (!isOther(kept) || !kept.isFresh()) return undefined;
+      return (held = kept);
     },
   };
 }

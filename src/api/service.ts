@@ -35,7 +35,7 @@ export function createService(options: ClientOptions) {
   checkKey(options.credentials);
   const clock = createServiceClock(options.clock);
   const nextBody = createBodies(clock.now, options.random);
-  const tokens = createTokenKeeper(options.tokens, signIn, clock.now);
+  const tokens = createTokenKeeper(options.tokens, signIn, clock.now, options.clock);
   const patience = createPatience();
 
   /** One exchange over the wire, with its line in the log: made of nothing that could be secret. */
@@ -98,23 +98,22 @@ export function createService(options: ClientOptions) {
   }
 
   /**
-   * A request with the token; after a 401 again with another one, since a refused request has changed nothing. One signs in
-   * for that once, or more often where others do: to some services a new token is the end of the one before.
+   * A request with the token; after a 401 again with another one, since a refused request has changed nothing. To some
+   * services a new token is the end of the one before, and others may be signing in with the same key: so some more times.
    */
   async function signedIn(call: Call, again: (answer: Answer) => boolean): Promise<Answer> {
     const attempt = ({ accessToken }: Token): Promise<Answer> =>
       attempts(call, async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }), again);
     throwIfInterrupted(options.signal);
     let token = await tokens.current();
-    let hasOthers = false;
+    let mayServe = !isOfAnother(call, token);
     for (let refusals = 1; ; refusals += 1) {
       const answer = await attempt(token);
       if (refusals > mostSuccessors || !isTokenRefused(answer, call)) return answer;
-      // A new token is refused: another process may be signing in at this moment.
-      if (refusals > 1) await options.sleep(Math.round(options.random() * othersTakeMs), options.signal).catch(() => undefined);
+      if (refusals > 1) await options.sleep(Math.round(options.random() * othersTakeMs * refusals), options.signal).catch(() => undefined);
       const successor = await tokens.successor(token);
-      if (successor === undefined && refusals > 1 && !hasOthers) return answer;
-      hasOthers ||= successor !== undefined;
+      if (successor === undefined && refusals > 1 && !mayServe) return answer;
+      mayServe ||= successor !== undefined;
       token = successor ?? (await tokens.renew());
     }
   }
@@ -137,9 +136,15 @@ export function createService(options: ClientOptions) {
 }
 
 /** So often a token may be followed by another one during one request. */
-const mostSuccessors = 6;
-/** Within this time another process has signed in and kept its token. */
+const mostSuccessors = 4;
+/** Within this time another process has signed in and used its token. */
 const othersTakeMs = 400;
+
+/** An account other than the token's own may be closed to its key, and so to every further token. */
+function isOfAnother({ path }: Call, { accountId }: Token): boolean {
+  const [, id] = /^\/api\/v2\/account\/((?!(?:stablecoin-)?onchain-address$)[^/]+)(?:\/wallet\/)?$/.exec(path) ?? [];
+  return id !== undefined && id !== encodeURIComponent(accountId);
+}
 
 function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number): HttpRequest {
   const { method, path, query = [], body } = call;

@@ -167,6 +167,41 @@ describe('the token', () => {
     ]);
   });
 
+  const claims = (life: object): string => `a.${Buffer.from(JSON.stringify(life)).toString('base64url')}.c`;
+  test.for([
+    ['ahead of the expiry that it comes with', { date: new Date(start + 7_200_000).toUTCString() }, 'opaque', 3_600_000],
+    ['ahead of it, and says how long it lives', { date: new Date(start + 7_200_000).toUTCString() }, claims({ iat: 1, exp: 1801 }), 1_800_000],
+  ] as const)('serves for its own life where the Date of its answer is %s', async ([, headers, accessToken, life]) => {
+    const { client, service, tokens } = world({ token: null });
+    service.on('POST', tokenPath, answer(200, { accessToken, expiredAt: start + 3_600_000, accountId: 'ne01-7f3a' }, headers));
+    service.on('GET', walletPath, wallets, wallets);
+    await client.wallets();
+    await client.wallets();
+    expect(service.requests('POST')).toHaveLength(1);
+    expect(tokens.token?.expiresAt).toBe(start + 7_200_000 + life);
+  });
+
+  test('that was got a moment ago serves where another part of the service has a clock that is ahead', async () => {
+    const { client, service } = world({ token: null });
+    const ahead = answer(200, { data: [] }, { date: new Date(start + 7_200_000).toUTCString() });
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    service.on('GET', walletPath, ahead, ahead, ahead);
+    for (let count = 0; count < 3; count += 1) await client.wallets();
+    expect(service.requests('POST')).toHaveLength(1);
+  });
+
+  test('that lives for five seconds serves for half of them', async () => {
+    const { client, service, time } = world({ token: null });
+    service.on('POST', tokenPath, tokenAnswer('first', start + 5_000), tokenAnswer('second', start + 8_000));
+    service.on('GET', walletPath, wallets, wallets, wallets);
+    await client.wallets();
+    time.now += 2_400;
+    await client.wallets();
+    time.now += 200;
+    await client.wallets();
+    expect(service.requests('GET').map(({ headers }) => headers['authorization'])).toEqual(['Bearer first', 'Bearer first', 'Bearer second']);
+  });
+
   test('is fetched once for requests that need it at the same time', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -185,8 +220,33 @@ describe('the token', () => {
   });
 });
 
+const expired = answer(401, { error: 'invalid token or token expired' });
+
+/** A service where a new token is the end of the one before, 40 ms away by a clock that runs as its timers ring. */
+function singleSession() {
+  let [valid, signIns, now, draws] = ['', 0, start, 0];
+  let timers: readonly { at: number; ring: () => void }[] = [];
+  const ringNext = (): void => {
+    const [next, ...later] = timers.toSorted((one, other) => one.at - other.at);
+    timers = later;
+    now = next!.at;
+    next!.ring();
+  };
+  const sleep = (ms: number): Promise<void> => new Promise((ring) => {
+    timers = [...timers, { at: now + ms, ring }];
+    setImmediate(ringNext);
+  });
+  const transport: Transport = async ({ method, headers }) => {
+    await sleep(40);
+    if (method === 'POST') valid = `fresh-${(signIns += 1)}`;
+    const seen = method === 'POST' ? tokenAnswer(valid) : headers['authorization'] === `Bearer ${valid}` ? wallets : expired;
+    await sleep(40);
+    return seen;
+  };
+  return { transport, sleep, clock: () => now, random: () => ((draws += 1) * 0.618) % 1 };
+}
+
 describe('a 401', () => {
-  const expired = answer(401, { error: 'invalid token or token expired' });
 
   test('signs in once with a fresh signature and repeats the very same request', async () => {
     const { client, service, tokens } = world();
@@ -207,7 +267,23 @@ describe('a 401', () => {
     expect(tokens.token?.accessToken).toBe('fresh');
   });
 
-  test('after a fresh token is the answer: nothing is tried a third time', async () => {
+  test('is the answer after four fresh tokens, with a random pause before each but the first', async () => {
+    const { client, service, pauses } = world({ random: () => 0.999 });
+    service.on('GET', walletPath, ...Array<typeof expired>(5).fill(expired));
+    service.on('POST', tokenPath, ...Array.from({ length: 4 }, (_, index) => tokenAnswer(`fresh-${index}`)));
+    await expect(client.wallets()).rejects.toMatchObject({ exitCode: 4, reason: 'invalid token or token expired' });
+    expect(pauses).toEqual([799, 1199, 1598]);
+  });
+
+  test('whose new sign-in is refused is the answer at once', async () => {
+    const { client, service, pauses } = world();
+    service.on('GET', walletPath, expired);
+    service.on('POST', tokenPath, answer(401, { error: 'invalid api signature' }));
+    await expect(client.wallets()).rejects.toMatchObject({ exitCode: 4, reason: 'invalid api signature' });
+    expect(pauses).toEqual([]);
+  });
+
+  test('for another account is the answer after one fresh token: nothing is tried a third time', async () => {
     const { client, service } = world();
     const other = answer(401, { error: 'you are not authorized to view this account' });
     service.on('GET', '/api/v2/account/ne01-other/wallet/', other, other);
@@ -248,6 +324,13 @@ describe('a 401', () => {
     await Promise.all(clients.map((client) => client.wallets('ne01-7f3a')));
     expect(refusals).toBeGreaterThan(0);
     expect(signIns).toBeLessThanOrEqual(10);
+  });
+
+  test('is no end where homes without a common store end one another\'s tokens', async () => {
+    const { transport, clock, sleep, random } = singleSession();
+    const homes = Array.from({ length: 3 }, () => world({ token: null, transport, clock, sleep, random }).client);
+    const all = await Promise.all(homes.map(async (client) => [await client.wallets(), await client.transactions(), await client.wallets()]));
+    expect(all).toHaveLength(3);
   });
 
   test('during a confirmation whose new sign-in fails leaves no doubt: nothing was confirmed', async () => {

@@ -12,20 +12,25 @@ const hourMs = 3_600_000;
 /** What a header can carry. What came is never shown: it may be a secret. */
 const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 
-/** The token answer: both spellings of the expiry, else what the token says of itself, else an hour. */
+/**
+ * The token answer: both spellings of the expiry, else what the token says of itself. One that is over as it comes is by
+ * another clock, and then the life that the token claims counts, else an hour.
+ */
 export const readToken = (now: number) => (answer: unknown): types.Token => {
   const row = unwrapped(answer, 'accessToken');
   const { accessToken, expiredAt, expiresAt } = row;
   if (!isToken(accessToken)) throw new Misread('accessToken is not a text that a header can carry');
   const accountId = required(row, 'accountId', name);
-  const expiry = instant.read(expiredAt) ?? instant.read(expiresAt) ?? instant.read(claimedExpiry(accessToken));
-  return { accessToken, accountId, expiresAt: expiry ?? now + hourMs };
+  const { exp, iat } = claimsOf(accessToken);
+  const expiry = instant.read(expiredAt) ?? instant.read(expiresAt) ?? instant.read(exp);
+  const life = typeof exp === 'number' && typeof iat === 'number' && exp > iat ? (exp - iat) * 1000 : hourMs;
+  return { accessToken, accountId, expiresAt: expiry !== undefined && expiry > now ? expiry : now + life };
 };
 
-/** `exp` of a JWT, epoch seconds. */
-function claimedExpiry(token: string): unknown {
+/** Of a JWT; `exp` and `iat` are epoch seconds. */
+function claimsOf(token: string): Fields {
   const claims = jsonIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-  return isFields(claims) ? claims['exp'] : undefined;
+  return isFields(claims) ? claims : {};
 }
 
 const walletTable = [

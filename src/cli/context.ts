@@ -135,6 +135,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const transportTo = async (baseUrl: string | undefined): Promise<Transport> =>
     baseUrl === embeddedUrl ? (await embedded()).transport : network();
 
+  const log = globals.debug ? (line: string): void => void proc.stderr.write(`${line}\n`) : undefined;
   const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient> =>
     new ServiceClient({
       baseUrl,
@@ -147,7 +148,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       sleep: proc.sleep,
       random: proc.random,
       signal: proc.signal,
-      log: globals.debug ? (line) => proc.stderr.write(`${line}\n`) : undefined,
+      log,
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
       patienceMs: globals.timeout ?? defaultPatienceMs,
       ...reports.hooks,
@@ -158,7 +159,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     const { baseUrl, apiKey } = settings();
     return baseUrl === undefined || apiKey === undefined
       ? undefined
-      : openTokens(home().config, credentialName(baseUrl, apiKey));
+      : openTokens(home().config, credentialName(baseUrl, apiKey), log);
   });
 
   const client = lazily(async () => {

@@ -1,5 +1,5 @@
 // svcpay profiles and svcpay config, through the front door.
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
@@ -33,6 +33,15 @@ describe('svcpay config', () => {
     expect(run.stdout).not.toContain(around.sandbox.apiKey);
     expect(run.stdout).not.toContain(around.sandbox.apiSecret);
   });
+});
+
+test('a damaged file of tokens stops no command, and only --debug speaks of it', async ({ around }) => {
+  const path = join(around.home, 'tokens.json');
+  writeFileSync(path, '{"accessToken":');
+  expect(await svcpay(['wallets', '--debug'], around)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('tokens.json is damaged') });
+  writeFileSync(path, 'not JSON');
+  expect(await svcpay(['whoami'], around)).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(JSON.parse(readFileSync(path, 'utf8'))).not.toEqual({});
 });
 
 describe('the environment', () => {

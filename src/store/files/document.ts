@@ -16,30 +16,47 @@ export interface Document<T> {
 
 type DocumentSchema = v.GenericSchema<unknown, Fields>;
 
-/** @param check throws Failure for what must not be passed over although the schema does not know it. */
+export interface DocumentOptions {
+  /** Throws Failure for what must not be passed over although the schema does not know it. */
+  readonly check?: (raw: Fields) => void;
+  /** For what can be had again: takes the words for a file that cannot be read, which counts as an empty one. */
+  readonly passOver?: (words: string) => void;
+}
+
 export function openDocument<S extends DocumentSchema>(
   folder: string,
   name: string,
   schema: S,
-  check: (raw: Fields) => void = () => undefined,
+  { check, passOver }: DocumentOptions = {},
 ): Document<v.InferOutput<S>> {
   const path = join(folder, `${name}.json`);
   const parse = (raw: Fields): v.InferOutput<S> => {
     const parsed = v.safeParse(schema, raw);
     if (!parsed.success) throw damaged(path, parsed.issues[0]?.message);
-    check(raw);
+    check?.(raw);
     return parsed.output;
+  };
+  const load = (): { raw: Fields; before: v.InferOutput<S> } => {
+    try {
+      return guard(path, () => {
+        const raw = rawOf(path);
+        return { raw, before: parse(raw) };
+      });
+    } catch (error) {
+      if (passOver === undefined) throw error;
+      passOver(messageOf(error));
+      return { raw: {}, before: parse({}) };
+    }
   };
   return {
     path,
-    read: () => guard(path, () => parse(rawOf(path))),
+    read: () => load().before,
     async update(change) {
       const [{ default: Conf }, { locked }] = await Promise.all([import('conf'), import('./lock.js')]);
       return guard(path, () => {
         openFolder(folder);
         return locked(join(folder, 'settings.lock'), () => {
-          const raw = rawOf(path);
-          const before = parse(raw);
+          const { raw, before } = load();
           const after = change(before);
           // Left by a process that died while it wrote: what stands in it may be a secret.
           for (const left of readdirSync(folder)) if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
@@ -70,7 +87,8 @@ function guard<T>(path: string, action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof Failure) throw error;
-    if (error instanceof SyntaxError) throw damaged(path, error.message);
+    // Behind the comma the words quote the file, which may hold a secret.
+    if (error instanceof SyntaxError) throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
       hint: 'Make it and its folder readable and writable, with room on the disk, or set SVCPAY_HOME to another folder.',
       cause: error,

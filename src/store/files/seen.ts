@@ -9,16 +9,14 @@ const ids = v.object({ seen: v.optional(v.array(v.object({ scope: v.string(), tx
 
 const mostKept = 2000;
 
-const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids);
+const passOver = (): void => undefined;
+
+const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids, { passOver });
 
 /** Of this service and account. Nothing where the file cannot be read. */
 export function seenIds(home: Home, scope: string): readonly string[] {
-  try {
-    const { seen } = openIds(home).read();
-    return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
-  } catch {
-    return [];
-  }
+  const { seen } = openIds(home).read();
+  return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
 }
 
 /** What could not be kept is asked for whole. */
@@ -33,7 +31,7 @@ const wallets = v.object({ wallets: v.optional(v.array(v.string()), []) });
 
 export async function keepSeenWallets(home: Home, ccys: readonly string[]): Promise<void> {
   await keep(async () => {
-    const document = openDocument(home.data, 'seen-wallets', wallets);
+    const document = openDocument(home.data, 'seen-wallets', wallets, { passOver });
     const known = new Set(document.read().wallets);
     if (ccys.every((ccy) => known.has(ccy))) return;
     await document.update(() => ({ wallets: [...ccys] }));
@@ -46,7 +44,7 @@ const institutions = v.object({ institutions: v.optional(v.record(v.string(), na
 /** @param seen names by their codes */
 export async function keepSeenInstitutions(home: Home, country: string, seen: Readonly<Record<string, string>>): Promise<void> {
   await keep(async () => {
-    const document = openDocument(home.data, 'seen-institutions', institutions);
+    const document = openDocument(home.data, 'seen-institutions', institutions, { passOver });
     const known = document.read().institutions[country] ?? {};
     if (Object.entries(seen).every(([code, name]) => known[code] === name)) return;
     await document.update((before) => ({ institutions: { ...before.institutions, [country]: { ...seen } } }));

@@ -73,7 +73,7 @@ export const defaultProfile = 'default';
 const reserved = ['__proto__', 'constructor', 'prototype'];
 
 export const openConfig = (folder: string): Document<Config> =>
-  openDocument(folder, 'config', configSchema, (raw) => refuseUnknownLimits(raw, join(folder, 'config.json')));
+  openDocument(folder, 'config', configSchema, { check: (raw) => refuseUnknownLimits(raw, join(folder, 'config.json')) });
 
 const limitName = /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])|per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
 

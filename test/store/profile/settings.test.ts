@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findHome, openFolder } from '../../../src/store/files/home.js';
 import { changeProfile, openConfig } from '../../../src/store/profile/profiles.js';
+import { openSecrets } from '../../../src/store/profile/secrets.js';
 import { resolveSettings } from '../../../src/store/profile/settings.js';
 import { startSvcpay, svcpay } from '../../support/svcpay.js';
 
@@ -71,6 +72,14 @@ describe('settings', () => {
     const { home } = homeWith();
     expect(spawnSync('mkfifo', [join(home, 'config.json')]).status).toBe(0);
     expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is no file');
+  });
+
+  test.for(['the-secret', '{"a":the-secret}'])('are not quoted where they are damaged, as secrets may be: %s', async (content) => {
+    const { home } = homeWith();
+    writeFileSync(join(home, 'secrets.json'), content);
+    const secrets = openSecrets(findHome({ SVCPAY_HOME: home }), async () => undefined);
+    const failure: unknown = await secrets.load('any').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ exitCode: 2, message: expect.stringMatching(/secrets\.json is damaged: Unexpected token '.'\.$/) });
   });
 
   test('are not read for a profile that is not set up, by flag or environment', () => {

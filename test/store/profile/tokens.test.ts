@@ -1,0 +1,44 @@
+// Kept tokens: what can be had again stops nothing when it is lost, and takes nothing of others with it.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openTokens } from '../../../src/store/profile/tokens.js';
+
+const token = { accessToken: 'fresh', expiresAt: 1, accountId: 'ne01' };
+
+function folder(): { home: string; path: string; raw: () => unknown } {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-tokens-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const path = join(home, 'tokens.json');
+  return { home, path, raw: () => JSON.parse(readFileSync(path, 'utf8')) };
+}
+
+test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])('a file that holds %j is none, said in the log alone, and is written anew', async (content) => {
+  const { home, path, raw } = folder();
+  writeFileSync(path, content);
+  const said: string[] = [];
+  const tokens = openTokens(home, 'mine', (words) => said.push(words));
+  expect(await tokens.load()).toBeUndefined();
+  expect(said).toEqual([expect.stringContaining('tokens.json is damaged')]);
+  await tokens.save(token);
+  expect(raw()).toEqual({ mine: token });
+});
+
+test('a folder of its name is none', async () => {
+  const { home, path } = folder();
+  mkdirSync(path);
+  expect(await openTokens(home, 'mine').load()).toBeUndefined();
+});
+
+test.for([
+  { accessToken: 7 }, 'gone', { ...token, accessToken: 'a\nb' }, { ...token, accountId: '' }, null,
+])('an entry such as %j is no token, is replaced by one, and stands in the way of no other', async (entry) => {
+  const { home, path, raw } = folder();
+  const newer = { tokens: ['of a newer form'] };
+  writeFileSync(path, JSON.stringify({ mine: entry, theirs: token, newer }));
+  expect(await openTokens(home, 'mine').load()).toBeUndefined();
+  expect(await openTokens(home, 'theirs').load()).toEqual(token);
+  await openTokens(home, 'mine').save(token);
+  expect(raw()).toEqual({ mine: token, theirs: token, newer });
+});

@@ -14,7 +14,7 @@ import { checkAgreement, isWorse, readQuote, type Quote } from '../quote/quote.j
 import { alreadyPaid } from './references.js';
 import { withKnown } from '../transaction/read-transaction.js';
 import { checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
-import { afterLapse, close, interrupted, reread, wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
+import { afterLapse, close, interrupted, lagPauses, reread, wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 
 /** Resolves with the transaction when only a quote was wanted. */
@@ -165,19 +165,16 @@ async function isTakenBack(run: Run, quote: Quote): Promise<boolean> {
   }
 }
 
-/** How far reads may lag: what was just made is not there yet, and what has run out is called a quote still. */
-const lagMs = 4_000;
-const lagPauseMs = 500;
-
-/** Until it is there, and as long as what it says may be an old state. */
+/** Until it is there, and as long as what it says may be an old state: what has run out is called a quote still. */
 async function rereadLate(run: Run, mayBeOld: (txnState: string) => boolean): Promise<Transaction> {
   const { sleep, signal } = run.deps;
-  for (let waited = 0; waited < lagMs && !signal.aborted; waited += lagPauseMs) {
+  for (const ms of lagPauses) {
+    if (signal.aborted) break;
     const txn = await reread(run).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || error.kind !== 'not-found') throw error;
     });
     if (txn !== undefined && !mayBeOld(txn.txnState)) return txn;
-    await sleep(lagPauseMs, signal).catch(() => undefined);
+    await sleep(ms, signal).catch(() => undefined);
   }
   return reread(run);
 }

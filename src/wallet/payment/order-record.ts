@@ -84,8 +84,10 @@ export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
 }
 
 /** Whether the journal's payment is what the order asks for; what an earlier version noted of it may say more than that. */
-export const isForOrder = (intent: Pick<Intent, 'fingerprint' | 'request'>, order: Order): boolean =>
-  [intent.fingerprint, fingerprint(decodeOrder(intent.request))].includes(fingerprint(order));
+export function isForOrder(intent: Pick<Intent, 'fingerprint' | 'request'>, order: Order): boolean {
+  const asked = fingerprint(order);
+  return intent.fingerprint === asked || fingerprint(decodeOrder(intent.request)) === asked;
+}
 
 /** Decimals as fixed text, keys in order: equal orders give equal text. */
 function plain(value: unknown): unknown {

@@ -36,8 +36,9 @@ export function detectDestination(input: string): Destination {
     throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
   }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
-  const [, scheme, rest] = /^(lightning:(?:\/\/)?)?(.*)$/is.exec(text) ?? [];
-  const found = detectLightning(rest ?? text) ?? (scheme === undefined ? detectAddress(text) : undefined);
+  // Some wallets put a query behind, of which nothing is needed: what is in the invoice is signed.
+  const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
+  const found = detectLightning(inUri ?? text) ?? (inUri === undefined ? detectAddress(text) : undefined);
   if (found === undefined) throw notDestination(text);
   return found;
 }

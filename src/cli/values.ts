@@ -60,13 +60,18 @@ export class Value<T> {
   }
 }
 
-export function word<T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> {
+/** A word to the letter. */
+export function literal<T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> {
   const shape = { kind: 'word', placeholder, summary: '', required: true, choices, short: undefined } as const;
   return new Value<T>(shape, (raw) => {
     if (typeof raw !== 'string') throw new Failure('usage', `${placeholder} is missing.`);
     return parse(raw);
   });
 }
+
+/** A word without the blanks and line ends that copying put around it. */
+export const word = <T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> =>
+  literal(placeholder, (given) => parse(given.trim()), choices);
 
 export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (given) => given);
 
@@ -75,11 +80,14 @@ export function phrase(placeholder: string): Value<string | undefined> {
   const shape = { kind: 'words', placeholder, summary: '', required: false, choices: [], short: undefined } as const;
   return new Value(shape, (raw) => {
     const words = typeof raw === 'string' ? [raw] : Array.isArray(raw) ? raw : [];
-    return words.length === 0 ? undefined : words.join(' ');
+    return words.length === 0 ? undefined : words.join(' ').trim();
   });
 }
 
-export const file = (placeholder = 'FILE'): Value<string> => text(placeholder).suggesting('file');
+/** What means something else with a blank less: a body, a command. */
+export const verbatim = (placeholder: string): Value<string> => literal(placeholder, (given) => given);
+
+export const file = (placeholder = 'FILE'): Value<string> => verbatim(placeholder).suggesting('file');
 
 /** An id, the beginning of one that was shown, or a reference. */
 export const transaction = (): Value<string> => text('ID').suggesting('transaction');

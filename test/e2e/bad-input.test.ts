@@ -80,6 +80,26 @@ describe('bad input', () => {
   });
 });
 
+describe('blanks and line ends that copying put around a word', () => {
+  const padded = (word: string): string => `\u00A0 ${word} \r\n`;
+
+  test('mean nothing around an amount, a reference, an invoice, an id or a currency', async ({ around }) => {
+    const asked = await svcpay(['receive', 'lightning', padded('1000sat'), '--ref', padded('r-1'), '--json'], around);
+    expect(asked.json()).toMatchObject({ extRefId: 'r-1', destReq: { amtRequested: 0.00001 } });
+    const fresh = await around.sandbox.invoice('1000sat');
+    const paid = await svcpay(['send', 'lightning', padded(fresh), '--max-fee', padded('9sat'), '--ref', 'r-2', '--yes', '-q'], around);
+    expect(paid).toMatchObject({ exitCode: 0 });
+    const lines = [['tx', 'get', padded(paid.stdout.trim())], ['tx', 'get', padded('r-2')], ['wallets', padded('btc')]];
+    for (const line of lines) expect(await svcpay(line, around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['send', 'lightning', fresh, '--ref', padded('r-2'), '--yes', '-q'], around)).toMatchObject({ stdout: paid.stdout });
+  });
+
+  test('belong to the name of a file', async ({ around }) => {
+    const run = await svcpay(['receive', 'lightning', '1000sat', '--qr-file', `${around.home}/a.svg `], around);
+    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('must end in') });
+  });
+});
+
 describe('wrong credentials', () => {
   test.for([
     { what: 'key', change: { SVCPAY_API_KEY: 'somebody-else' } },

@@ -50,9 +50,9 @@ const longestRef = 200;
 
 function parseRef(given: string): string {
   const taken = /~\d+$/.test(given);
-  if (given !== '' && given.length <= longestRef && !taken && given === given.trim()) return given;
+  if (given !== '' && given.length <= longestRef && !taken) return given;
   throw new Failure('usage', `"${given}" cannot be a reference.`, {
-    hint: `Use up to ${longestRef} characters, no spaces around, not ending like ~2: that marks a further attempt.`,
+    hint: `Use up to ${longestRef} characters, not ending like ~2: that marks a further attempt.`,
   });
 }
 

@@ -12,7 +12,7 @@ import { eachItem } from './api-pages.js';
 import { accountPlaceholder, fillIn, parseMethod, parsePath, readBody } from './api-request.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
-import { flag, text, word } from '../values.js';
+import { flag, verbatim, word } from '../values.js';
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'];
 
@@ -22,7 +22,7 @@ export const api = defineCommand({
     path: word('PATH', parsePath).describe(`as in /api/v2/webhook, or webhook; ${accountPlaceholder} is filled in`),
   },
   options: {
-    data: text('JSON').optional().short('d').describe('the body, sent to the letter; @FILE from a file, - from stdin'),
+    data: verbatim('JSON').optional().short('d').describe('the body, sent to the letter; @FILE from a file, - from stdin'),
     include: flag().short('i').describe('print status and headers before the body'),
     paginate: flag().describe('follow all pages of a list and print one array'),
   },

@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Failure } from '../../formats/failure.js';
 import { qrPng, qrSvg } from '../../terminal/qr/qr.js';
-import { word } from '../values.js';
+import { literal } from '../values.js';
 
 /** Where to write the QR code; any other name is refused before anything is asked of the service. */
 export const qrFile = () =>
-  word('FILE', (given) => {
+  literal('FILE', (given) => {
     if (['.svg', '.png'].includes(extname(given).toLowerCase())) return given;
     throw new Failure('usage', `"${given}" must end in .svg or .png.`);
   })

@@ -9,11 +9,11 @@ import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { toldLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions } from './server.js';
-import { file, text } from '../values.js';
+import { file, verbatim } from '../values.js';
 
 export const sandboxRun = defineCommand({
   fields: [],
-  arguments: { command: text('COMMAND').repeated().describe('with its arguments, options too') },
+  arguments: { command: verbatim('COMMAND').repeated().describe('with its arguments, options too') },
   ownsRest: true,
   options: {
     file: file().optional().describe('database file to keep (default: none, forgotten at the end)'),

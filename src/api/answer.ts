@@ -143,11 +143,16 @@ export function unknownOutcome(
   });
 }
 
+/** A page or a redirect, of a guest network or of a gateway, is no answer of the service. */
+const somebodyElse = 'Try again; if it stays so, check the base URL.';
+
+const pointsElsewhere = (status: number): boolean => status >= 300 && status < 400;
+
 const isMoney = ({ effect }: Expectation): boolean => effect === 'quote' || effect === 'payment';
 
 function unreadable(message: string, expectation: Expectation): Failure {
   if (isMoney(expectation)) return unknownOutcome(message, expectation);
-  return new Failure('temporary', message, { hint: 'Try again; if it stays so, check the base URL.' });
+  return new Failure('temporary', message, { hint: somebodyElse });
 }
 
 function misshapen({ message: what }: Misread, expectation: Expectation, requestId: string | undefined): Failure {
@@ -166,12 +171,11 @@ const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
 ]);
 
 function kindOf(status: number, code: string | undefined): FailureKind {
-  if (status === 429 || status >= 500 || gaveUp.has(status)) return 'temporary';
+  if (status === 429 || status >= 500 || gaveUp.has(status) || pointsElsewhere(status)) return 'temporary';
   const byCode = kindsByCode.get(code);
   if (byCode !== undefined) return byCode;
   if (status === 401 || status === 403) return 'authentication';
-  if (status === 404) return 'not-found';
-  return status >= 300 && status < 400 ? 'unexpected' : 'refused';
+  return status === 404 ? 'not-found' : 'refused';
 }
 
 /** A 404 that is not the service's own JSON says nothing of the transaction: somebody else may have answered. */
@@ -186,7 +190,7 @@ function opening(answer: Answer, kind: FailureKind, about: About): string {
   if (status === 404) return 'The service could not find it';
   if (status === 429) return 'The service wants fewer requests';
   if (status >= 500) return 'The service failed';
-  return kind !== 'unexpected' ? 'The service refused' : 'The service points elsewhere, where the token must not go';
+  return pointsElsewhere(status) ? 'The service points elsewhere, where the token must not go' : 'The service refused';
 }
 
 function adviceFor(answer: Answer, kind: FailureKind, wait: number | undefined, about: About): Advice {
@@ -197,7 +201,8 @@ function adviceFor(answer: Answer, kind: FailureKind, wait: number | undefined, 
   if (status === 401 || (kind === 'authentication' && status !== 403)) {
     return { hint: 'If the account is right, sign in again', next: { do: 'sign-in' } };
   }
-  if (kind === 'unexpected' || (status === 404 && content === 'other')) return { hint: 'Check the base URL.' };
+  if (pointsElsewhere(status)) return { hint: somebodyElse };
+  if (status === 404 && content === 'other') return { hint: 'Check the base URL.' };
   return isMissing(answer, about) ? { next: { do: 'see-history' } } : {};
 }
 
@@ -209,7 +214,7 @@ function decoded(params: unknown): unknown {
 /** What a body is, in words, or where it points to. What is JSON-like is not shown, nor a query: a token could stand there. */
 function contentOf({ response, content }: Answer): string {
   const [elsewhere = ''] = (response.headers['location'] ?? '').split(/[?#]/);
-  if (elsewhere !== '' && response.status >= 300 && response.status < 400) return elsewhere.slice(0, 200);
+  if (elsewhere !== '' && pointsElsewhere(response.status)) return elsewhere.slice(0, 200);
   if (content === 'empty') return 'nothing';
   if (content === 'json') return 'no explanation';
   if (/^\s*[{["]/.test(response.body)) return `JSON that breaks off after ${response.body.length} characters`;

@@ -88,11 +88,12 @@ describe('the kind of a failure', () => {
     await expect(client.transaction('t1')).rejects.toMatchObject({ hint: 'Check the base URL.' });
   });
 
-  test('a redirect is an error and is not followed', async () => {
+  test('a redirect is not followed, and is temporary as a page is: a guest network or a gateway may have answered', async () => {
     const { client, service } = world();
     service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/?token=x' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
-      kind: 'unexpected',
+      kind: 'temporary',
+      hint: 'Try again; if it stays so, check the base URL.',
       status: 302,
       message: 'The service points elsewhere, where the token must not go: https://elsewhere.example/ (302).',
     });

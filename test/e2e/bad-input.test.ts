@@ -1,10 +1,10 @@
 // Bad input and bad services: each a clear paragraph with its exit code, stdout empty, nothing sent that should not be.
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { svcpay } from '../support/in-process.js';
+import { quickTime, svcpay } from '../support/in-process.js';
 import { test } from '../support/svcpay.js';
 
 const key = new Uint8Array(32).fill(7);
@@ -135,22 +135,20 @@ describe('a service that is not one', () => {
     expect(run.stderr).toContain('https');
   });
 
-  test('answering HTML: exit 75, and says what it saw', async ({ home }) => {
-    const server = await htmlServer();
+  test.for([
+    ['HTML', 200, /"Welcome"/],
+    ['a redirect', 302, /points elsewhere.*https:\/\/login\.example\//],
+  ] as const)('answering %s: exit 75 before anything is sent, and says what it saw', async ([, status, says], { home }) => {
+    const server = createServer((_request, response) => {
+      const headers = { 'content-type': 'text/html', location: 'https://login.example/?from=here' };
+      response.writeHead(status, headers).end('<html><body>Welcome</body></html>');
+    });
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const env = { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' };
-    const run = await svcpay(['wallets', '--timeout', '2s'], { home, env });
+    const around = { home, env: { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' }, ...quickTime() };
+    for (const line of [['wallets'], ['send', 'ann@pay.example', '1000sat', '--yes'], ['tx', 'list']]) {
+      expect(await svcpay(line, around)).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(says) });
+    }
     server.close();
-    expect(run).toMatchObject({ stdout: '' });
-    expect([3, 75]).toContain(run.exitCode);
-    expect(run.stderr).toMatch(/html/i);
   });
 });
-
-async function htmlServer(): Promise<Server> {
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Welcome</body></html>');
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  return server;
-}

@@ -81,7 +81,11 @@ async function resumeOpen(waiting: Wait, context: PayingNeeds): Promise<void> {
   try {
     const resumed = await resumeAll(intents, waiting, (intent) => depsFor(intent, context));
     live.stop();
-    if (out.format !== 'jsonl' || resumed.length === 0) await out.list(resumed.map(resumedPayment), resumedList);
+    const { read } = await context.journal();
+    // A payment that ended without paying has come further than it was when it was listed.
+    const known = await Promise.all(intents.map(({ id }) => read(id).catch(() => undefined)));
+    const rows = resumed.map((each, n) => resumedPayment({ ...each, intent: known[n] ?? each.intent }));
+    if (out.format !== 'jsonl' || rows.length === 0) await out.list(rows, resumedList);
     const failure = gravest(resumed);
     if (failure !== undefined) throw failure;
   } finally {

@@ -66,8 +66,6 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
   async function once<T>(action: (sql: Sql) => Promise<T>, locks: readonly string[], isAgain: boolean): Promise<T> {
     const client = await pool.connect();
     wasThere = true;
-    // Whatever happens between statements is told by the next one.
-    client.on('error', ignore);
     let isOver = false;
     let clockThere: (() => number) | undefined;
     /** Carries out a statement together with the beginning of the transaction, with its end, or with both. */
@@ -89,7 +87,6 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
       if (!isOver && !isLost(error)) isOver = await client.query('ROLLBACK').then(() => true, () => false);
       throw error;
     } finally {
-      client.off('error', ignore);
       client.release(!isOver);
     }
   }
@@ -151,6 +148,8 @@ function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
       },
     });
     pool.on('error', ignore);
+    // What happens between statements is told by the next one, from the moment that a connection is made.
+    pool.on('connect', (client) => client.on('error', ignore));
     return pool;
   } catch (cause) {
     throw notAnAddress(source, cause);

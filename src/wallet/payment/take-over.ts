@@ -27,32 +27,36 @@ export async function takeOver(
   const atMost = typeof wait === 'number' ? Math.min(wait, followAtMostMs) : followAtMostMs;
   let intent = opened;
   for (let turn = 0; ; turn += 1) {
-    const claim = await orNotTold(intent, deps.journal.claim(opened.id, deps.owner));
-    if (claim !== undefined) return { claim: await sameIntent(claim, opened, deps), followed: turn > 0 };
-    intent = (await orNotTold(intent, deps.journal.read(opened.id))) ?? opened;
-    if (turn === 0) deps.on({ type: 'following', intent });
+    const isFollowing = turn > 0;
+    const claim = await orNotTold(intent, isFollowing, deps.journal.claim(opened.id, deps.owner));
+    if (claim !== undefined) return { claim: await sameIntent(claim, opened, deps), followed: isFollowing };
+    intent = (await orNotTold(intent, isFollowing, deps.journal.read(opened.id))) ?? opened;
+    if (!isFollowing) deps.on({ type: 'following', intent });
     if (wait === false && intent.step === 'confirmed' && intent.txnId !== null) {
       const txn = await readTransaction(deps.service, intent.txnId).catch((error: unknown) =>
-        leaveTo(intent, 'the service does not answer', error),
+        leaveTo(intent, 'temporary', 'the service does not answer.', error),
       );
       // How it ended is told once the other process has written it down; a read that still says quoted tells of nothing sent.
       if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { txn };
     }
-    if (deps.signal.aborted) return leaveTo(intent, 'you interrupted');
-    if (turn * followEveryMs >= atMost) return leaveTo(intent, 'it takes long');
+    if (deps.signal.aborted) return leaveTo(intent, 'interrupted', 'you interrupted.');
+    if (turn * followEveryMs >= atMost) return leaveTo(intent, 'temporary', 'it takes long.');
     await deps.sleep(followEveryMs, deps.signal).catch(() => undefined);
   }
 }
 
 const mayHaveMoved = (intent: Intent): boolean => isLetGo(intent) || intent.step === 'final';
 
-async function orNotTold<T>(intent: Intent, answer: Promise<T>): Promise<T> {
+/** @param isFollowing another process was at work on it a moment ago, which may let the money go out of sight. */
+async function orNotTold<T>(intent: Intent, isFollowing: boolean, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     const doubt = lastDoubt(intent);
     if (mayHaveMoved(intent)) throw notTold(intent, error);
-    throw doubt === undefined ? error : stillInDoubt(intent, doubt, error);
+    if (doubt !== undefined) throw stillInDoubt(intent, doubt, error);
+    if (isFollowing && error instanceof Failure) leaveTo(intent, 'pending', `it is out of sight. ${error.message}`, error);
+    throw error;
   }
 }
 
@@ -63,12 +67,13 @@ async function sameIntent(claim: Claim, opened: Intent, deps: PaymentDeps): Prom
   throw differentPayment(opened.ref, claim.intent.txnId);
 }
 
-function leaveTo(intent: Intent, why: string, cause?: unknown): never {
-  const message = `another process is at work on ${intent.ref}, and ${why}.`;
-  const next = { do: 'resume', id: intent.txnId ?? intent.ref } as const;
-  const details = { next, txnId: intent.txnId ?? undefined, cause };
+/** @param otherwise what it is where the money had not been let go when the journal was last read */
+function leaveTo(intent: Intent, otherwise: 'temporary' | 'interrupted' | 'pending', why: string, cause?: unknown): never {
   // An attempt before this one may be in doubt still.
-  throw mayHaveMoved(intent) || intent.attempt > 1
-    ? new Failure('pending', `Not known yet: ${message}`, details)
-    : new Failure('temporary', `Nothing moved here: ${message}`, details);
+  const kind = mayHaveMoved(intent) || intent.attempt > 1 ? 'pending' : otherwise;
+  throw new Failure(kind, `${kind === 'pending' ? 'Not known yet' : 'Nothing moved here'}: another process is at work on ${intent.ref}, and ${why}`, {
+    next: { do: 'resume', id: intent.txnId ?? intent.ref },
+    txnId: intent.txnId ?? undefined,
+    cause,
+  });
 }

@@ -735,6 +735,23 @@ describe('a confirmation', () => {
       .rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
   });
 
+  test('that another process is at work on is not said to have moved nothing when the journal fails then', async () => {
+    const made = bench();
+    const { journal } = made.deps;
+    const claim = async (): Promise<undefined> => {
+      if (made.events.some(({ type }) => type === 'following')) throw new Failure('temporary', 'The database is not reached.');
+    };
+    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal: { ...journal, claim } }))
+      .rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('The database is not reached.') });
+  });
+
+  test('that another process is at work on is left to it as interrupted, when nothing had moved', async () => {
+    const made = bench();
+    const journal = { ...made.deps.journal, claim: async () => undefined };
+    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal, signal: AbortSignal.abort() }))
+      .rejects.toMatchObject({ kind: 'interrupted', exitCode: 130, next: { do: 'resume', id: 'R' } });
+  });
+
   test('that another process tries once more after a doubt is not said to have moved nothing', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());

@@ -1,0 +1,48 @@
+// PostgreSQL under the journal, where the server says something that nobody asked for.
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { postgresDatabase } from '../../../src/store/database/postgres.js';
+import { hasPostgres, type Databases } from '../../support/postgres.js';
+import { sharedPostgres } from '../../support/shared-postgres.js';
+
+let server: Databases;
+beforeAll(async () => {
+  if (hasPostgres) server = await sharedPostgres();
+}, 60_000);
+afterAll(() => server?.stop());
+
+const isReady = Buffer.from('5a0000000549', 'hex');
+
+/** As the server says it whose administrator ends a connection. */
+function ended(): Buffer {
+  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+  const head = Buffer.alloc(5, 'E');
+  head.writeUInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}
+
+/** A way to the server on which the first connection is ended in the same breath in which it is made. */
+async function abrupt(url: string): Promise<string> {
+  let isFirst = true;
+  const door = createServer((client) => {
+    const database = connect(server.port, '127.0.0.1');
+    for (const socket of [client, database]) socket.on('error', () => undefined).on('close', () => (client.destroy(), database.destroy()));
+    client.on('data', (bytes) => database.write(bytes));
+    database.on('data', (bytes) => {
+      const isEnd = isFirst && bytes.includes(isReady);
+      if (isEnd) isFirst = false;
+      if (isEnd) client.end(Buffer.concat([bytes, ended()]));
+      else client.write(bytes);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  onTestFinished(() => void door.close());
+  return url.replace(`:${server.port}/`, `:${(door.address() as AddressInfo).port}/`);
+}
+
+test.skipIf(!hasPostgres)('a connection that is ended as soon as it is made is made again', async () => {
+  const database = postgresDatabase({ url: await abrupt(server.database()), source: 'the test', clock: () => performance.now() });
+  onTestFinished(() => database.close());
+  expect(await database.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+});

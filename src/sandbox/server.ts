@@ -83,7 +83,9 @@ async function serve(
  * would then read every answer.
  */
 function isMeant({ headers, socket }: IncomingMessage): boolean {
-  const [, name = '', port = '80'] = /^(.+?)(?::(\d+))?$/.exec(headers.host?.toLowerCase() ?? '') ?? [];
+  // No page can leave it out; HTTP/1.0 may.
+  if (headers.host === undefined) return true;
+  const [, name = '', port = '80'] = /^(.+?)(?::(\d+))?$/.exec(headers.host.toLowerCase()) ?? [];
   return isLoopback(name) && Number(port) === socket.localPort;
 }
 

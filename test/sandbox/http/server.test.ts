@@ -1,8 +1,10 @@
 // The sandbox as a server and as a fixture, over a real port.
 import { request } from 'node:http';
+import { connect as open } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connect, lightningReceive, lightningSend, serve, swap } from '../support.js';
 
@@ -42,6 +44,13 @@ describe('the server', () => {
         .on('error', reject).end();
     });
     expect(answered).toBe(status);
+  });
+
+  test('answers HTTP/1.0, which names no Host', async () => {
+    const { sandbox } = await start();
+    const socket = open(Number(new URL(sandbox.url).port), '127.0.0.1');
+    socket.write('GET /_sandbox/status HTTP/1.0\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test('answers a client that asks for the whole address, as through a proxy', async () => {

@@ -1,6 +1,7 @@
 // Amounts of money: exact decimals with a currency, read from what people type and written for screens and the wire.
 import Big from 'big.js';
 import { Failure } from './failure.js';
+import { clip } from './text.js';
 
 /** An amount in whole units of its currency: BTC, never satoshis. */
 export interface Money {
@@ -200,7 +201,5 @@ function group(digits: string): string {
   const grouped = integer.replace(/\B(?=(\d{3})+$)/g, thousandsSeparator);
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
-
-const clip = (text: string): string => text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 
 const usage = (message: string): Failure => new Failure('usage', message);

@@ -1,5 +1,6 @@
 // Countries by their ISO 3166-1 alpha-2 codes.
 import { Failure } from './failure.js';
+import { clip } from './text.js';
 
 /** All 249 officially assigned codes. */
 export const countryCodes: readonly string[] = (
@@ -16,7 +17,7 @@ export const countryCodes: readonly string[] = (
 export function parseCountryCode(text: string): string {
   const code = text.trim().toUpperCase();
   if (countryCodes.includes(code)) return code;
-  throw new Failure('usage', `"${text.slice(0, 32)}" is not a country code. Write two letters, as in VN or DE.`);
+  throw new Failure('usage', `"${clip(text)}" is not a country code. Write two letters, as in VN or DE.`);
 }
 
 /** The English name of a country; the code itself where the platform knows no name. */

@@ -7,6 +7,7 @@ import { parseEvmAddress, type EvmAddress } from './address/evm-address.js';
 import { Failure } from './failure.js';
 import { decodeLnurl, parseLightningAddress, type LightningAddress } from './lnurl.js';
 import { parseTronAddress, type TronAddress } from './address/tron-address.js';
+import { clip } from './text.js';
 
 /** A `bitcoin:` URI whose address and invoice were checked and agree; at least one of the two is there. */
 export interface Bip21Destination extends Bip21 {
@@ -125,7 +126,7 @@ const recognised: ReadonlyArray<readonly [RegExp, string]> = [
 
 function notDestination(text: string): Failure {
   const what = recognised.find(([pattern]) => pattern.test(text))?.[1];
-  const shown = text.length <= 40 ? `"${text}"` : `"${text.slice(0, 40)}…"`;
+  const shown = `"${clip(text)}"`;
   return new Failure('usage', what === undefined
     ? `${shown} is not a destination: no invoice, address, LNURL or Lightning Address that is known here.`
     : `${text === '' ? 'The destination' : shown} is ${what}.`);

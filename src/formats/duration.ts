@@ -1,5 +1,5 @@
 // Durations as people type them (`90s`, `1h30m`) and as screens show them.
-import { counted } from './counted.js';
+import { clip, counted } from './text.js';
 import { Failure } from './failure.js';
 
 const units = [
@@ -23,7 +23,7 @@ export function parseDuration(text: string): number {
     const bare = /^\d{1,20}$/.test(text);
     throw new Failure('usage', bare
       ? `${text} of what? Write ${text}s, ${text}m, ${text}h or ${text}d.`
-      : `"${text.slice(0, 32)}" is not a duration. Write one such as 90s, 10m, 2h, 1d or 1h30m.`);
+      : `"${clip(text)}" is not a duration. Write one such as 90s, 10m, 2h, 1d or 1h30m.`);
   }
   const total = units.reduce((sum, [, size], i) => sum + Number(match[i + 1] ?? 0) * size, 0);
   if (total > maxDuration) throw new Failure('usage', `"${text}" is longer than a hundred years. Write a shorter one.`);

@@ -1,6 +1,7 @@
 // Points in time as people type them: `2h` ago, a day, or a date with a clock.
 import { parseDuration } from './duration.js';
 import { Failure } from './failure.js';
+import { clip } from './text.js';
 
 /** How long ago, or the first and the last millisecond (epoch ms) of what was written: a date is its whole day. */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
@@ -32,7 +33,7 @@ function parseAgo(text: string): number {
     return parseDuration(text);
   } catch (cause) {
     const advice = 'Write 2h or 7d for so long ago, or a date such as 2026-03-01.';
-    throw new Failure('usage', `"${text.slice(0, 32)}" is not a time. ${advice}`, { cause });
+    throw new Failure('usage', `"${clip(text)}" is not a time. ${advice}`, { cause });
   }
 }
 

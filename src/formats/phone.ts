@@ -1,5 +1,6 @@
 // Telephone numbers with their country code, as E.164 writes them.
 import { Failure } from './failure.js';
+import { clip } from './text.js';
 
 /**
  * Reads a number such as `+84 912 345 678` and returns it without spaces, dashes, dots and parentheses.
@@ -9,7 +10,7 @@ export function parsePhone(text: string): string {
   const number = withoutMarks(text);
   if (/^\+[1-9]\d{6,14}$/.test(number)) return number;
   const why = number.startsWith('+') ? 'is not a phone number' : 'has no country code';
-  throw new Failure('usage', `"${text.slice(0, 40)}" ${why}. Write it as in +84 912 345 678.`);
+  throw new Failure('usage', `"${clip(text)}" ${why}. Write it as in +84 912 345 678.`);
 }
 
 /** The same, for a number that must be in one country: its code may then stand without the `+`. */
@@ -18,7 +19,7 @@ export function parsePhoneIn(text: string, callingCode: string): string {
   if (new RegExp(`^${callingCode}\\d{6,12}$`).test(number) && number.length <= longestNumber) return `+${number}`;
   throw new Failure(
     'usage',
-    `"${text.slice(0, 40)}" is not a mobile number with the country code: it has to begin with +${callingCode}.`,
+    `"${clip(text)}" is not a mobile number with the country code: it has to begin with +${callingCode}.`,
   );
 }
 

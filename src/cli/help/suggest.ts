@@ -2,6 +2,7 @@
 import { closestMatch } from 'leven';
 import { Failure } from '../../formats/failure.js';
 import type { Branch } from '../define.js';
+import { clip } from '../../formats/text.js';
 
 /** The name that a word was probably meant to be: a letter or two are missing, too many or in the wrong place. */
 export const nearest = (word: string, names: readonly string[]): string | undefined =>
@@ -13,7 +14,7 @@ export function unknownCommand(word: string, path: readonly string[], { branches
   const meant = nearest(word, names);
   const shown = branches.filter(({ hidden }) => hidden !== true).map(({ name }) => name);
   const rest = path.length === 0 ? '' : ` There are ${shown.join(', ')}.`;
-  const said = `There is no command "${[...path, word.slice(0, 40)].join(' ')}".`;
+  const said = `There is no command "${[...path, clip(word)].join(' ')}".`;
   return new Failure('usage', meant === undefined ? said + rest : `${said} Did you mean ${[...path, meant].join(' ')}?`, {
     hint: ['svcpay', ...path, '--help'].join(' '),
   });

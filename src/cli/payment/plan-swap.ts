@@ -2,6 +2,7 @@
 import { isUnitless, parseAmount, parseCurrency, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { swapOrder, type Order } from '../../wallet/payment/orders.js';
+import { clip } from '../../formats/text.js';
 
 export interface Swap {
   readonly from: string;
@@ -28,7 +29,7 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
   if (text === '') return { amount: undefined, from: undefined, to: undefined };
   const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
   if (digits === undefined) {
-    throw usage(`Not sent: "${text.slice(0, 40)}" is no swap. Write it as in: svcpay swap 25usdt BTC`);
+    throw usage(`Not sent: "${clip(text)}" is no swap. Write it as in: svcpay swap 25usdt BTC`);
   }
   if (first === undefined) return { amount: digits, from: undefined, to: undefined };
   if (third !== undefined) return sides({ amount: digits + first, from: second, to: third }, receive);

@@ -4,8 +4,9 @@ import { Failure } from '../../formats/failure.js';
 import type { Party, Profile, Recipient } from '../../store/profile/profiles.js';
 import { parseAccountNumber } from '../../wallet/payout/order.js';
 import { findCountry, findMethod, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../../wallet/payout/methods.js';
-import type { ValuesOf } from '../define.js';
+import type { ValuesOf } from '../values.js';
 import { destinationOptions, givenFlags, type answerOptions, type Destination, type DestinationFlags, type PayoutAnswers } from './payout-options.js';
+import { clip } from '../../formats/text.js';
 
 /** What is known of a payout; undefined is not known yet, or left out where it may be. */
 export interface Draft extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
@@ -65,7 +66,7 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
   const amount = bare ? undefined : parseAmount(text);
   if (amount !== undefined && payoutCountries.some(({ ccy }) => ccy === amount.ccy)) return amount;
   const currencies = [...new Set(payoutCountries.map(({ ccy }) => ccy))].join(', ');
-  throw new Failure('usage', `"${text.slice(0, 40)}" of what? Payouts are in ${currencies}: write it as in 500000vnd.`);
+  throw new Failure('usage', `"${clip(text)}" of what? Payouts are in ${currencies}: write it as in 500000vnd.`);
 }
 
 function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Record<string, Recipient>>): Destination {

@@ -1,7 +1,7 @@
 // Rows of SQLite, whose columns have the names of fields here. They are named by hand: objects that libsql makes take
 // twice as long.
 import type Database from 'libsql';
-import { columnOf, fieldOf } from '../../formats/columns.js';
+import { columnOf, fieldOf } from '../../formats/text.js';
 
 export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;

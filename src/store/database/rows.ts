@@ -1,6 +1,6 @@
 // Rows of tables, whose columns have the names of fields here.
 import * as v from 'valibot';
-import { fieldOf } from '../../formats/columns.js';
+import { fieldOf } from '../../formats/text.js';
 
 /** Reads a row of at least these columns. */
 export const rowOf = <E extends v.ObjectEntries>(fields: E) =>

@@ -1,7 +1,7 @@
 // The journal in a database: durable before it answers, safe with many processes at once, on one machine or on many.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { columnOf } from '../../formats/columns.js';
+import { columnOf } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import { places, rowOf } from '../database/rows.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue } from '../database/sql.js';

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
+import { clip } from '../../formats/text.js';
 
 export const networks = ['mainnet', 'testnet', 'any'] as const;
 export type Network = (typeof networks)[number];
@@ -137,5 +138,5 @@ export async function changeRecipients(
 export function parseRecipientName(text: string): string {
   const name = text.trim().normalize('NFC');
   if (/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._'@-]{0,63}$/u.test(name) && !reserved.includes(name)) return name;
-  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be a recipient's name: use letters, digits and spaces.`);
+  throw new Failure('usage', `"${clip(text)}" cannot be a recipient's name: use letters, digits and spaces.`);
 }

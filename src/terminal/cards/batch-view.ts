@@ -1,7 +1,7 @@
 // A batch on the screen: what is to be paid, how far it has come, and how it went.
 import type { Big } from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
-import { counted } from '../../formats/counted.js';
+import { counted } from '../../formats/text.js';
 import { describeDuration } from '../../formats/duration.js';
 import { factLines, heading, type Fact } from './card.js';
 import { sanitize } from '../sanitize.js';

@@ -1,5 +1,5 @@
 // Rows for machines: each format as the text before, of and after the rows, so that none has to be held.
-import { asPlainCell } from '../../formats/formula.js';
+import { asPlainCell } from '../../formats/text.js';
 import { cellText, fieldColumns } from './cell.js';
 import { pickFields } from './fields.js';
 import { toJson } from './json.js';

@@ -1,6 +1,6 @@
 // Webhook events as they come: a calm line for people, a row for scripts; and what became of all of them at the end.
 import type { Transaction } from '../../api/types.js';
-import { counted } from '../../formats/counted.js';
+import { counted } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';

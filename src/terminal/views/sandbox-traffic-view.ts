@@ -1,6 +1,6 @@
 // What passes through the sandbox, as tables: requests, deliveries to webhooks, and the faults that strike them.
 import type { SandboxDelivery, SandboxFault, SandboxRequest } from '../../api/sandbox-answers.js';
-import { counted } from '../../formats/counted.js';
+import { counted } from '../../formats/text.js';
 import { formatDuration } from '../../formats/duration.js';
 import { sanitize } from '../sanitize.js';
 import { wrap } from '../text.js';

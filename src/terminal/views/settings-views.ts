@@ -1,7 +1,7 @@
 // Settings, profiles, who is logged in where, limits and what `doctor` found, as tables and records.
 import type { Big } from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
-import { counted } from '../../formats/counted.js';
+import { counted } from '../../formats/text.js';
 import { factLines, type Fact } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';

@@ -2,6 +2,7 @@
 import { parse } from 'csv-parse';
 import { Failure } from '../../formats/failure.js';
 import { errorOf } from '../../formats/unknown.js';
+import { clip } from '../../formats/text.js';
 
 /** What a line says, by the name of its column; empty cells are left out. */
 export interface BatchRow {
@@ -120,8 +121,6 @@ function unreadable(error: unknown): Problem {
   const reason = reasons[String(error.code)] ?? error.message;
   return { line: Number(error.lines), kind: 'usage', message: `${reason} What follows was not read.` };
 }
-
-const clip = (text: string): string => (text.length <= 40 ? text : `${text.slice(0, 40)}…`);
 
 /** The problem that reading or checking a row ended in; anything but a refusal of ours is thrown on. */
 export function problemOf(line: number, error: unknown): Problem {

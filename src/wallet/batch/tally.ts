@@ -1,6 +1,6 @@
 // How a batch went, in numbers, and what that means for the exit code.
 import type Big from 'big.js';
-import { counted } from '../../formats/counted.js';
+import { counted } from '../../formats/text.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import type { Fate, RowOutcome } from './run.js';

@@ -1,7 +1,7 @@
 // The history as text for other programs: CSV and JSONL with every transaction, journals with those that moved money.
 import type { ListedTransaction } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
-import { asPlainCell } from '../../formats/formula.js';
+import { asPlainCell } from '../../formats/text.js';
 import { utcWriter } from '../../formats/utc.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';

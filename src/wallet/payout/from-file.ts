@@ -10,6 +10,7 @@ import { parsePhone } from '../../formats/phone.js';
 import type { Order } from '../payment/orders.js';
 import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './order.js';
 import { methodsIn, type PayoutMethod } from './methods.js';
+import { clip } from '../../formats/text.js';
 
 /** Text that a function can read; what it throws is what is wrong with the field. */
 const readableBy = (parse: (text: string) => unknown) =>
@@ -117,7 +118,7 @@ function methodOf({ destReq }: Body): PayoutMethod {
       : each.code === method,
   );
   if (found !== undefined) return found;
-  const why = `There is no payout method "${method.slice(0, 40)}" for ${ccy.slice(0, 8)}.`;
+  const why = `There is no payout method "${clip(method)}" for ${ccy.slice(0, 8)}.`;
   throw wrong('destReq.method', why, { next: { do: 'see-payout-methods' } });
 }
 
@@ -133,7 +134,7 @@ function parseExactly(text: string): unknown {
   if (value === undefined) throw new Failure('usage', 'The file is not JSON.');
   for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (literal.startsWith('"')) continue;
-    if (!isExact(literal)) throw new Failure('usage', `The number ${literal.slice(0, 40)} has more digits than JSON carries.`);
+    if (!isExact(literal)) throw new Failure('usage', `The number ${clip(literal)} has more digits than JSON carries.`);
   }
   return value;
 }

@@ -2,6 +2,7 @@
 import type { Institution } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { PayoutMethod } from './methods.js';
+import { clip } from '../../formats/text.js';
 
 /** Where an account is held. */
 export interface PayoutInstitution {
@@ -27,7 +28,7 @@ export function findInstitution(code: string, method: PayoutMethod, all: readonl
   const other = matching[0];
   const why =
     other === undefined
-      ? `There is no institution "${code.slice(0, 40)}" in ${country.name}.`
+      ? `There is no institution "${clip(code)}" in ${country.name}.`
       : `${other.institutionName ?? 'The institution'} (${code}) is of the type ${other.institutionType ?? '?'}: ${method.code} does not pay to it.`;
   throw new Failure('usage', why, { next: { do: 'see-institutions', country: country.code } });
 }

@@ -1,6 +1,7 @@
 // Where fiat can be paid out to and how, as data (specification: Supported fiat payout destinations). A new method is one
 // line in the table of methods, a new country one in that of countries.
 import { Failure } from '../../formats/failure.js';
+import { clip } from '../../formats/text.js';
 
 export interface PayoutCountry {
   /** ISO 3166-1 alpha-2. */
@@ -113,7 +114,7 @@ export function findCountry(text: string): PayoutCountry {
   const found = payoutCountries.find(({ code, name }) => code.toLowerCase() === wanted || name.toLowerCase() === wanted);
   if (found !== undefined) return found;
   const codes = payoutCountries.map(({ code }) => code).join(', ');
-  throw new Failure('usage', `There are no payouts to "${text.slice(0, 40)}". There are to ${codes}.`, {
+  throw new Failure('usage', `There are no payouts to "${clip(text)}". There are to ${codes}.`, {
     next: { do: 'see-payout-methods' },
   });
 }
@@ -122,7 +123,7 @@ export function findCountry(text: string): PayoutCountry {
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
   if (found !== undefined) return found;
-  throw new Failure('usage', `There is no payout method "${text.slice(0, 40)}".`, { next: { do: 'see-payout-methods' } });
+  throw new Failure('usage', `There is no payout method "${clip(text)}".`, { next: { do: 'see-payout-methods' } });
 }
 
 /** The kind alone, as one example of the specification says it: which method it is follows from the country. */

@@ -7,6 +7,7 @@ import type { Party } from '../../store/profile/profiles.js';
 import type { PayoutInstitution } from './institutions.js';
 import type { Order } from '../payment/orders.js';
 import type { PayoutMethod } from './methods.js';
+import { clip } from '../../formats/text.js';
 
 /** Every answer that a payout needs. */
 export interface Payout {
@@ -112,7 +113,7 @@ export function parseAccountNumber(text: string, { code, country, institutionTyp
   const spaceless = isOther ? '' : groups.join('');
   const account = [spaceless, spaceless.replaceAll('-', '')].find((each) => format.pattern.test(each));
   if (account !== undefined) return account;
-  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be an account number for ${code}: ${format.words} are needed.`);
+  throw new Failure('usage', `"${clip(text)}" cannot be an account number for ${code}: ${format.words} are needed.`);
 }
 
 const longestText = 140;
@@ -121,7 +122,7 @@ const longestText = 140;
 export function parseLine(text: string): string {
   const line = text.trim().replace(/ {2,}/g, ' ');
   if (line !== '' && line.length <= longestText && /\p{L}/u.test(line) && !/[\p{Cc}\p{Cf}]/u.test(line)) return line;
-  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be a name or an address: one line with letters is needed.`);
+  throw new Failure('usage', `"${clip(text)}" cannot be a name or an address: one line with letters is needed.`);
 }
 
 /** Highest code number that is taken for one of the service's. */

@@ -1,4 +1,0 @@
-// A number of things, in words.
-
-/** `1 row`, `2 rows`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

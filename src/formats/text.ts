@@ -1,0 +1,17 @@
+// Small pieces of text: things counted in words, what is too long to be quoted whole, names of columns, cells.
+
+/** `1 row`, `2 rows`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** As much of it as a message quotes. */
+export const clip = (text: string, longest = 40): string => (text.length <= longest ? text : `${text.slice(0, longest)}…`);
+
+/** The column of a database or a file for a field: `txn_id` for `txnId`. */
+export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+export const fieldOf = (column: string): string => column.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+
+const opensFormula = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
+
+/** The text with an apostrophe before it, where a spreadsheet would take it for a formula and carry it out. */
+export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);

@@ -4,7 +4,7 @@ import { money } from '../../src/formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../src/formats/bolt11/decode.js';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import {
-  lightningOrder, lnurlOrder, onchainOrder, swapOrder, usdtOrder, type Order,
+  deducting, lightningOrder, lnurlOrder, onchainOrder, swapOrder, usdtOrder, type Order,
 } from '../../src/wallet/payment/orders.js';
 import { wireJson } from '../../src/api/json.js';
 import { orderOf } from '../../src/wallet/payout/order.js';
@@ -53,7 +53,10 @@ export function orderFor(kind: Kind, number: number): Order {
   const sats = new Big(1_000 + number).times(satoshi);
   if (kind === 'lightning') return lightningOrder(invoice(number), 'BTC');
   if (kind === 'lnurl') return lnurlOrder(`user${number}@pay.example`, money('BTC', sats));
-  if (kind === 'onchain') return onchainOrder(`bc1q-${number}`, money('BTC', sats), 'BTC', number % 2 === 1);
+  if (kind === 'onchain') {
+    const order = onchainOrder(`bc1q-${number}`, money('BTC', sats), 'BTC');
+    return number % 2 === 1 ? deducting(order) : order;
+  }
   if (kind === 'usdt') return usdtOrder(`T-${number}`, money('USDT', new Big(number + 1)), number % 2 === 1 ? 'BTC' : 'USDT');
   if (kind === 'swap') return swapOrder('USDT', 'BTC', money(...swapped(number, sats)), number % 2 === 1 ? 'dest' : 'source');
   return payout(number);

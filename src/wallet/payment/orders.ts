@@ -48,25 +48,12 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
  *
  * @param address a Lightning Address or an LNURL, which the service resolves
  */
-export function lnurlOrder(address: string, amount: Money): Order {
-  const { ccy, value } = amount;
-  return {
-    kind: 'send lnurl',
-    body: {
-      sourceReq: { ccy, method: servicepay, reqDetails: {}, ...onSide(value) },
-      destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address } },
-    },
-    onceKey: null,
-    destination: address,
-    receives: ccy === 'BTC' ? amount : undefined,
-  };
-}
+export const lnurlOrder = (address: string, amount: Money): Order =>
+  spendOrder('send lnurl', 'lnurl', 'BTC', address, amount);
 
-/** Rule 5: the amount, in BTC, stands on the destination. With `deductFees` the recipient gets it less the fees. */
-export function onchainOrder(address: string, amount: Money, from: string, deductFees: boolean): Order {
-  const order = addressOrder('send onchain', 'on-chain', address, amount, from);
-  return deductFees ? deducting(order) : order;
-}
+/** Rule 5: the amount, in BTC, stands on the destination. */
+export const onchainOrder = (address: string, amount: Money, from: string): Order =>
+  addressOrder('send onchain', 'on-chain', address, amount, from);
 
 /** The same order with the fees taken out of the amount, so that the recipient gets it less the fees. */
 export function deducting({ body, ...order }: Order): Order {
@@ -74,24 +61,28 @@ export function deducting({ body, ...order }: Order): Order {
 }
 
 /** Rule 6: USDT over TRON; the amount is what the recipient gets. */
-export function usdtOrder(address: string, amount: Money, from: string): Order {
-  return addressOrder('send usdt', 'tron', address, amount, from);
-}
+export const usdtOrder = (address: string, amount: Money, from: string): Order =>
+  addressOrder('send usdt', 'tron', address, amount, from);
 
 /** Rule 6 with the amount on the source (rule 1): so much leaves the wallet, whatever arrives. */
-export function usdtSpendOrder(address: string, { ccy, value }: Money): Order {
+export const usdtSpendOrder = (address: string, amount: Money): Order =>
+  spendOrder('send usdt', 'tron', 'USDT', address, amount);
+
+/** So much leaves the wallet; what arrives is fixed where it is the same currency. */
+function spendOrder(kind: string, method: string, ccy: string, address: string, spent: Money): Order {
   return {
-    kind: 'send usdt',
+    kind,
     body: {
-      sourceReq: { ccy, method: servicepay, reqDetails: {}, ...onSide(value) },
-      destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address } },
+      sourceReq: { ccy: spent.ccy, method: servicepay, reqDetails: {}, ...onSide(spent.value) },
+      destReq: { ccy, method, reqDetails: { address } },
     },
     onceKey: null,
     destination: address,
-    receives: ccy === 'USDT' ? { ccy, value } : undefined,
+    receives: spent.ccy === ccy ? spent : undefined,
   };
 }
 
+/** So much arrives, in the currency of the amount. */
 function addressOrder(kind: string, method: string, address: string, amount: Money, from: string): Order {
   return {
     kind,

@@ -153,7 +153,7 @@ function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWor
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
   const sent = parseAmount(amount, 'BTC');
   checkOnchainAmount(sent);
-  return planned({ order: onchainOrder(pays.value.address, sent, from, deductFees === true), pays, slow: true });
+  return planned({ order: lessFees(onchainOrder(pays.value.address, sent, from), deductFees), pays, slow: true });
 }
 
 /** Either what arrives, in USDT, or with `spend` what leaves a wallet of any currency. */

@@ -50,13 +50,13 @@ describe('readRows', () => {
 
 describe('derivedRef is the same for', () => {
   const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
-  const order = onchainOrder(address, parseAmount('1000sat'), 'BTC', false);
+  const order = onchainOrder(address, parseAmount('1000sat'), 'BTC');
 
   test.for([
-    ['another spelling of the amount', onchainOrder(address, parseAmount('0.00001btc'), 'BTC', false), '', true],
-    ['another wallet', onchainOrder(address, parseAmount('1000sat'), 'USDT', false), '', true],
+    ['another spelling of the amount', onchainOrder(address, parseAmount('0.00001btc'), 'BTC'), '', true],
+    ['another wallet', onchainOrder(address, parseAmount('1000sat'), 'USDT'), '', true],
     ['a note', { ...order, body: { ...order.body, note: 'again' } }, '', true],
-    ['another amount', onchainOrder(address, parseAmount('1001sat'), 'BTC', false), '', false],
+    ['another amount', onchainOrder(address, parseAmount('1001sat'), 'BTC'), '', false],
     ['another kind', lnurlOrder(address, parseAmount('1000sat')), '', false],
     ['another name of the batch', order, 'december', false],
   ] as const)('$0', ([, other, name, same]) => {

@@ -48,7 +48,7 @@ describe('knownAmounts', () => {
   test.for([
     ['what a Lightning Address is sent', lnurlOrder('a@b.example', parseAmount('5usdt')), ['5 USDT']],
     ['what arrives, where that is all that is known', usdtOrder(tron, parseAmount('25usdt'), 'BTC'), ['25 USDT']],
-    ['one currency once', onchainOrder(address, parseAmount('0.01btc'), 'BTC', false), ['0.01 BTC']],
+    ['one currency once', onchainOrder(address, parseAmount('0.01btc'), 'BTC'), ['0.01 BTC']],
     ['of a swap only what leaves', swapOrder('BTC', 'USDT', parseAmount('1000sat'), 'source'), ['0.00001 BTC']],
     ['of a swap nothing that arrives', swapOrder('BTC', 'USDT', parseAmount('25usdt'), 'dest'), []],
   ] as const)('counts %s', ([, order, expected]) => {

@@ -5,6 +5,7 @@ import type { CreateTransaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
 import {
+  deducting,
   lightningOrder,
   lnurlOrder,
   onchainOrder,
@@ -63,7 +64,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
   },
   {
     rule: '5: an on-chain send names the amount on the destination',
-    body: onchainOrder('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', parseAmount('1000sat'), 'BTC', false).body,
+    body: onchainOrder('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', parseAmount('1000sat'), 'BTC').body,
     wire: {
       sourceReq: wallet('BTC'),
       destReq: {
@@ -76,7 +77,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
   },
   {
     rule: '5: fees are deducted from the amount only when asked for, in the one documented field',
-    body: onchainOrder('3P14159f73E4gFr7JterCCQh9QjiTjiZrG', parseAmount('0.5btc'), 'USDT', true).body,
+    body: deducting(onchainOrder('3P14159f73E4gFr7JterCCQh9QjiTjiZrG', parseAmount('0.5btc'), 'USDT')).body,
     wire: {
       sourceReq: wallet('USDT'),
       destReq: {
@@ -133,7 +134,7 @@ describe('an order', () => {
   test.for([
     ['an invoice', lightningOrder(decodeInvoice(invoice), 'BTC'), '0.0025'],
     ['a Lightning Address paid in bitcoin', lnurlOrder('a@example.com', parseAmount('1sat')), '0.00000001'],
-    ['an on-chain address', onchainOrder('1BoatSLRHtKNngkdXEeobR76b53LETtpyT', parseAmount('1btc'), 'USDT', false), '1'],
+    ['an on-chain address', onchainOrder('1BoatSLRHtKNngkdXEeobR76b53LETtpyT', parseAmount('1btc'), 'USDT'), '1'],
     ['a swap for what shall arrive', swapOrder('USDT', 'BTC', parseAmount('1btc'), 'dest'), '1'],
   ] as const)('fixes what %s must get, for the check of the quote', ([, { receives }, value]) => {
     expect(receives).toMatchObject({ ccy: 'BTC' });

@@ -5,7 +5,7 @@ import { Failure } from '../../../src/formats/failure.js';
 import type { Rates, Transaction } from '../../../src/api/types.js';
 import { LostClaim, type IntentChange } from '../../../src/store/journal/journal.js';
 import { money } from '../../../src/formats/amount.js';
-import { onchainOrder, swapOrder, type Order, usdtSpendOrder } from '../../../src/wallet/payment/orders.js';
+import { deducting, onchainOrder, swapOrder, type Order, usdtSpendOrder } from '../../../src/wallet/payment/orders.js';
 import { confirmQuote } from '../../../src/wallet/payment/confirm-quote.js';
 import { noteSeen } from '../../../src/wallet/payment/note-seen.js';
 import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
@@ -51,7 +51,7 @@ describe('a transaction that the list shows and a read does not find', () => {
 
 test('a quote from elsewhere that takes the fees out of the amount is confirmed as such', async () => {
   const made = bench();
-  const { body } = onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC', true);
+  const { body } = deducting(onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC'));
   const quoted = { ...quoteOf({ ...body, sourceReq: { ...body.sourceReq, amtRequested: 0.00003 }, extRefId: 'R' }, 't1', made.time), deductNetworkFeesFromDest: true };
   made.transactions.push(quoted);
   await confirmQuote(quoted, { terms: {}, consent: 'standing' }, waiting, made.deps);

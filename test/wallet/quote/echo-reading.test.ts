@@ -7,7 +7,7 @@ import { answer } from '../../support/fake-transport.js';
 import { start, world } from '../../api/support/client.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
-const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC', false);
+const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC');
 
 const quote = {
   txnId: 't1',

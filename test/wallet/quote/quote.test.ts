@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
-import { onchainOrder } from '../../../src/wallet/payment/orders.js';
+import { deducting, onchainOrder } from '../../../src/wallet/payment/orders.js';
 import { readQuote } from '../../../src/wallet/quote/quote.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
@@ -17,7 +17,7 @@ const quoted = (source: Partial<Transaction['sourceReq']>, fxRate: number): Tran
 
 describe('a quote with fees taken out of the amount', () => {
   test('takes from the wallet the amount alone, and brings it less both fees', () => {
-    const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC', true);
+    const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'BTC'));
     const { total, receives, derived } = readQuote(order, quoted({ amtRequested: 0.001 }, 1));
     expect(formatAmount(total)).toBe('0.00100000 BTC');
     expect(receives && formatAmount(receives)).toBe('0.00099500 BTC');
@@ -25,7 +25,7 @@ describe('a quote with fees taken out of the amount', () => {
   });
 
   test('turns fees of another currency into what they take from the recipient, and says that it is computed', () => {
-    const order = onchainOrder(address, parseAmount('0.001btc'), 'USDT', true);
+    const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'USDT'));
     const source = { ccy: 'USDT', amtRequested: 100, servicepayFees: 0.2, networkFees: 0.3 };
     const { total, receives, derived } = readQuote(order, quoted(source, 0.00001));
     expect(formatAmount(total)).toBe('100.00 USDT');
@@ -34,12 +34,12 @@ describe('a quote with fees taken out of the amount', () => {
   });
 
   test('is refused when the fees would take all of it', () => {
-    const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC', true);
+    const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'BTC'));
     expect(() => readQuote(order, quoted({ amtRequested: 0.001, networkFees: 0.001 }, 1))).toThrow(/would take all of it/);
   });
 
   test('adds the fees to the total otherwise', () => {
-    const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC', false);
+    const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC');
     const { total, receives } = readQuote(order, quoted({ amtRequested: 0.001 }, 1));
     expect(formatAmount(total)).toBe('0.00100500 BTC');
     expect(receives && formatAmount(receives)).toBe('0.00100000 BTC');

@@ -16,7 +16,7 @@ function paid(order: Order, approvedTotal: string, change: Partial<Intent> = {})
   };
 }
 
-const send = (amount: string): Order => onchainOrder('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', btc(amount), 'BTC', false);
+const send = (amount: string): Order => onchainOrder('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', btc(amount), 'BTC');
 
 describe('what is usually paid in fees', () => {
   test('is the middle of the payments of that kind', () => {

@@ -2,8 +2,6 @@
 import type { Context } from './context.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
-export { readAll, type RawValues, type Values, type ValuesOf };
-
 export interface CommandDefinition<A extends Values = Values, O extends Values = Values> {
   /** Positional arguments, in order; only the last may be repeated. */
   readonly arguments?: A;

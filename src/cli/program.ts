@@ -2,11 +2,11 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
 import type { Context, Page } from './context.js';
-import { readAll, type Branch, type Command, type RawValues } from './define.js';
+import type { Branch, Command } from './define.js';
 import { globalOptions, type Globals } from './globals.js';
 import { firstExamples } from './table.js';
 import { chosenPath, plainWords, withRestApart } from './tree.js';
-import { choice, flagName, negatedFlag, takesWord, type Value } from './values.js';
+import { choice, flagName, negatedFlag, readAll, takesWord, type RawValues, type Value } from './values.js';
 
 export interface ProgramOptions {
   readonly tree: Branch;

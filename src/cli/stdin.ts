@@ -1,4 +1,5 @@
-// Reads what is piped in, whole and bounded.
+// Reads what is piped in, whole and bounded, and files that a command line names.
+import { readFile } from 'node:fs/promises';
 import { Failure } from '../formats/failure.js';
 import type { Needs } from './context.js';
 
@@ -20,6 +21,16 @@ export async function readStdinBytes({ stdin }: Needs<'stdin'>): Promise<Buffer>
   }
   return Buffer.concat(chunks);
 }
+
+/** A file by its name. Throws Failure `usage` for one that cannot be read. */
+export const readGivenFile = (file: string): Promise<Buffer> =>
+  readFile(file).catch((cause: unknown) => {
+    throw new Failure('usage', `The file ${file} cannot be read.`, { cause });
+  });
+
+/** The text of a file, or for `-` of what is piped in. */
+export const readGivenText = async (file: string, context: Needs<'stdin'>): Promise<string> =>
+  file === '-' ? readStdin(context) : (await readGivenFile(file)).toString('utf8');
 
 /** A word from the command line, or for `-` the one line that is piped in. */
 export const wordOrStdin = async (word: string, context: Needs<'stdin'>): Promise<string> =>

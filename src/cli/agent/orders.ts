@@ -9,11 +9,10 @@ import { noLimits } from '../../wallet/limits/limits.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { pay } from '../../wallet/payment/payment.js';
 import type { Needs } from '../context.js';
-import type { ValuesOf } from '../define.js';
 import { paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
 import type { MaxFeeOf } from '../payment/payment-options.js';
 import { readSwap, swapOrderOf } from '../payment/plan-swap.js';
-import { currency, text } from '../values.js';
+import { currency, text, type ValuesOf } from '../values.js';
 
 export type OrderNeeds = PaymentNeeds & Needs<'config' | 'out'>;
 

@@ -3,11 +3,10 @@ import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
 import { allRates, findRate } from '../../wallet/history/rates.js';
 import { knownStates } from '../../formats/states.js';
+import { periods } from '../history/history-options.js';
 import { choice, currency, text, whole } from '../values.js';
 import { plannedSend, plannedSwap, quoteOf, sendArguments, swapArguments, type OrderNeeds } from './orders.js';
 import { defineTool, type Tool } from './tool.js';
-
-const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export function readingTools(context: OrderNeeds): Tool[] {
   const { ownClient, now } = context;

@@ -2,7 +2,7 @@
 import type { Tool as Listing } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { readAll, type Values, type ValuesOf } from '../define.js';
+import { readAll, type Values, type ValuesOf } from '../values.js';
 
 /** What a tool does to money: nothing, a quote that lapses, or it lets it go. */
 type Effect = 'reads' | 'quotes' | 'pays';

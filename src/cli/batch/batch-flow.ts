@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import type { Wallet } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
-import { counted } from '../../formats/counted.js';
+import { counted } from '../../formats/text.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
 import { batchCard, batchRowList, batchView, costText, dryRunLines, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
@@ -12,9 +12,10 @@ import { quoteCost, type Quoted } from '../../wallet/batch/cost.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
+import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { BatchFlags } from './batch-options.js';
-import { openPaying, payBatch, quoteRow, type Paying } from './batch-pay.js';
+import { openPayments, payBatch, quoteRow } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 import type { Needs } from '../context.js';
 import type { Drain } from './drain.js';
@@ -43,14 +44,14 @@ export async function runBatchFile(
   const short = shortOf(check.totals.filter(({ from }) => isTold(from)), available);
   const rows = (): AsyncGenerator<PlannedRow> => planned(readRows(spool.read(), batchColumns), plan);
   if (flags.dryRun && short.length === 0) return listRows(rows(), before, context);
-  const paying = await openPaying(check, flags.concurrency, context);
+  const payment = await openPayments(check, flags.concurrency, context);
   const isAsked = needsYes && check.rows > check.settled && short.length === 0;
-  const cost = isAsked ? await costOf(check, flags, paying, context) : undefined;
+  const cost = isAsked ? await costOf(check, flags, payment, context) : undefined;
   out.card((canvas) => ['', ...batchCard({ ...before, settled: check.settled, quoted: cost }, canvas), '']);
   if (short.length > 0) throw tooPoor(short);
   if (cost !== undefined) refuseUnpayable(cost, available);
   await agree(check, cost, context);
-  const { summary, failures, failure } = await payBatch(rows(), check, { ...before, cost: cost?.costs ?? null }, flags, drain, paying, context);
+  const { summary, failures, failure } = await payBatch(rows(), check, { ...before, cost: cost?.costs ?? null }, flags, drain, payment, context);
   if (out.format !== 'jsonl') await out.record(summary, batchView(summary, failures));
   if (failure !== undefined) throw failure;
 }
@@ -83,10 +84,10 @@ const rowView = ({ line, ref, to, amount, order }: PlannedRow): BatchRowView => 
 });
 
 /** What it will cost, asked of the service row by row, or of some rows where they are many. */
-function costOf({ sample }: BatchCheck, flags: BatchFlags, paying: Paying, { live }: Needs<'live'>): Promise<Quoted> {
+function costOf({ sample }: BatchCheck, flags: BatchFlags, payment: PaymentDeps, { live }: Needs<'live'>): Promise<Quoted> {
   let done = 0;
   const quote = async (row: PlannedRow): Promise<Money | undefined> => {
-    const total = await quoteRow(row, flags, paying);
+    const total = await quoteRow(row, flags, payment);
     done += 1;
     return total;
   };

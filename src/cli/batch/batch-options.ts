@@ -1,7 +1,6 @@
 // The options of a batch.
-import type { ValuesOf } from '../define.js';
 import { paymentOptions } from '../payment/payment-options.js';
-import { choice, currency, duration, file, flag, text, whole } from '../values.js';
+import { choice, currency, duration, file, flag, text, whole, type ValuesOf } from '../values.js';
 
 export const batchOptions = {
   dryRun: flag().describe('check every row, show the totals, send nothing'),

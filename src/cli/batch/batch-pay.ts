@@ -7,8 +7,9 @@ import type { BatchCheck } from '../../wallet/batch/check.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { Ceiling } from '../../wallet/batch/cost.js';
-import { runBatch, type BatchDeps, type RowOutcome } from '../../wallet/batch/run.js';
+import { runBatch, type RowOutcome } from '../../wallet/batch/run.js';
 import { doneRows, emptyTally, failureOf, faultFailure, hasMoved, tallied, type Tally } from '../../wallet/batch/tally.js';
+import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { historyFor, pay } from '../../wallet/payment/payment.js';
 import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultFile } from './batch-result.js';
@@ -17,22 +18,21 @@ import type { Drain } from './drain.js';
 import { paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 
-export type Paying = Pick<BatchDeps, 'payment'>;
-
-export async function openPaying(
+/** What the rows are paid with: one client and one look at the history for all of them. */
+export async function openPayments(
   { rows, settled }: BatchCheck, concurrency: number, context: PaymentNeeds & Needs<'live'>,
-): Promise<Paying> {
+): Promise<PaymentDeps> {
   const never = { approve: () => Promise.resolve(false), on: () => undefined };
   const payment = await paymentDeps(context, never);
   const service = sharedService(payment.service, concurrency, context.now);
   const history = historyFor({ ...payment, service });
   const read = () => Promise.all([rows > settled ? history.update(0) : undefined, ifTold(service.wallets())]);
   await (rows > settled ? context.live.during(() => 'Looking for payments that were made before', read) : read());
-  return { payment: { ...payment, service, history } };
+  return { ...payment, service, history };
 }
 
 /** What a row takes from its wallet, fees included; undefined where it is paid or on its way. The quote is paid later. */
-export async function quoteRow(row: PlannedRow, flags: BatchFlags, { payment }: Paying): Promise<Money | undefined> {
+export async function quoteRow(row: PlannedRow, flags: BatchFlags, payment: PaymentDeps): Promise<Money | undefined> {
   let total: Money | undefined;
   const terms = termsOf(flags, row.order.body.sourceReq.ccy);
   const request = { order: row.order, ref: row.ref, terms, consent: 'none' as const };
@@ -57,7 +57,7 @@ export async function payBatch(
   before: BatchSummary,
   flags: BatchFlags,
   drain: Drain,
-  paying: Paying,
+  payment: PaymentDeps,
   context: Needs<'live' | 'moneyIsLetGo' | 'now' | 'out' | 'terminal'>,
 ) {
   const { live, out } = context;
@@ -74,7 +74,7 @@ export async function payBatch(
     record.begin();
     drain.begin();
     const { complete, fault } = await runBatch(rows, options, {
-      ...paying,
+      payment,
       stop: record.stop,
       on: record.add,
       onLetGo: context.moneyIsLetGo,

@@ -2,23 +2,20 @@
 import type { Institution } from '../../api/types.js';
 import { fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import { columnOf } from '../../formats/text.js';
 import type { Profile, Recipient } from '../../store/profile/profiles.js';
 import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
 import type { BatchRow } from '../../wallet/batch/rows.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { payoutOrder } from '../../wallet/payout/order.js';
 import { planSendNow, type SendPlan, type Surroundings } from '../../wallet/plan/send.js';
-import { readAll, type RawValues } from '../define.js';
 import { reference } from '../payment/payment-options.js';
 import { readDraft } from '../payout/payout-draft.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { answerOptions, missingFlags } from '../payout/payout-options.js';
-import { currency } from '../values.js';
+import { currency, readAll, type RawValues } from '../values.js';
 
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
-
-/** `acct_num` for `acctNum`. */
-const columnOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The answers of a payout as columns; a payout may also name a recipient of the address book. */
 const payoutColumns = new Map(

@@ -1,7 +1,7 @@
 // What there is to say of every command, as data: completion and the manual are made from it.
-import type { Branch, CommandDefinition, Values } from '../define.js';
+import type { Branch, CommandDefinition } from '../define.js';
 import { globalOptions } from '../globals.js';
-import { flagName, negatedFlag, takesWord, type Shape, type Value } from '../values.js';
+import { flagName, negatedFlag, takesWord, type Shape, type Value, type Values } from '../values.js';
 import { topicNames } from './topics.js';
 
 /** What a word may be: one of a few, something that is known on this machine, or anything. */

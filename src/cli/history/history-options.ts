@@ -4,11 +4,11 @@ import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/instant.js';
 import { knownStates } from '../../formats/states.js';
-import type { ValuesOf } from '../define.js';
 import { nearest } from '../help/suggest.js';
-import { choice, word } from '../values.js';
+import { choice, word, type ValuesOf } from '../values.js';
 
-const times = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
+/** Of the `time` parameter. */
+export const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export const instant = () => word('TIME', parseInstant).optional();
 
@@ -46,7 +46,7 @@ const states = () =>
   ).repeated();
 
 export const historyOptions = {
-  time: choice(times, 'PERIOD').optional().describe(`the last ${times.join(', ')}`),
+  time: choice(periods, 'PERIOD').optional().describe(`the last ${periods.join(', ')}`),
   since: instant().describe('from then on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
   until: instant().describe('up to then, inclusive'),
   state: states().describe('only this state; may be repeated'),
@@ -109,7 +109,7 @@ export function periodText({ time, since, until }: Pick<HistoryFlags, 'time' | '
   return since === undefined && until === undefined ? 'all of history' : 'of the period asked for';
 }
 
-const periodNames: Readonly<Record<(typeof times)[number], string>> = {
+const periodNames: Readonly<Record<(typeof periods)[number], string>> = {
   '1d': 'last day',
   '7d': 'last 7 days',
   '30d': 'last 30 days',

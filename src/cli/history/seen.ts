@@ -1,6 +1,8 @@
 // A transaction named by its id, by the beginning of it that a screen shows, or by a reference.
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
+import type { Intent, Journal } from '../../store/journal/journal.js';
+import { attemptNamed } from '../../wallet/payment/history.js';
 import type { Needs } from '../context.js';
 import { historyOf, journalScope } from '../payment/payment-flow.js';
 
@@ -46,7 +48,7 @@ export async function knownId(name: string, context: Needs<'home' | 'journal' | 
   // A journal that cannot be opened is no reason not to look at a transaction.
   const journal = await context.journal().catch(() => undefined);
   const scope = await journalScope(context);
-  const intent = (await journal?.find(scope, name)) ?? (await journal?.find(scope, name.replace(/~\d+$/, '')));
+  const intent = journal && (await paymentNamed(name, scope, journal));
   if (intent?.doubts.some(({ txnId }) => txnId === name) === true) return name;
   if (intent?.txnId != null) return intent.txnId;
   if (isWhole(name)) return name;
@@ -59,6 +61,10 @@ export async function knownId(name: string, context: Needs<'home' | 'journal' | 
   }
   return ids[0];
 }
+
+/** What the journal has under a name; `R~2` is an attempt of the payment `R`. */
+export const paymentNamed = async (name: string, scope: string, journal: Journal): Promise<Intent | undefined> =>
+  (await journal.find(scope, name)) ?? journal.find(scope, attemptNamed(name)[0]);
 
 /** An id as services give them: it is asked for as it is. */
 const isWhole = (name: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(name);

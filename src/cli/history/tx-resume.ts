@@ -10,7 +10,7 @@ import { movedText, transactionList } from '../../terminal/views/transaction-vie
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
-import type { PaymentDeps } from '../../wallet/payment/contract.js';
+import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
 import { resume, tryAgain } from '../../wallet/payment/payment.js';
 import { gravest, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
 import { isLetGo } from '../../wallet/payment/run.js';
@@ -22,7 +22,7 @@ import { journalScope, paymentDeps, showPayment, type PayingNeeds } from '../pay
 import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
 import { paymentOptions } from '../payment/payment-options.js';
 import { asOfText, openIntents, pendingPayment, refreshOpen } from './open-payments.js';
-import { transactionId } from './seen.js';
+import { paymentNamed, transactionId } from './seen.js';
 import { flag, transaction } from '../values.js';
 
 export const txPending = defineCommand({
@@ -45,7 +45,7 @@ export const txPending = defineCommand({
 
 const { wait, waitTimeout } = paymentOptions;
 
-type Wait = number | 'forever' | false;
+type Wait = PaymentOptions['wait'];
 
 export const txResume = defineCommand({
   fields: [...paymentFields, 'ref', 'kind', 'exitCode', 'message'],
@@ -127,10 +127,7 @@ function presentationOf(intent: Intent): Presentation {
 }
 
 async function resumeOne(id: string, waiting: Wait, retry: boolean, context: PayingNeeds & Needs<'home'>): Promise<void> {
-  const journal = await context.journal();
-  // `R~2` is an attempt of the payment `R`.
-  const scope = await journalScope(context);
-  const intent = (await journal.find(scope, id)) ?? (await journal.find(scope, id.replace(/~\d+$/, '')));
+  const intent = await paymentNamed(id, await journalScope(context), await context.journal());
   if (intent === undefined || (intent.closed && intent.txnId !== null)) {
     return followElsewhere(intent?.txnId ?? (await transactionId(id, context)), waiting, context);
   }

@@ -2,8 +2,7 @@
 import { currencyOf, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
-import type { ValuesOf } from '../define.js';
-import { duration, flag, onOff, text, word } from '../values.js';
+import { duration, flag, onOff, text, word, type ValuesOf } from '../values.js';
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 

@@ -35,6 +35,9 @@ export interface Presentation {
   readonly ended?: (gets: Money) => string;
 }
 
+/** Of a swap what is got says more than what it cost. */
+export const swapPresentation = { getsLabel: 'You get', ended: (gets: Money): string => `You got ${amountWithSats(gets)}` };
+
 export interface PaymentScreen {
   readonly approve: PaymentDeps['approve'];
   readonly on: PaymentDeps['on'];

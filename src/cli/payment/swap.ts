@@ -1,7 +1,6 @@
 // Swaps between two of the account's own wallets. Specification: endpoint 6, rule 8.
 import { formatAmount, moneyFromWire, parseAmount } from '../../formats/amount.js';
 import type { Ask, Back, Choice } from '../../terminal/ask/ask.js';
-import { amountWithSats } from '../../terminal/cards/card.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Needs } from '../context.js';
@@ -10,6 +9,7 @@ import { flag, phrase } from '../values.js';
 import { runGuided } from './guided.js';
 import { demandAnswers, runPayment, type PayingNeeds } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
+import { swapPresentation } from './payment-screen.js';
 import { missingOf, planSwap, readSwapWords, swapExample, swapOrderOf, type SwapWords } from './plan-swap.js';
 
 export const swap = defineCommand({
@@ -64,7 +64,7 @@ async function walletChoices({ ownClient }: Needs<'ownClient'>): Promise<WalletC
 async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: PayingNeeds): Promise<void> {
   const planned = planSwap(words, receive);
   const about = [{ label: 'Swap', value: `${planned.from} to ${planned.to}` }];
-  await runPayment(swapOrderOf(planned), flags, { about, getsLabel: 'You get', ended: (gets) => `You got ${amountWithSats(gets)}` }, context);
+  await runPayment(swapOrderOf(planned), flags, { about, ...swapPresentation }, context);
 }
 
 const step = stepFor<SwapWords>();

@@ -1,9 +1,8 @@
 // Lets a quote become a payment: shows what it costs, asks, confirms once. Specification: endpoint 7.
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import type { Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
+import type { Fact } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
@@ -17,7 +16,7 @@ import { doubtOf } from '../history/look.js';
 import { transactionId } from '../history/seen.js';
 import { transaction } from '../values.js';
 import { aboutInvoice } from './about-send.js';
-import type { Presentation } from './payment-screen.js';
+import { swapPresentation, type Presentation } from './payment-screen.js';
 
 const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
 
@@ -50,7 +49,7 @@ export const txConfirm = defineCommand({
     const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
     const isSwap = txn.destReq.method === 'servicepay';
     await showPayment(
-      { ...aboutQuote(txn), ...(isSwap && { getsLabel: 'You get', ended: (gets: Money) => `You got ${amountWithSats(gets)}` }) },
+      { ...aboutQuote(txn), ...(isSwap && swapPresentation) },
       (deps) => confirmQuote(txn, given, options, deps),
       context,
     );

@@ -3,9 +3,8 @@ import { countryCodes, parseCountryCode } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import { highestCode, parseLine } from '../../wallet/payout/order.js';
 import { findCountry, findMethod, methodOfKind, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../../wallet/payout/methods.js';
-import type { ValuesOf } from '../define.js';
 import { paymentOptions } from '../payment/payment-options.js';
-import { choice, currency, file, flagName, text, whole, word } from '../values.js';
+import { choice, currency, file, flagName, text, whole, word, type ValuesOf } from '../values.js';
 
 export const partyTypes = ['individual', 'business'] as const;
 

@@ -1,5 +1,4 @@
 // Pays out fiat to a bank account or a mobile wallet: from flags, from a file, or asking for what is missing.
-import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
@@ -14,7 +13,7 @@ import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
 import { answerOptions, givenFlags, missingFlags, payoutOptions, type PayoutFlags } from './payout-options.js';
 import { askPayout } from './payout-wizard.js';
-import { readStdin } from '../stdin.js';
+import { readGivenText } from '../stdin.js';
 
 export const payout = defineCommand({
   fields: paymentFields,
@@ -53,7 +52,7 @@ async function payFromFile(file: string, flags: PayoutFlags, context: PayingNeed
   const others = [...(flags.recipient === undefined ? [] : ['--recipient']), ...givenFlags(flags, answerOptions)];
   if (flags.from !== undefined) others.push('--from');
   if (others.length > 0) throw new Failure('usage', `--from-file has every answer: leave out ${others.join(', ')}.`);
-  const { order, method, ref, note } = readPayoutFile(await readText(file, context), context.settings.maker);
+  const { order, method, ref, note } = readPayoutFile(await readGivenText(file, context), context.settings.maker);
   const { institutionCode } = payeeOf(order.body);
   const merged = { ...flags, ref: chooseRef(flags.ref, ref), note: flags.note ?? note };
   demandAnswers([], flags, context);
@@ -67,11 +66,4 @@ function chooseRef(flag: string | undefined, inFile: string | undefined): string
   const ref = reference().read(inFile);
   if (flag === undefined || flag === ref) return ref;
   throw new Failure('usage', `The file has the reference ${ref}, and --ref says ${flag}: give one of them.`);
-}
-
-async function readText(file: string, context: Needs<'stdin'>): Promise<string> {
-  if (file === '-') return readStdin(context);
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new Failure('usage', `The file ${file} cannot be read.`, { cause });
-  });
 }

@@ -1,10 +1,9 @@
 // A raw request as it is typed: the path, the body, and what has to be agreed to before it may be sent.
-import { readFile } from 'node:fs/promises';
 import type { ServiceClient } from '../../api/client.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf, withoutMark } from '../../formats/unknown.js';
 import type { Needs } from '../context.js';
-import { readStdin } from '../stdin.js';
+import { readGivenFile, readStdin } from '../stdin.js';
 
 export const accountPlaceholder = '{accountId}';
 
@@ -45,8 +44,5 @@ export async function readBody(given: string, context: Needs<'stdin'>): Promise<
 
 async function textOf(given: string, context: Needs<'stdin'>): Promise<string> {
   if (given === '-') return readStdin(context);
-  if (!given.startsWith('@')) return given;
-  return readFile(given.slice(1), 'utf8').catch((cause: unknown) => {
-    throw new Failure('usage', `The file ${given.slice(1)} cannot be read.`, { cause });
-  });
+  return given.startsWith('@') ? (await readGivenFile(given.slice(1))).toString('utf8') : given;
 }

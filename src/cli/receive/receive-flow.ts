@@ -22,12 +22,11 @@ import type { Context, Needs } from '../context.js';
 import { remember } from '../history/seen.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 import { within } from '../within.js';
-import type { ValuesOf } from '../define.js';
 import { guide } from '../payment/guided.js';
 import { historyOf } from '../payment/payment-flow.js';
 import { miningHint } from '../payment/payment-screen.js';
 import { reference } from '../payment/payment-options.js';
-import { duration, onOff, text } from '../values.js';
+import { duration, onOff, text, type ValuesOf } from '../values.js';
 import { qrFile, writeQr } from './qr-file.js';
 
 type WaitNeeds = Needs<'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'signal' | 'sleep' | 'terminal'>;

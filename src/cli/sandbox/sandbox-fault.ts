@@ -2,9 +2,9 @@
 import { faultSchema, listOf } from '../../api/sandbox-answers.js';
 import { Failure } from '../../formats/failure.js';
 import { faultList, faultView, faultFields } from '../../terminal/views/sandbox-traffic-view.js';
-import { defineCommand, type ValuesOf } from '../define.js';
+import { defineCommand } from '../define.js';
 import { controlSandbox } from './control.js';
-import { choice, duration, onOff, text, whole, word } from '../values.js';
+import { choice, duration, onOff, text, whole, word, type ValuesOf } from '../values.js';
 
 const kinds = [
   'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer', 'late-effect',

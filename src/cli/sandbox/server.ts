@@ -1,13 +1,12 @@
 // What the commands that run a sandbox share: its options, and waiting for the end.
-import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
 import type { ServerOptions } from '../../sandbox/server.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import type { Needs } from '../context.js';
-import type { ValuesOf } from '../define.js';
+import { readGivenFile } from '../stdin.js';
 import { chosenShapes } from './live-shapes.js';
-import { choice, file, flag, word } from '../values.js';
+import { choice, file, flag, word, type ValuesOf } from '../values.js';
 
 const autoPay = () =>
   word('DURATION|off', (given): number | 'off' => (given === 'off' ? 'off' : parseDuration(given)));
@@ -48,9 +47,7 @@ export async function readServerOptions(
 }
 
 async function readCertificate(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new Failure('usage', `${file} cannot be read.`, { cause });
-  });
+  const text = (await readGivenFile(file)).toString('utf8');
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Failure('usage', `${file} holds no PEM certificate.`);
   return text;
 }

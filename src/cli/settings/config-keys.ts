@@ -11,6 +11,7 @@ import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';
 import { partyTypes } from '../payout/payout-options.js';
 import { choice } from '../values.js';
+import { clip } from '../../formats/text.js';
 
 export interface ConfigKey {
   readonly name: string;
@@ -33,12 +34,12 @@ const unless = <T>(text: string | undefined, parse: (text: string) => T): T | un
 
 function parseSwitch(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new Failure('usage', `"${text.slice(0, 20)}" is neither true nor false.`);
+  throw new Failure('usage', `"${clip(text)}" is neither true nor false.`);
 }
 
 function parseAccount(text: string): string {
   if (/^[\w.-]{1,100}$/.test(text) && !/^\.+$/.test(text)) return text;
-  throw new Failure('usage', `"${text.slice(0, 40)}" cannot be an account id.`);
+  throw new Failure('usage', `"${clip(text)}" cannot be an account id.`);
 }
 
 type Sender = NonNullable<Profile['sender']>;
@@ -96,7 +97,7 @@ export const configNames: readonly string[] = keys.map(({ name }) => name);
 export function findKey(text: string): ConfigKey {
   const found = keys.find(({ name }) => name === text.toLowerCase());
   if (found !== undefined) return found;
-  throw new Failure('usage', `There is no setting "${text.slice(0, 40)}". There are ${configNames.join(', ')}.`);
+  throw new Failure('usage', `There is no setting "${clip(text)}". There are ${configNames.join(', ')}.`);
 }
 
 export interface ConfigEntry {

@@ -10,10 +10,10 @@ import { loginView, type Login, loginFields } from '../../terminal/views/setting
 import type { Needs } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { stepFor, taking, walk } from '../../terminal/ask/wizard.js';
-import { defineCommand, type ValuesOf } from '../define.js';
+import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { readStdin } from '../stdin.js';
-import { choice, flag, text } from '../values.js';
+import { choice, flag, text, type ValuesOf } from '../values.js';
 import { secretPlace, tokenStore } from './whereabouts.js';
 
 const options = {
@@ -80,14 +80,13 @@ export const whoami = defineCommand({
   },
 });
 
-async function loginToSandbox(context: Needs<'ask' | 'home' | 'config' | 'settings' | 'client' | 'embedded'>): Promise<Login> {
+async function loginToSandbox(context: Needs<'ask' | 'config' | 'settings' | 'client' | 'embedded'>): Promise<Login> {
   await agreeToReplace({ sandbox: true }, context);
   const client = await context.client();
   const token = await client.authenticate();
-  const { credentials } = await context.embedded();
-  const kept = openTokens(context.home.config, credentialName(embeddedUrl, credentials.apiKey));
+  const { tokens } = await context.embedded();
   await keepProfile(context, ({ limits, sender }) => ({ sandbox: true, ...(limits && { limits }), ...(sender && { sender }) }));
-  return loginOf(context, embeddedUrl, token, 'the sandbox itself', kept.path);
+  return loginOf(context, embeddedUrl, token, 'the sandbox itself', tokens.path);
 }
 
 async function loginToService(

@@ -10,11 +10,11 @@ import { missedSince, type Enriched } from '../../webhooks/enrich.js';
 import { nameOf, parseTarget } from '../../webhooks/forward.js';
 import { startListener, type Listener } from '../../webhooks/listen.js';
 import type { Needs } from '../context.js';
-import { defineCommand, type ValuesOf } from '../define.js';
+import { defineCommand } from '../define.js';
 import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
 import { defaultListenPort, headerOf } from './receiving.js';
-import { file, flag, text, whole, word } from '../values.js';
+import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
 type ListenNeeds = Needs<

@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import type { Needs } from '../context.js';
-import type { ValuesOf } from '../define.js';
 import { readStdin } from '../stdin.js';
-import { flag } from '../values.js';
+import { flag, type ValuesOf } from '../values.js';
 
 export const secretFromStdin = { secretStdin: flag().describe('read the webhook secret from stdin') };
 

@@ -1,6 +1,5 @@
 // The signature of a body: made as the service makes it, and checked, with why it is wrong as far as that can be told.
 // Specification: Webhook authentication.
-import { readFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/tokens.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
@@ -8,7 +7,7 @@ import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
-import { readStdinBytes } from '../stdin.js';
+import { readGivenFile, readStdinBytes } from '../stdin.js';
 import { file, text } from '../values.js';
 import { headerOf } from './receiving.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
@@ -55,11 +54,7 @@ async function otherSecrets({ settings, secrets }: Needs<'settings' | 'secrets'>
 
 /** `-` or nothing is stdin, which cannot hold a secret as well. */
 async function inputBytes(file: string | undefined, secretStdin: boolean, context: Needs<'stdin'>): Promise<Uint8Array> {
-  if (file !== undefined && file !== '-') {
-    return readFile(file).catch((cause: unknown) => {
-      throw new Failure('usage', `The file ${file} cannot be read.`, { cause });
-    });
-  }
+  if (file !== undefined && file !== '-') return readGivenFile(file);
   if (secretStdin) {
     throw new Failure('usage', 'The body and the secret cannot both come from stdin.', {
       hint: 'Give the body as a file, or the secret in SVCPAY_WEBHOOK_SECRET.',

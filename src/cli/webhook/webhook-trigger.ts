@@ -6,11 +6,11 @@ import { fieldColumns } from '../../terminal/rows/cell.js';
 import { nameOf, openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
-import { defineCommand, type ValuesOf } from '../define.js';
+import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { knownId } from '../history/seen.js';
 import { headerOf } from './receiving.js';
-import { choice, text, transaction, word } from '../values.js';
+import { choice, text, transaction, word, type ValuesOf } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
 const triggeredSchema = v.looseObject({ txnId: v.string(), txnState: v.string() });

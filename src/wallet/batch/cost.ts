@@ -25,7 +25,8 @@ interface Group {
   readonly samples: readonly PlannedRow[];
 }
 
-const amountOf = ({ order }: PlannedRow): Money =>
+/** What is known of it before it is quoted. */
+export const amountOf = ({ order }: PlannedRow): Money =>
   knownAmounts(order)[0] ?? { ccy: order.body.sourceReq.ccy, value: new Big(0) };
 
 /** Collects rows as they are read; keeps few of them whatever their number. */
@@ -51,7 +52,7 @@ export class CostSample {
 
   /** Those to quote: all, where they are few. */
   get rows(): readonly PlannedRow[] {
-    return this.#count <= mostQuoted ? this.#rows : this.groups.flatMap(({ samples }) => samples);
+    return this.isWhole ? this.#rows : this.groups.flatMap(({ samples }) => samples);
   }
 
   get isWhole(): boolean {

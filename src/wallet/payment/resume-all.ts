@@ -2,7 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Intent } from '../../store/journal/journal.js';
-import type { PaymentDeps } from './contract.js';
+import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { resume } from './payment.js';
 import { isFinal } from '../../formats/states.js';
 
@@ -16,12 +16,10 @@ export interface Resumed {
 /** What an intent is driven with, so that each is drawn as itself. Throws Failure where it cannot be gone on with now. */
 type DepsFor = (intent: Intent) => Promise<PaymentDeps>;
 
-/**
- * @param wait as for a payment: how long, in ms, all of them together are waited for.
- */
+/** @param wait as for a payment: how long, in ms, all of them together are waited for */
 export async function resumeAll(
   intents: readonly Intent[],
-  wait: number | 'forever' | false,
+  wait: PaymentOptions['wait'],
   depsFor: DepsFor,
 ): Promise<Resumed[]> {
   const atOnce: Resumed[] = [];
@@ -42,7 +40,7 @@ export async function resumeAll(
   return ended;
 }
 
-async function outcome(intent: Intent, wait: number | 'forever' | false, depsFor: DepsFor): Promise<Resumed> {
+async function outcome(intent: Intent, wait: PaymentOptions['wait'], depsFor: DepsFor): Promise<Resumed> {
   try {
     const txn = await resume(intent, { wait, retry: false }, await depsFor(intent));
     return { intent, txn, failure: undefined };

@@ -7,7 +7,7 @@ import { back } from '../../../src/terminal/ask/ask.js';
 import { payoutChanges, readDraft, type Draft } from '../../../src/cli/payout/payout-draft.js';
 import { missingFlags, payoutOptions } from '../../../src/cli/payout/payout-options.js';
 import { askPayout } from '../../../src/cli/payout/payout-wizard.js';
-import { readAll, type RawValues } from '../../../src/cli/define.js';
+import { readAll, type RawValues } from '../../../src/cli/values.js';
 import { actor, type Script } from '../../support/actor.js';
 
 const institutions: readonly Institution[] = [

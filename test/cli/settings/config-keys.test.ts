@@ -1,7 +1,7 @@
 // Settings by name: what each takes, what it refuses, and what decides the value in force.
 import { describe, expect, test } from 'vitest';
 import { findKey, readKey } from '../../../src/cli/settings/config-keys.js';
-import { readAll } from '../../../src/cli/define.js';
+import { readAll } from '../../../src/cli/values.js';
 import { globalOptions } from '../../../src/cli/globals.js';
 import type { Profile } from '../../../src/store/profile/profiles.js';
 import { resolveSettings } from '../../../src/store/profile/settings.js';

@@ -159,7 +159,8 @@ export class ServiceClient {
 
   /**
    * Any request, signed in like the others and answered as it came, whatever the status. The path begins with `/`; the
-   * body is JSON text, sent to the letter. Only a GET is repeated, and not with `retry: false`.
+   * body is JSON text, sent to the letter. Only a GET is repeated, and not with `retry: false`, and a change of settings that
+   * was lost on a closed connection.
    */
   async request(
     method: string,

@@ -57,16 +57,22 @@ export function createService(options: ClientOptions) {
     }
   }
 
-  /** A request that changes nothing is repeated, made anew each time, as long as `again` says so of its answer. */
+  /**
+   * A request that changes nothing is repeated, made anew each time, as long as `again` says so of its answer; one that
+   * changes a setting only where it was lost on a closed connection, since to make the same change twice is to make it.
+   */
   async function attempts(
     expectation: Expectation,
     prepare: () => Promise<SignedCall>,
     again: (answer: Answer) => boolean,
   ): Promise<Answer> {
     const reason = (outcome: Outcome<Answer>): Again | undefined => {
-      if (expectation.effect !== 'read') return undefined;
-      if ('error' in outcome) return outcome.error instanceof NetworkError ? {} : undefined;
-      if (!again(outcome.value)) return undefined;
+      const { effect } = expectation;
+      if ('error' in outcome) {
+        const isLost = outcome.error instanceof NetworkError && (effect === 'read' || (effect === 'setting' && outcome.error.wasClosed));
+        return isLost ? {} : undefined;
+      }
+      if (effect !== 'read' || !again(outcome.value)) return undefined;
       const { response } = outcome.value;
       return { retryAfterMs: waitAskedFor(response, clock.now()), isLimited: response.status === 429 };
     };

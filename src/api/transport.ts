@@ -31,6 +31,8 @@ export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 export interface NetworkErrorDetails {
   /** False only when it is certain that no byte of the request has left. */
   requestSent: boolean;
+  /** It broke off without a byte of an answer on a connection that had carried others: most likely that one was closed before. */
+  wasClosed?: boolean | undefined;
   /** System or library code, such as `ECONNREFUSED`. */
   code?: string | undefined;
   cause?: unknown;
@@ -40,11 +42,13 @@ export interface NetworkErrorDetails {
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
   readonly requestSent: boolean;
+  readonly wasClosed: boolean;
   readonly code: string | undefined;
 
   constructor(message: string, details: NetworkErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.requestSent = details.requestSent;
+    this.wasClosed = details.wasClosed === true;
     this.code = details.code;
   }
 }

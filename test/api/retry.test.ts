@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
 import type { ServiceClient } from '../../src/api/client.js';
-import type { HttpResponse } from '../../src/api/transport.js';
+import { NetworkError, type HttpResponse } from '../../src/api/transport.js';
 import { answer } from '../support/fake-transport.js';
 import { lost, refused, start, transaction, world } from './support/client.js';
 
@@ -131,6 +131,17 @@ describe('what changes something is sent once', () => {
       await expect(change(client)).rejects.toBeInstanceOf(Failure);
       expect(service.requests()).toHaveLength(1);
       expect(pauses).toEqual([]);
+    }
+  });
+
+  test('but for a change of settings on a connection that had been closed, and that once', async () => {
+    const closed = new NetworkError('the connection broke off', { requestSent: true, code: 'ECONNRESET', wasClosed: true });
+    for (const [method, where, change] of changes) {
+      const isSetting = where !== '/api/v2/transaction' && !where.endsWith('/confirm');
+      const { client, service } = world();
+      service.on(method, where, closed, ...(isSetting ? [lost()] : []));
+      await expect(change(client)).rejects.toMatchObject({ name: 'NoAnswer' });
+      expect(service.requests()).toHaveLength(isSetting ? 2 : 1);
     }
   });
 

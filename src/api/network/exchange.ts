@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { timerMs } from '../../formats/duration.js';
 import { codeOf, errorOf } from '../../formats/unknown.js';
-import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../transport.js';
+import { NetworkError, type HttpRequest, type HttpResponse, type NetworkErrorDetails, type Transport } from '../transport.js';
 import { unpacked } from './unpacked.js';
 
 /** A transport over the network, which holds connections. */
@@ -21,7 +21,8 @@ export interface Course {
   head(status: number, headers: IncomingHttpHeaders): void;
   chunk(bytes: Buffer): void;
   end(): void;
-  fail(error: Error): void;
+  /** @param wasClosed as {@link NetworkError} has it */
+  fail(error: Error, wasClosed?: boolean): void;
 }
 
 const mostBytes = 32 * 1024 * 1024;
@@ -48,7 +49,7 @@ export function exchange(
       signal?.removeEventListener('abort', interrupt);
       settle();
     };
-    const fail = (message: string, details: { code?: string | undefined; cause?: unknown }): void =>
+    const fail = (message: string, details: Omit<NetworkErrorDetails, 'requestSent'>): void =>
       finish(() => reject(new NetworkError(message, { requestSent, ...details })));
     const stop = (message: string, code: string): void => {
       fail(message, { code });
@@ -86,7 +87,7 @@ export function exchange(
         if (!coding || bytes.length === 0) return whole(bytes);
         unpacked(bytes, coding, mostBytes).then(whole, (cause: unknown) => fail('the answer could not be unpacked', { cause }));
       },
-      fail: (error) => fail(inWords(error), { code: codeOf(error) || undefined, cause: error }),
+      fail: (error, wasClosed) => fail(inWords(error), { wasClosed, code: codeOf(error) || undefined, cause: error }),
     };
     try {
       carry(course);

@@ -64,8 +64,9 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
     else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
   });
   outgoing.on('error', (error) => {
-    way.closesUnsaid ||= outgoing.reusedSocket && wasClosed(error);
-    course.fail(error);
+    const isClosed = outgoing.reusedSocket && wasClosed(error);
+    way.closesUnsaid ||= isClosed;
+    course.fail(error, isClosed);
   });
   // Such as by a switch to another protocol.
   const endUnanswered = (): void => course.fail(new Error('the connection broke off without an answer'));

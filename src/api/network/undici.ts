@@ -93,8 +93,9 @@ function dispatch(
         onResponseData: (_controller, bytes) => course.chunk(bytes),
         onResponseEnd: () => onceReusable(() => course.end()),
         onResponseError(_controller, error) {
-          manners.closesUnsaid ||= !answered && wasUsedBefore(error);
-          course.fail(error);
+          const isClosed = !answered && wasUsedBefore(error);
+          manners.closesUnsaid ||= isClosed;
+          course.fail(error, isClosed);
         },
       },
     ),

@@ -165,7 +165,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     const url = `http://127.0.0.1:${await listening(server)}`;
     const send = transport();
     await send(get(url));
-    await expect(send(get(url))).rejects.toMatchObject({ requestSent: true });
+    await expect(send(get(url))).rejects.toMatchObject({ requestSent: true, wasClosed: true });
     for (let count = 0; count < 3; count += 1) await expect(send(get(url))).resolves.toMatchObject({ status: 200 });
   });
 

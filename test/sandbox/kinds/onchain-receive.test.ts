@@ -134,7 +134,7 @@ describe('a permanent address', () => {
       },
     });
     expect(() => parseTronAddress(tron.data.staticOnchainAddress)).not.toThrow();
-    expect(parseEvmAddress(eth.data.staticOnchainAddress).checksummed).toBe(true);
+    expect(parseEvmAddress(eth.data.staticOnchainAddress).address).toBe(eth.data.staticOnchainAddress);
     expect(parseBitcoinAddress(await bitcoinAddress()).network).toBe('testnet');
     expect((await usdtAddress('TRON')).body).toEqual(tron);
     const before = await bitcoinAddress();

@@ -1,5 +1,5 @@
 // The only file that touches the process: argv, streams, signals and the exit code.
-import { fstatSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, writeSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli, showLost, showUnexpected } from './cli/run.js';
@@ -18,7 +18,9 @@ async function main(): Promise<void> {
   const outputs = openOutputs();
   const fate: Fate = { isLetGo: false };
   const proc = openProcess(outputs, fate);
-  process.on('uncaughtException', (error) => void crash(error));
+  // A question whose terminal is closed cannot give it back as it was, and may throw so before the signal arrives.
+  const isHangUp = (error: object): boolean => 'syscall' in error && error.syscall === 'setRawMode';
+  process.on('uncaughtException', (error) => void (isHangUp(error) ? process.emit('SIGHUP') : crash(error)));
 
   const exitCode = await runCli(argv, proc);
   await outputs.flushed();
@@ -33,13 +35,20 @@ async function main(): Promise<void> {
   async function end(code: number): Promise<void> {
     await outputs.flushed();
     // To run out of work would take longer, and give a second signal the time to end the process with a code of its own.
-    process.exit(code);
+    leave(code);
   }
 }
 
 /** What can be said of the money when the command itself does not come to say it. */
 interface Fate {
   isLetGo: boolean;
+}
+
+/** Node gives a terminal its modes back at the end, and aborts where that was closed: so nothing of it may be open then. */
+function leave(code: number): never {
+  const isGone = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && !process.getBuiltinModule('node:tty').isatty(fd);
+  for (const fd of [0, 1, 2].filter(isGone)) closeSync(fd);
+  process.exit(code);
 }
 
 interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
@@ -109,11 +118,11 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
   const interruption = new AbortController();
   const interrupt = (): void => {
     if (!interruption.signal.aborted) interruption.abort();
-    else setTimeout(() => process.exit(fate.isLetGo ? exitCodes.pending : exitCodes.interrupted), graceMs);
+    else setTimeout(() => leave(fate.isLetGo ? exitCodes.pending : exitCodes.interrupted), graceMs);
   };
-  const own = ['SIGINT', 'SIGTERM'] as const;
-  const taken = [...own, 'SIGHUP'] as const;
-  for (const signal of own) process.on(signal, interrupt);
+  // SIGHUP comes from a terminal that is closed. It cannot be left ignored for nohup: Node has undone that already.
+  const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of taken) process.on(signal, interrupt);
   return {
     get stdout() {
       return outputs.stdout;
@@ -130,11 +139,9 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     moneyIsLetGo: () => void (fate.isLetGo = true),
     // Added before the others are removed: a signal that nobody listens to ends the process.
     takeSignals(taker) {
-      for (const signal of taken) process.on(signal, taker);
-      for (const signal of own) process.off(signal, interrupt);
+      for (const signal of taken) process.on(signal, taker).off(signal, interrupt);
       return () => {
-        for (const signal of own) process.on(signal, interrupt);
-        for (const signal of taken) process.off(signal, taker);
+        for (const signal of taken) process.on(signal, interrupt).off(signal, taker);
       };
     },
     now: () => Date.now(),
@@ -158,6 +165,7 @@ function openInput(): Input {
       // Not imported above, because few command lines ask.
       return process.getBuiltinModule('node:tty').isatty(0);
     },
-    open: () => (opened ??= process.stdin),
+    // A terminal that is closed is one at its end, and says why besides.
+    open: () => (opened ??= process.stdin.on('error', () => undefined)),
   };
 }

@@ -111,12 +111,27 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('who interrupts twice after the confirmation is not told that nothing moved', async ({ payment }) => {
+  test('who closes the terminal at the question has moved nothing, and after the confirmation is told apart from that', async ({ payment }) => {
+    const line = ['send', 'lightning', payment.invoice, '--ref', 'order-1'];
+    const asked = svcpayTty(line, payment.around);
+    await asked.waitFor(/Pay 0\.00001003 BTC from/);
+    asked.close();
+    expect([9, 130]).toContain(await asked.ended);
+    const held = payment.proxy.hold('confirmation', 'after');
+    const confirmed = svcpayTty([...line, '--yes'], payment.around);
+    await held;
+    confirmed.close();
+    expect(await confirmed.ended).toBe(8);
+    expect(await payment.settled()).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('who ends it and closes its terminal after the confirmation is not told that nothing moved', async ({ payment }) => {
     const held = payment.proxy.hold('confirmation', 'after');
     const running = startSvcpay(payment.command, payment.around);
     await held;
-    running.child.kill('SIGINT');
     running.child.kill('SIGTERM');
+    running.child.kill('SIGHUP');
     expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
   });
 

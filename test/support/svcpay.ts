@@ -102,6 +102,8 @@ export interface TtyRun {
   readonly type: (keys: string) => void;
   readonly resize: (columns: number, rows: number) => void;
   readonly kill: (signal: string) => void;
+  /** Closes the terminal's window. */
+  readonly close: () => void;
   readonly ended: Promise<number>;
 }
 
@@ -143,6 +145,10 @@ export function svcpayTty(
     type: (keys) => pty.write(keys),
     resize: (columns, rows) => pty.resize(columns, rows),
     kill: (signal) => pty.kill(signal),
+    close: () => {
+      if (!('destroy' in pty) || typeof pty.destroy !== 'function') throw new Error('A terminal can no longer be closed.');
+      pty.destroy();
+    },
     ended,
     waitFor: (pattern) =>
       new Promise((found, missing) => {

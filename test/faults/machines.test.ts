@@ -180,6 +180,7 @@ const refused: readonly [what: string, sql: string, url: (url: string) => string
   ['that may only be read', 'CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA svcpay TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA svcpay TO reader', (url) => url.replace('owner@', 'reader@'), 4],
   ['that is full', fails('53100', 'could not extend file: No space left on device'), (url) => url, 75],
   ['that is not there', 'SELECT 1', (url) => `${url}-not`, 2],
+  ['that was damaged', 'ALTER TABLE svcpay.intents DROP COLUMN doubts', (url) => url, 2],
   ['of another kind', 'SELECT 1', (url) => url.replace('postgres:', 'mysql:'), 2],
   ['that does not encrypt as asked', 'SELECT 1', (url) => `${url}?sslmode=require`, 2],
   ['where nobody listens', 'SELECT 1', (url) => url.replace(/:\d+\//, ':1/'), 75],

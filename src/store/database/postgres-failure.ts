@@ -1,4 +1,5 @@
 // What PostgreSQL, or the way to it, said: whether it may pass by itself, and in words that name the setting.
+import * as v from 'valibot';
 import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
 import { codeOf, messageOf } from '../../formats/unknown.js';
 import { notAnAddress } from './address.js';
@@ -35,6 +36,7 @@ export function databaseFailure(source: string, cause: unknown): Failure {
   const reason = messageOf(cause) || codeOf(cause);
   const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
     new Failure(kind, `The database of ${source} ${text}.`, { ...details, cause });
+  if (cause instanceof v.ValiError) return failure('usage', `is damaged, and is left as it is: ${reason}`);
   const rule = rules.find(([states]) => states.test(codeOf(cause)));
   if (rule !== undefined) return failure(rule[1], `${rule[2]}: ${reason}`, { hint: rule[3] });
   if (/password must be a string|no password/i.test(reason)) {

@@ -125,10 +125,8 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
 
 const ignore = (): void => undefined;
 
-const isOfDatabase = (error: unknown): boolean => error instanceof Error && !(error instanceof Failure) && !isOurs(error);
-
-/** Thrown by an action on purpose, such as LostClaim. */
-const isOurs = (error: Error): boolean => error.name === 'LostClaim' || error.name === 'ValiError';
+/** And not thrown by an action on purpose. */
+const isOfDatabase = (error: unknown): boolean => error instanceof Error && !(error instanceof Failure) && error.name !== 'LostClaim';
 
 function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
   try {

@@ -50,10 +50,11 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
   return {
     begin: (draft) => database.transaction((sql) => begin(sql, draft), { locks: [refLock(draft), ...onceLock(draft)] }),
     async claim(id, owner) {
-      const free = await database.transaction((sql) =>
-        sql.final(`${take} AND (owner IS NULL OR owner = ?) RETURNING *`, owner, new Present(leaseMs), id, owner),
-      );
-      if (free.length > 0) return claimOf(writtenRow(free));
+      const free = await database.transaction(async (sql) => {
+        const rows = await sql.final(`${take} AND (owner IS NULL OR owner = ?) RETURNING *`, owner, new Present(leaseMs), id, owner);
+        return rows.length === 0 ? undefined : claimOf(writtenRow(rows));
+      });
+      if (free !== undefined) return free;
       return database.transaction(async (sql) => {
         const row = await one(sql, 'id = ?', [id], forUpdate);
         const at = await sql.now();

@@ -47,7 +47,13 @@ interface Fate {
 /** Node gives a terminal its modes back at the end, and aborts where that was closed: so nothing of it may be open then. */
 function leave(code: number): never {
   const isGone = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && !process.getBuiltinModule('node:tty').isatty(fd);
-  for (const fd of [0, 1, 2].filter(isGone)) closeSync(fd);
+  for (const fd of [0, 1, 2]) {
+    try {
+      if (isGone(fd)) closeSync(fd);
+    } catch {
+      // One that cannot be looked at is none.
+    }
+  }
   process.exit(code);
 }
 

@@ -61,8 +61,9 @@ function checkFlags({ method, data, include, paginate }: Asked, { globals }: Nee
   if (data !== undefined && ['GET', 'HEAD'].includes(method)) throw usage(`A ${method} has no body: leave --data out.`);
   if (paginate && method !== 'GET') throw usage('--paginate follows the pages of a GET.');
   if (include && (paginate || formatted)) throw usage('--include prints one answer as it came: give no format.');
-  if (globals.fields === undefined && ['table', 'csv', 'tsv'].includes(globals.output ?? '')) {
-    throw usage(`-o ${globals.output} needs --fields, which name its columns.`);
+  const { output = 'json' } = globals;
+  if (globals.fields === undefined && output !== 'json' && output !== 'jsonl') {
+    throw usage(`-o ${output} needs --fields, which name its columns.`);
   }
 }
 

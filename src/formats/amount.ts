@@ -113,6 +113,10 @@ export function fromWire(n: WireNumber): Big {
   return new Big(String(n));
 }
 
+/** The same of a number that the service may leave out. */
+export const givenFromWire = (n: WireNumber | null | undefined): Big | undefined =>
+  n === null || n === undefined ? undefined : fromWire(n);
+
 /** The amount that the service names; undefined where it leaves out the number or the currency. */
 export const moneyFromWire = (ccy: string | null | undefined, n: WireNumber | null | undefined): Money | undefined =>
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));

@@ -48,5 +48,8 @@ export const isFinal = (txnState: string): boolean => finalStates.includes(txnSt
 export const hasLapsed = (txnState: string): boolean => lapsedStates.has(txnState);
 export const isRetriable = (txnState: string): boolean => retriableStates.has(txnState);
 
+/** Final, and the service says that nothing moved. Where a confirmation was sent, a lapsed state may be a read that lags. */
+export const movedNothing = (txnState: string): boolean => hasLapsed(txnState) || isRetriable(txnState);
+
 /** Nothing was asked of the network yet: it waits for a confirmation. */
 export const isQuoted = (txnState: string): boolean => txnState === 'quoted';

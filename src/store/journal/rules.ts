@@ -1,12 +1,7 @@
 // What an intent in the journal says about money: pure, and the same for every journal.
 import * as v from 'valibot';
+import { isRetriable, movedNothing } from '../../formats/states.js';
 import type { Doubt, Intent, Spend } from './journal.js';
-
-/** Final states in which the service says that nothing moved. */
-const cameBack: ReadonlySet<string> = new Set(['failed', 'rejected', 'expired', 'usercanceled', 'canceled']);
-
-/** States that mean nothing where a confirmation was sent: reads that lag say them of money that has left. */
-const doubtful: ReadonlySet<string> = new Set(['expired', 'usercanceled', 'canceled']);
 
 /** A confirmation was or may have been sent for the present attempt, here or elsewhere. */
 export const wasConfirmed = ({ step, approvedAt }: Intent): boolean =>
@@ -16,10 +11,11 @@ export const wasConfirmed = ({ step, approvedAt }: Intent): boolean =>
 export const wasConfirmedAs = (intent: Intent, txnId: string): boolean =>
   (intent.txnId === txnId && wasConfirmed(intent)) || intent.doubts.some((doubt) => doubt.txnId === txnId);
 
+/** A lapsed state means nothing where a confirmation was sent: reads that lag say it of money that has left. */
 const isBack = (intent: Intent): boolean =>
   intent.step === 'final' &&
-  cameBack.has(intent.txnState ?? '') &&
-  !(wasConfirmed(intent) && doubtful.has(intent.txnState ?? ''));
+  intent.txnState !== null &&
+  (wasConfirmed(intent) ? isRetriable(intent.txnState) : movedNothing(intent.txnState));
 
 /** Paid, or still able to: it stands in the way of another payment for the same thing. */
 export const mayHavePaid = (intent: Intent): boolean => (!isBack(intent) && !intent.closed) || intent.doubts.length > 0;

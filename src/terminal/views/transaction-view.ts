@@ -1,6 +1,6 @@
 // Transactions in words and as a table: what kind it is, what moved, with whom, how far it is.
-import type { Big } from 'big.js';
-import { formatAmount, formatSats, fromWire, money, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
+import { formatAmount, formatSats, givenFromWire, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { hasLapsed, isFinal } from '../../formats/states.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
@@ -43,8 +43,8 @@ export function movedText({ sourceReq, destReq }: Sides): string {
 /** Green for done, red for ended without success, yellow for what is still on its way; the word says it as well. */
 export function stateStyle(state: string, style: ChalkInstance): (text: string) => string {
   if (state === 'completed') return style.green;
-  if (['failed', 'rejected', 'error'].includes(state)) return style.red;
-  return ['expired', 'usercanceled', 'canceled'].includes(state) ? style.dim : style.yellow;
+  if (hasLapsed(state)) return style.dim;
+  return isFinal(state) ? style.red : style.yellow;
 }
 
 const rowsOnly = (name: string, value: Column<ListedTransaction>['value']): Column<ListedTransaction> => ({
@@ -53,9 +53,6 @@ const rowsOnly = (name: string, value: Column<ListedTransaction>['value']): Colu
   value,
   only: 'rows',
 });
-
-const wireAmount = (amount: WireNumber | null | undefined): Big | undefined =>
-  amount === undefined || amount === null ? undefined : fromWire(amount);
 
 /** As short as a line of a list wants it: bitcoin in satoshis. */
 export const shortAmount = (amount: Money): string =>
@@ -146,8 +143,8 @@ export function transactionList(now: number, options: TransactionListOptions = {
       rowsOnly('sourceAmount', ({ sourceReq }) => amountOf(sourceReq)?.value),
       rowsOnly('destReq.ccy', ({ destReq }) => destReq.ccy),
       rowsOnly('destAmount', ({ destReq }) => amountOf(destReq)?.value),
-      rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) => wireAmount(sourceReq.servicepayFees)),
-      rowsOnly('sourceReq.networkFees', ({ sourceReq }) => wireAmount(sourceReq.networkFees)),
+      rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) => givenFromWire(sourceReq.servicepayFees)),
+      rowsOnly('sourceReq.networkFees', ({ sourceReq }) => givenFromWire(sourceReq.networkFees)),
       { name: 'with', title: 'With', value: (txn) => partyOf(txn, known), only: 'screen', priority: 3, shrinks: true },
       { name: 'fee', title: 'Fee', value: feeText, align: 'decimal', only: 'screen', priority: 4 },
       { name: 'note', title: 'Note', value: (txn) => furtherNote(txn, known), only: 'screen', priority: 5, shrinks: true },
@@ -181,7 +178,7 @@ const incoming: NonNullable<Column<ListedTransaction>['style']> = (cell, style, 
 
 /** Both fees as one amount; nothing where there is none, or the service does not tell. */
 function feeText({ sourceReq }: ListedTransaction): string {
-  const [service, network] = [wireAmount(sourceReq.servicepayFees), wireAmount(sourceReq.networkFees)];
+  const [service, network] = [givenFromWire(sourceReq.servicepayFees), givenFromWire(sourceReq.networkFees)];
   const fees = service === undefined ? network : network === undefined ? service : service.plus(network);
   return fees === undefined || fees.eq(0) || !sourceReq.ccy ? '' : shortAmount(money(sourceReq.ccy, fees));
 }

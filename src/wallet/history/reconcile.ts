@@ -3,7 +3,7 @@
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
+import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import type { Intent, IntentDraft, Journal, LetGo } from '../../store/journal/journal.js';
 import { isAccounted, wasLetGo } from '../../store/journal/rules.js';
 import { lastDay } from '../limits/limits.js';
@@ -65,8 +65,6 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 /** A payment of this program always has a reference. A list may lag behind what is let go, so that quotes are read too. */
 const mayBeOurs = ({ txnId, txnState, extRefId, sourceReq }: ListedTransaction): boolean =>
   txnId !== '' && extRefId != null && !movedNothing(txnState) && (sourceReq.method ?? 'servicepay') === 'servicepay';
-
-const movedNothing = (txnState: string): boolean => hasLapsed(txnState) || isRetriable(txnState);
 
 async function account(txnId: string, deps: ReconcileDeps): Promise<'known' | 'entered' | 'uncounted'> {
   const { journal, scope } = deps;

@@ -2,7 +2,7 @@
 // and the rivals under the reference of its invoice. Looked for before one is created, and once more before it is confirmed.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
+import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import type { IntentChange } from '../../store/journal/journal.js';
 import type { Attempt } from './history.js';
 import { echoes } from '../quote/echo.js';
@@ -22,8 +22,8 @@ export async function findEarlier(run: Run, look: 'now' | 'if-old'): Promise<Tra
   for (const attempt of await run.history.attempts(intent.ref)) {
     if (run.over.has(attempt.txnId) && attempt.number < intent.attempt) continue;
     const txn = await readAttempt(run, attempt.txnId);
-    const isLive = !isOpenEnded(txn) && !isQuoted(txn.txnState);
-    const goesFirst = found === undefined || attempt.number > found.attempt.number || isOpenEnded(found.txn);
+    const isLive = !movedNothing(txn.txnState) && !isQuoted(txn.txnState);
+    const goesFirst = found === undefined || attempt.number > found.attempt.number || movedNothing(found.txn.txnState);
     if (isLive || (attempt.number >= intent.attempt && goesFirst)) found = { attempt, txn };
     if (isLive) break;
   }
@@ -35,7 +35,7 @@ export async function findEarlier(run: Run, look: 'now' | 'if-old'): Promise<Tra
 async function readAttempt(run: Run, txnId: string): Promise<Transaction> {
   const txn = await readListed(run, txnId);
   if (await wasReportedLater(run, txn)) throw inDoubt(run.claim.intent, txn);
-  if (isOpenEnded(txn)) run.over.add(txnId);
+  if (movedNothing(txn.txnState)) run.over.add(txnId);
   return txn;
 }
 
@@ -56,17 +56,14 @@ async function readListed({ claim, deps }: Run, txnId: string): Promise<Transact
 async function adopt(run: Run, txn: Transaction, number: number): Promise<void> {
   const { ref, attempt } = run.claim.intent;
   checkSamePayment(run, txn);
-  if (run.start.reference === 'once' && isFinal(txn.txnState) && !isOpenEnded(txn)) throw paidElsewhere(txn, ref);
+  if (run.start.reference === 'once' && isFinal(txn.txnState) && !movedNothing(txn.txnState)) throw paidElsewhere(txn, ref);
   if (number > attempt) await note(run, txn, { attempt: number });
   run.deps.on({ type: 'found', txn });
 }
 
 /** What is on its way already is followed to its end, whether the journal can be written or not. */
 export const note = (run: Run, txn: Transaction, change: IntentChange): Promise<void> =>
-  isQuoted(txn.txnState) || isOpenEnded(txn) ? write(run, change) : writeAfterMoney(run, change);
-
-/** Over without having paid: told of as a failure of this payment, or gone on from. */
-const isOpenEnded = ({ txnState }: Transaction): boolean => hasLapsed(txnState) || isRetriable(txnState);
+  isQuoted(txn.txnState) || movedNothing(txn.txnState) ? write(run, change) : writeAfterMoney(run, change);
 
 function checkSamePayment(run: Run, known: Transaction): void {
   if (!echoes(run.order, known)) throw differentPayment(run.claim.intent.ref, known.txnId);
@@ -79,7 +76,7 @@ async function refuseRival(run: Run): Promise<void> {
   const rivals = (await run.history.attempts(onceRef(onceKey))).filter(({ txnId }) => txnId !== run.claim.intent.txnId);
   // All at once: a quote runs out meanwhile.
   const read = await Promise.all(rivals.map(({ txnId }) => readListed(run, txnId)));
-  const open = read.find((txn) => !isOpenEnded(txn));
+  const open = read.find((txn) => !movedNothing(txn.txnState));
   if (open !== undefined) throw paidElsewhere(open, onceRef(onceKey));
 }
 
@@ -129,7 +126,7 @@ async function liveAttempt(run: Run, attempts: readonly Attempt[], own: Transact
     if (at === ownAt || run.over.has(txnId)) continue;
     const txn = await readAttempt(run, txnId);
     const isLater = ownAt >= 0 && at > ownAt;
-    if (!isOpenEnded(txn) && !(isLater && isQuoted(txn.txnState))) return { txn, number };
+    if (!movedNothing(txn.txnState) && !(isLater && isQuoted(txn.txnState))) return { txn, number };
   }
   return undefined;
 }

@@ -51,7 +51,6 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
       mode: options.mode,
       reference: request.ref !== undefined ? 'given' : onceKey !== null ? 'once' : 'own',
       renew: found === 'new' ? {} : { terms, consent },
-      followed: false,
       options,
     },
     deps,
@@ -84,7 +83,7 @@ export async function resume(
 ): Promise<Transaction> {
   if (intent.closed) throw givenUp(intent);
   const resumed = { ...options, mode: 'pay' } as const;
-  return drive(intent, { mode: 'resume', reference: 'given', renew: {}, followed: false, options: resumed }, deps);
+  return drive(intent, { mode: 'resume', reference: 'given', renew: {}, options: resumed }, deps);
 }
 
 /** Makes another attempt at a payment that failed, or that may have paid, because a person says so. */
@@ -95,7 +94,7 @@ export async function tryAgain(
   deps: PaymentDeps,
 ): Promise<Transaction> {
   const again = { ...options, mode: 'pay', retry: true } as const;
-  return drive(intent, { mode: 'pay', reference: 'given', renew, followed: false, options: again }, deps);
+  return drive(intent, { mode: 'pay', reference: 'given', renew, options: again }, deps);
 }
 
 /** Lets the quote that the journal holds become a payment, that one and no other, also one that was given up. */
@@ -106,10 +105,10 @@ export async function payThisQuote(
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  return drive(intent, { mode: 'this-quote', quoteId, reference: 'given', renew, followed: false, options }, deps);
+  return drive(intent, { mode: 'this-quote', quoteId, reference: 'given', renew, options }, deps);
 }
 
-async function drive(opened: Intent, start: RunOptions, deps: PaymentDeps): Promise<Transaction> {
+async function drive(opened: Intent, start: Omit<RunOptions, 'followed'>, deps: PaymentDeps): Promise<Transaction> {
   // Two runs in one process must not take each other for the same.
   const own = { ...deps, owner: `${deps.owner} ${deps.newId()}` };
   const history = deps.history ?? historyFor(deps);
@@ -120,7 +119,7 @@ async function drive(opened: Intent, start: RunOptions, deps: PaymentDeps): Prom
     const { claim, followed } = taken;
     const letGo = keepLease(claim, deps);
     try {
-      const end = await advance(claim, { ...start, followed: followed || start.followed }, deps, history);
+      const end = await advance(claim, { ...start, followed }, deps, history);
       if ('txn' in end) return end.txn;
       known = end.lost;
     } finally {

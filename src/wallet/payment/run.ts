@@ -13,7 +13,7 @@ import { differentPayment } from './references.js';
 import type { Order } from './orders.js';
 import type { Quote } from '../quote/quote.js';
 import { readTransaction, withKnown } from '../transaction/read-transaction.js';
-import { hasLapsed, isQuoted, isRetriable } from '../../formats/states.js';
+import { hasLapsed, isQuoted, movedNothing } from '../../formats/states.js';
 
 export interface RunOptions {
   readonly mode: Mode;
@@ -218,7 +218,7 @@ export async function reread(run: Run): Promise<Transaction> {
 /** What was reported of a quote that a read calls lapsed is not taken back by it: somebody else has let it go. */
 export async function wasReportedLater({ deps }: Run, { txnId, txnState }: Transaction): Promise<boolean> {
   if (!hasLapsed(txnState) || deps.reported === undefined) return false;
-  return (await deps.reported(txnId)).some((state) => !isQuoted(state) && !hasLapsed(state) && !isRetriable(state));
+  return (await deps.reported(txnId)).some((state) => !isQuoted(state) && !movedNothing(state));
 }
 
 /** The attempt ended without a confirmation: it is quoted anew, unless this one quote was meant. */

@@ -2,7 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
-import { hasLapsed, isFinal, isQuoted, isRetriable, knownStates } from '../../formats/states.js';
+import { hasLapsed, isFinal, isQuoted, isRetriable, knownStates, movedNothing } from '../../formats/states.js';
 import type { Doubt, Intent } from '../../store/journal/journal.js';
 import { lastDoubt, wasConfirmed, wasLetGo } from '../../store/journal/rules.js';
 import { confirmOnce, type Confirmed } from './confirm.js';
@@ -134,7 +134,7 @@ export async function reportOrStartAgain(run: Run): Promise<Transaction | undefi
   if (txn.txnState === 'completed') await writeAfterMoney(run, { txnState: txn.txnState });
   const wasReported = await wasReportedLater(run, txn);
   const mayHavePaid = wasReported || (hasLapsed(txn.txnState) && wasConfirmed(intent));
-  const startsAgain = isWanted && (retry ? hasLapsed(txn.txnState) || isRetriable(txn.txnState) : hasLapsed(txn.txnState) && !mayHavePaid);
+  const startsAgain = isWanted && (retry ? movedNothing(txn.txnState) : hasLapsed(txn.txnState) && !mayHavePaid);
   if (!startsAgain && wasReported) throw inDoubt(intent, txn);
   const cameToNothing = isRetriable(txn.txnState) || (hasLapsed(txn.txnState) && !wasConfirmed(intent));
   if (!startsAgain && run.doubt !== undefined && cameToNothing) return goBack(run, run.doubt, txn);

@@ -3,7 +3,7 @@
 import Big from 'big.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
-import { decimalsOf, fixed, fromWire } from '../../formats/amount.js';
+import { decimalsOf, fixed, givenFromWire } from '../../formats/amount.js';
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
 import type { Order } from '../payment/orders.js';
@@ -49,16 +49,13 @@ function sideDifference(name: string, asked: AskedSide, given: RequestSide): str
   if (asked.ccy !== given.ccy) return different(`the ${name} currency`, given.ccy, asked.ccy);
   if (asked.method !== given.method) return different(`the ${name} method`, given.method, asked.method);
   if (asked.amtRequested !== undefined) {
-    const answered = wire(given.amtRequested);
+    const answered = givenFromWire(given.amtRequested);
     if (answered === undefined || !answered.eq(asked.amtRequested)) {
       return `the ${name} amount is ${answered === undefined ? 'missing' : fixed(answered)}, not ${fixed(new Big(asked.amtRequested))}`;
     }
   }
   return (asked.method === 'lnurl' ? lnurlDifference(asked, given) : detailDifference(asked, given)) ?? kycDifference(asked, given);
 }
-
-const wire = (value: Parameters<typeof fromWire>[0] | null | undefined): Big | undefined =>
-  value === null || value === undefined ? undefined : fromWire(value);
 
 /** Names of the same account under which services have been seen to echo it. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
@@ -130,14 +127,14 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
   if (receives === undefined) return undefined;
-  const gets = wire(destReq.amtRequested);
+  const gets = givenFromWire(destReq.amtRequested);
   if (gets !== undefined && !gets.eq(receives.value)) {
     return `the recipient would get ${fixed(gets)}, not ${fixed(receives.value)}`;
   }
-  const sent = wire(sourceReq.amtRequested);
+  const sent = givenFromWire(sourceReq.amtRequested);
   if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
   // The specification does not say whether the computed side of an answer includes the fees.
-  const fees = (wire(sourceReq.servicepayFees) ?? new Big(0)).plus(wire(sourceReq.networkFees) ?? 0);
+  const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(givenFromWire(sourceReq.networkFees) ?? 0);
   const whole = receives.value.round(decimalsOf(receives.ccy), Big.roundUp);
   if ([receives.value, whole].some((each) => sent.eq(each) || sent.eq(each.plus(fees)) || sent.eq(each.minus(fees)))) return undefined;
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;

@@ -1,7 +1,7 @@
 // What a quote costs. Pure: an order and the service's answer in, figures out; figures that cannot be are refused.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
-import { decimalsOf, fixed, formatAmount, fromWire, money, type Money, type WireNumber } from '../../formats/amount.js';
+import { decimalsOf, fixed, formatAmount, givenFromWire, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { notObeyed } from './echo.js';
@@ -54,7 +54,7 @@ export function readQuote(order: Order, txn: Transaction): Quote {
 }
 
 const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] =>
-  [wire(sourceReq.servicepayFees) ?? new Big(0), wire(sourceReq.networkFees) ?? new Big(0)];
+  [givenFromWire(sourceReq.servicepayFees) ?? new Big(0), givenFromWire(sourceReq.networkFees) ?? new Big(0)];
 
 /** The figures of a transaction can be, and say the same. Throws Failure `refused`. */
 export function checkAgreement(order: Order, txn: Transaction): void {
@@ -73,7 +73,7 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
     fxRate,
   };
   for (const [name, value] of Object.entries(figures)) {
-    const figure = wire(value);
+    const figure = givenFromWire(value);
     if (figure?.lt(0)) throw notObeyed(`the ${name} is ${fixed(figure)}, which cannot be`, txnId);
   }
 }
@@ -83,7 +83,7 @@ const rateTolerance = new Big('0.01');
 
 /** Amounts and rate must say the same; within one currency nothing is exchanged. */
 function checkRate({ body }: Order, { txnId, fxRate, sourceReq, destReq }: Transaction, rate: Big | undefined, fees: Big): void {
-  const given = wire(fxRate);
+  const given = givenFromWire(fxRate);
   const { ccy } = body.sourceReq;
   const toCcy = body.destReq.ccy;
   if (ccy === toCcy) {
@@ -91,7 +91,7 @@ function checkRate({ body }: Order, { txnId, fxRate, sourceReq, destReq }: Trans
     throw notObeyed(`the rate from ${ccy} to ${toCcy} is ${fixed(given)}`, txnId);
   }
   if (given?.eq(0)) throw notObeyed(`the rate from ${ccy} to ${toCcy} is 0`, txnId);
-  const [sent, gets] = [wire(sourceReq.amtRequested), wire(destReq.amtRequested)];
+  const [sent, gets] = [givenFromWire(sourceReq.amtRequested), givenFromWire(destReq.amtRequested)];
   if (rate === undefined || sent === undefined || gets === undefined) return;
   const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));
   const tolerance = gets.times(rateTolerance).plus(rounding);
@@ -125,21 +125,18 @@ function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big 
   const sameCcy = ccy === toCcy;
   if (asked !== undefined) {
     const sent = new Big(asked);
-    const named = wire(destReq.amtRequested) ?? (sameCcy ? sent : undefined);
+    const named = givenFromWire(destReq.amtRequested) ?? (sameCcy ? sent : undefined);
     const gets = named ?? (rate === undefined ? undefined : roundDown(sent.times(rate), toCcy));
     return { sent, gets, derived: named === undefined };
   }
-  const gets = order.receives?.value ?? wire(destReq.amtRequested);
-  const named = sameCcy ? gets : wire(sourceReq.amtRequested);
+  const gets = order.receives?.value ?? givenFromWire(destReq.amtRequested);
+  const named = sameCcy ? gets : givenFromWire(sourceReq.amtRequested);
   const sent = named ?? (rate?.gt(0) ? gets?.div(rate).round(decimalsOf(ccy), Big.roundUp) : undefined);
   if (sent === undefined) throw notObeyed('the quote does not say what leaves the wallet');
   return { sent, gets, derived: named === undefined };
 }
 
 const roundDown = (value: Big, ccy: string): Big => value.round(decimalsOf(ccy), Big.roundDown);
-
-const wire = (value: WireNumber | null | undefined): Big | undefined =>
-  value === null || value === undefined ? undefined : fromWire(value);
 
 /** Whether a new quote costs more, or brings less, than one that was agreed to. */
 export function isWorse(quote: Quote, agreed: { readonly total: Big; readonly receives: Big | undefined }): boolean {

@@ -13,8 +13,6 @@ import type { Canvas, OutputStream, Terminal } from './terminal.js';
 import { wrap } from './text.js';
 import type { Column, Format, ListView, RecordView, Rows, RowView, StreamView } from './rows/view.js';
 
-export type { Format, ListView, RecordView, StreamView } from './rows/view.js';
-
 export interface OutputOptions {
   /** `-o`; undefined lets the output decide: a table on a terminal, tsv in a pipe. */
   readonly format?: Format | undefined;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import type { RecordView } from '../../terminal/output.js';
+import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
 import { lastDay, noLimits } from '../../wallet/limits/limits.js';

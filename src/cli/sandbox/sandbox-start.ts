@@ -5,7 +5,7 @@ import { codeOf } from '../../formats/unknown.js';
 import { sandboxFile } from '../../store/files/home.js';
 import { factLines } from '../../terminal/cards/card.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
-import type { RecordView } from '../../terminal/output.js';
+import type { RecordView } from '../../terminal/rows/view.js';
 import { defineCommand } from '../define.js';
 import { toldLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';

@@ -16,7 +16,7 @@ import { carryOut, type DueAction } from '../world/schedule.js';
 import { fund, issueCredentials, reset, seeds } from './seed.js';
 import { readAutoPay, requireSetting, writeAutoPay } from '../storage/settings.js';
 import { durations } from '../unspecified.js';
-import { currency, duration, number, readAmount } from '../wire/values.js';
+import { currency, duration, readAmount, whole } from '../wire/values.js';
 
 const endOfTime = Date.UTC(2200, 0);
 
@@ -26,8 +26,6 @@ export interface ControlOptions {
   readonly dueActions: ReadonlyMap<string, DueAction>;
 }
 
-const blocks = v.pipe(number, v.transform(Number), v.integer(), v.minValue(1), v.maxValue(1000));
-
 const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
 const accountBody = v.object({
   displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
@@ -35,7 +33,7 @@ const accountBody = v.object({
   parentAccountId: v.optional(v.nullable(v.string())),
 });
 const payBody = v.object({ target: v.string(), amount: v.optional(v.string()) });
-const mineBody = v.object({ n: v.optional(blocks, new Big(1)) });
+const mineBody = v.object({ n: v.optional(whole(1, 1000), new Big(1)) });
 const invoiceBody = v.object({
   amount: v.string(),
   description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),

@@ -10,6 +10,10 @@ import { maxAmountUnits, unitsPerDollar } from '../unspecified.js';
 /** A number of JSON, read as an exact decimal. */
 export const number = v.instance(Big, 'a number is needed');
 
+/** A whole number within bounds. */
+export const whole = (min: number, max: number) =>
+  v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
+
 /** A decimal kept as text. */
 export const decimal = v.pipe(v.string(), v.regex(/^-?\d+(\.\d+)?$/), v.transform((text) => new Big(text)));
 
@@ -22,7 +26,7 @@ export const text = (maxLength: number) =>
 
 /** Milliseconds as a number, or a duration such as `2h`. */
 export const duration = v.union([
-  v.pipe(number, v.transform(Number), v.integer(), v.minValue(0), v.maxValue(3.2e12)),
+  whole(0, 3.2e12),
   v.pipe(v.string(), v.transform((text) => orRefuse(() => parseDuration(text)))),
 ]);
 

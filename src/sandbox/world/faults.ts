@@ -6,10 +6,7 @@ import { readJson, writeJson } from '../wire/json.js';
 import { notFound } from '../wire/refusal.js';
 import { states } from '../wire/states.js';
 import { deliveries } from '../unspecified.js';
-import { duration, number } from '../wire/values.js';
-
-const whole = (min: number, max: number) =>
-  v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
+import { duration, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 

@@ -5,7 +5,7 @@ import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';
 import { factLines, heading, told, type Fact } from './card.js';
 import { fieldColumns } from '../rows/cell.js';
-import type { RecordView } from '../output.js';
+import type { RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
 /** @param now epoch ms */

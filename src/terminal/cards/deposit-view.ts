@@ -1,6 +1,6 @@
 // A permanent deposit address with its QR code, and what may be sent to it.
 import { invoiceCard } from './invoice-card.js';
-import type { RecordView } from '../output.js';
+import type { RecordView } from '../rows/view.js';
 
 export interface Deposit {
   readonly ccy: string;

@@ -3,7 +3,7 @@ import type { ListedTransaction, Wallet } from '../../api/types.js';
 import { formatAmount, formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
 import { worthText } from './card.js';
-import type { RecordView } from '../output.js';
+import type { RecordView } from '../rows/view.js';
 import { pointsAligned } from '../rows/table.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';

@@ -1,5 +1,5 @@
 // Where journal and inbox are kept, as a table; what was moved, as a record.
-import type { ListView, RecordView } from '../output.js';
+import type { ListView, RecordView } from '../rows/view.js';
 import { fieldColumns } from '../rows/cell.js';
 
 export interface DatabaseRow {

@@ -2,7 +2,7 @@
 import { cellText, fieldColumns } from '../rows/cell.js';
 import { factLines, type Fact } from '../cards/card.js';
 import { fieldAt } from '../rows/fields.js';
-import type { RecordView } from '../output.js';
+import type { RecordView } from '../rows/view.js';
 import { oneLine } from '../text.js';
 
 /** `quiet` is the one value that `-q` prints. */

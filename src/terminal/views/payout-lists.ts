@@ -1,7 +1,7 @@
 // What payouts can be made to, as tables: methods, institutions, and the people in the address book.
 import type { Institution } from '../../api/types.js';
 import type { Recipient } from '../../store/profile/profiles.js';
-import type { ListView } from '../output.js';
+import type { ListView } from '../rows/view.js';
 
 export interface ListedMethod {
   readonly country: string;

@@ -1,7 +1,7 @@
 // Exchange rates as people and scripts read them: a pair, its price, and the other way round.
 import type { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
-import type { ListView } from '../output.js';
+import type { ListView } from '../rows/view.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
 
 /** One unit of `base` costs `rate` of `quote`; both are null for a pair whose name is of another form. */

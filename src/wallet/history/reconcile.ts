@@ -9,7 +9,7 @@ import { isAccounted, wasLetGo } from '../../store/journal/rules.js';
 import { lastDay } from '../limits/limits.js';
 import { orderOf } from '../payment/confirm-quote.js';
 import { attemptNamed, spanFilter } from '../payment/history.js';
-import { decodeOrder, encodeOrder, fingerprint } from '../payment/order-record.js';
+import { decodeOrder, recordOf } from '../payment/order-record.js';
 import { lightningOrder, type Order } from '../payment/orders.js';
 import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
 import { echoes } from '../quote/echo.js';
@@ -87,21 +87,15 @@ function isPlaceOf(there: Intent, txn: Transaction): boolean {
   return !wasLetGo(there) && echoes(decodeOrder(there.request), txn);
 }
 
-function draftOf(txn: Transaction, ref: string, { newId, scope, account }: ReconcileDeps): IntentDraft {
-  const order = orderTold(txn);
-  return {
-    id: newId(),
-    scope,
-    account,
-    ref,
-    kind: order.kind,
-    request: encodeOrder(order),
-    fingerprint: fingerprint(order),
-    onceKey: order.onceKey,
-    terms: {},
-    consent: 'none',
-  };
-}
+const draftOf = (txn: Transaction, ref: string, { newId, scope, account }: ReconcileDeps): IntentDraft => ({
+  id: newId(),
+  scope,
+  account,
+  ref,
+  ...recordOf(orderTold(txn)),
+  terms: {},
+  consent: 'none',
+});
 
 /** An invoice says all that was asked. */
 function orderTold(txn: Transaction): Order {

@@ -7,7 +7,7 @@ import type { Claim, Consent, Intent, Journal, PaymentTerms } from '../../store/
 import { wasLetGo } from '../../store/journal/rules.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { attemptNamed } from './history.js';
-import { decodeOrder, encodeOrder, fingerprint } from './order-record.js';
+import { decodeOrder, recordOf } from './order-record.js';
 import type { Order } from './orders.js';
 import { payThisQuote } from './payment.js';
 import { payoutDestination } from '../payout/order.js';
@@ -48,10 +48,7 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
     scope,
     account: deps.account,
     ref,
-    kind: order.kind,
-    request: encodeOrder(order),
-    fingerprint: fingerprint(order),
-    onceKey: order.onceKey,
+    ...recordOf(order),
     terms,
     consent: 'none',
   });

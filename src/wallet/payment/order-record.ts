@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { CreateSide } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Intent } from '../../store/journal/journal.js';
+import type { Intent, IntentDraft } from '../../store/journal/journal.js';
 import type { Order } from './orders.js';
 
 const decimal = v.pipe(
@@ -48,6 +48,14 @@ const orderSchema = v.strictObject({
   destination: v.string(),
   receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
   told: v.exactOptional(v.boolean()),
+});
+
+/** What the journal keeps of an order when its payment is entered. */
+export const recordOf = (order: Order): Pick<IntentDraft, 'kind' | 'request' | 'fingerprint' | 'onceKey'> => ({
+  kind: order.kind,
+  request: encodeOrder(order),
+  fingerprint: fingerprint(order),
+  onceKey: order.onceKey,
 });
 
 /** Throws when the text would not be read back as the same order: a crash must not change a payment. */

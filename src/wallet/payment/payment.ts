@@ -7,7 +7,7 @@ import { isFinal } from '../../formats/states.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { openHistory } from './history.js';
 import { advance } from './machine.js';
-import { encodeOrder, fingerprint, isForOrder, isTold } from './order-record.js';
+import { isForOrder, isTold, recordOf } from './order-record.js';
 import type { Order } from './orders.js';
 import { alreadyPaid, differentPayment, onceRef } from './references.js';
 import { echoes } from '../quote/echo.js';
@@ -28,10 +28,7 @@ export async function pay(request: PaymentRequest, options: PaymentOptions, deps
     scope: deps.scope,
     account: deps.account,
     ref: request.ref ?? refByItself(order) ?? deps.newId(),
-    kind: order.kind,
-    request: encodeOrder(order),
-    fingerprint: fingerprint(order),
-    onceKey,
+    ...recordOf(order),
     terms,
     consent,
   };

@@ -4,7 +4,7 @@ import type { Postgres } from '../store/database/postgres.js';
 import type { Part } from '../store/database/postgres-schema.js';
 import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
-import { eventsFile, journalFile, type Home } from '../store/files/home.js';
+import { eventsFile, isThere, journalFile, type Home } from '../store/files/home.js';
 import type { Journal } from '../store/journal/journal.js';
 import { databaseVariable, findDatabase, type FoundDatabase } from '../store/profile/database.js';
 import type { Config, Profile } from '../store/profile/profiles.js';
@@ -48,11 +48,19 @@ export function openStores(options: StoreOptions): Stores {
     return postgres;
   };
 
+  /** What the file alone knows to be paid could be paid again from the database, and counts there for no limit. */
+  const hasUnmoved = async (): Promise<boolean> => {
+    if (!isThere(journalFile(home())) || config().read().journalMovedTo !== undefined) return false;
+    const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
+    return holdsPayments(journalFile(home()));
+  };
+
   const journal = lazily(async () => {
     const found = await database();
     if (found !== undefined) {
       const { openPostgresJournal, journalPart } = await import('../store/journal/postgres-journal.js');
-      return openPostgresJournal(await prepared(found, journalPart), isAliveHere);
+      const shared = openPostgresJournal(await prepared(found, journalPart), isAliveHere);
+      return (await hasUnmoved()) ? { ...shared, begin: () => Promise.reject(notMoved(journalFile(home()))) } : shared;
     }
     const { hasJournal, journalMovedTo } = config().read();
     if (journalMovedTo !== undefined) throw movedAway(journalMovedTo);
@@ -82,6 +90,11 @@ export function openStores(options: StoreOptions): Stores {
 const movedAway = (where: string): Failure =>
   new Failure('usage', `The payments of this home were moved into the database ${where}, which is not set now.`, {
     hint: `Set ${databaseVariable}, or svcpay config set database-url.`,
+  });
+
+const notMoved = (path: string): Failure =>
+  new Failure('usage', `Nothing was sent: the payments of this home are in ${path}, and not in the database.`, {
+    hint: 'Move them first: svcpay db move',
   });
 
 /** Made when first asked for, and again when that failed: a service that was away once is asked again. */

@@ -1,6 +1,7 @@
 // The journal in a SQLite file of its own: what a wallet has without anything being set up.
+import Database from 'libsql';
 import { sqliteDatabase } from '../database/sqlite-database.js';
-import type { SqliteFile } from '../files/sqlite-file.js';
+import { sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
 import type { Journal } from './journal.js';
 import { applicationId, journalSteps } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
@@ -27,3 +28,18 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   mend: { hint: 'Set it aside and start a new one', next: { do: 'set-journal-aside' } },
   isKnown,
 });
+
+/** Whether there is a payment in the file, of whatever version; nothing is changed. */
+export function holdsPayments(path: string): boolean {
+  try {
+    const db = new Database(path, { readonly: true });
+    try {
+      const hasTable = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'intents'`).get() !== undefined;
+      return hasTable && db.prepare('SELECT 1 FROM intents LIMIT 1').get() !== undefined;
+    } finally {
+      db.close();
+    }
+  } catch (cause) {
+    throw sqliteFailure(journalIn(path), cause);
+  }
+}

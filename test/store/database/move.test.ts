@@ -105,4 +105,14 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error().message).toContain('moved into the database');
   });
+
+  test('comes before a home pays out of the database', async () => {
+    const here = { home: newHome(), env: { SVCPAY_DATABASE_URL: server.database() } };
+    const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
+    const run = await svcpay(pay, here);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({ message: expect.stringContaining('not in the database'), hint: expect.stringContaining('svcpay db move') });
+    expect(await svcpay(['db', 'move'], here)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(pay, here)).toMatchObject({ exitCode: 0 });
+  });
 });

@@ -34,8 +34,10 @@ export function createBodies(now: () => number, random: () => number): () => str
   };
 }
 
-/** A token, and whether it has enough of its life left for one more request. */
 interface Held extends Token {
+  /** Got here, not kept by an earlier process. */
+  readonly isNew: boolean;
+  /** Whether it has enough of its life left for one more request. */
   isFresh(): boolean;
 }
 
@@ -52,12 +54,12 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
   const holdNew = (token: Token): Token => {
     const life = token.expiresAt - now();
     const renewAt = clock() + life - Math.min(renewalMarginMs, life / 2);
-    held = { ...token, isFresh: () => clock() < renewAt };
+    held = { ...token, isNew: true, isFresh: () => clock() < renewAt };
     return token;
   };
   const load = async (): Promise<Held | undefined> => {
     const token = await store.load();
-    return token && { ...token, isFresh: () => now() < token.expiresAt - renewalMarginMs };
+    return token && { ...token, isNew: false, isFresh: () => now() < token.expiresAt - renewalMarginMs };
   };
   /** A new token, whatever is kept. */
   const renew = (): Promise<Token> => {
@@ -75,6 +77,7 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
   return {
     renew,
     current,
+    isNew: ({ accessToken }: Token): boolean => held?.accessToken === accessToken && held.isNew,
     /** Keeps no token any more, and the account all the same. */
     async forget(): Promise<void> {
       const kept = await store.load();

@@ -37,6 +37,8 @@ export function createService(options: ClientOptions) {
   const nextBody = createBodies(clock.now, options.random);
   const tokens = createTokenKeeper(options.tokens, signIn, clock.now, options.clock);
   const patience = createPatience();
+  /** Whether the service took a token of this key. */
+  let hasServed = false;
 
   /** One exchange over the wire, with its line in the log: made of nothing that could be secret. */
   async function exchange(call: SignedCall, timeoutMs: number): Promise<Answer> {
@@ -104,22 +106,26 @@ export function createService(options: ClientOptions) {
   }
 
   /**
-   * A request with the token; after a 401 again with another one, since a refused request has changed nothing. To some
-   * services a new token is the end of the one before, and others may be signing in with the same key: so some more times.
+   * A request with the token; after a 401 once more with another one, since a refused request has changed nothing. To some
+   * services a new token is the end of the one before: where one has served, or somebody else has signed in, so some more times.
    */
   async function signedIn(call: Call, again: (answer: Answer) => boolean): Promise<Answer> {
     const attempt = ({ accessToken }: Token): Promise<Answer> =>
       attempts(call, async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }), again);
     throwIfInterrupted(options.signal);
     let token = await tokens.current();
-    let mayServe = !isOfAnother(call, token);
+    // A confirmation is not made again and again.
+    let hasOthers = hasServed && call.effect !== 'payment';
     for (let refusals = 1; ; refusals += 1) {
       const answer = await attempt(token);
-      if (refusals > mostSuccessors || !isTokenRefused(answer, call)) return answer;
-      if (refusals > 1) await options.sleep(Math.round(options.random() * othersTakeMs * refusals), options.signal).catch(() => undefined);
+      const isRefused = isTokenRefused(answer, call);
+      hasServed ||= !isRefused;
+      if (refusals > mostSuccessors || !isRefused) return answer;
+      // Who ended a new token is at work at this moment.
+      if (tokens.isNew(token)) await options.sleep(Math.round(options.random() * othersTakeMs * refusals), options.signal).catch(() => undefined);
       const successor = await tokens.successor(token);
-      if (successor === undefined && refusals > 1 && !mayServe) return answer;
-      mayServe ||= successor !== undefined;
+      if (successor === undefined && refusals > 1 && !hasOthers) return answer;
+      hasOthers ||= successor !== undefined;
       token = successor ?? (await tokens.renew());
     }
   }
@@ -144,13 +150,7 @@ export function createService(options: ClientOptions) {
 /** So often a token may be followed by another one during one request. */
 const mostSuccessors = 4;
 /** Within this time another process has signed in and used its token. */
-const othersTakeMs = 400;
-
-/** An account other than the token's own may be closed to its key, and so to every further token. */
-function isOfAnother({ path }: Call, { accountId }: Token): boolean {
-  const [, id] = /^\/api\/v2\/account\/((?!(?:stablecoin-)?onchain-address$)[^/]+)(?:\/wallet\/)?$/.exec(path) ?? [];
-  return id !== undefined && id !== encodeURIComponent(accountId);
-}
+const othersTakeMs = 800;
 
 function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number): HttpRequest {
   const { method, path, query = [], body } = call;

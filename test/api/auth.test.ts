@@ -267,12 +267,21 @@ describe('a 401', () => {
     expect(tokens.token?.accessToken).toBe('fresh');
   });
 
-  test('is the answer after four fresh tokens, with a random pause before each but the first', async () => {
-    const { client, service, pauses } = world({ random: () => 0.999 });
-    service.on('GET', walletPath, ...Array<typeof expired>(5).fill(expired));
-    service.on('POST', tokenPath, ...Array.from({ length: 4 }, (_, index) => tokenAnswer(`fresh-${index}`)));
+  test('of a fresh token is the answer where no token has served', async () => {
+    const { client, service } = world();
+    service.on('GET', walletPath, expired, expired);
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
     await expect(client.wallets()).rejects.toMatchObject({ exitCode: 4, reason: 'invalid token or token expired' });
-    expect(pauses).toEqual([799, 1199, 1598]);
+    expect(service.requests()).toHaveLength(3);
+  });
+
+  test('is the answer after four fresh tokens where one has served, with a random pause after each', async () => {
+    const { client, service, pauses } = world({ random: () => 0.999 });
+    service.on('GET', walletPath, wallets, ...Array<typeof expired>(5).fill(expired));
+    service.on('POST', tokenPath, ...Array.from({ length: 4 }, (_, index) => tokenAnswer(`fresh-${index}`)));
+    await client.wallets();
+    await expect(client.wallets()).rejects.toMatchObject({ exitCode: 4, reason: 'invalid token or token expired' });
+    expect(pauses).toEqual([1598, 2398, 3197]);
   });
 
   test('whose new sign-in is refused is the answer at once', async () => {

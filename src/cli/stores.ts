@@ -9,6 +9,7 @@ import type { Journal } from '../store/journal/journal.js';
 import { databaseVariable, findDatabase, type FoundDatabase } from '../store/profile/database.js';
 import type { Config, Profile } from '../store/profile/profiles.js';
 import type { SecretStore } from '../store/profile/secrets.js';
+import { embeddedUrl } from '../store/profile/settings.js';
 import { isAlive } from '../store/journal/owner.js';
 
 export interface StoreOptions {
@@ -52,7 +53,7 @@ export function openStores(options: StoreOptions): Stores {
   const hasUnmoved = async (): Promise<boolean> => {
     if (!isThere(journalFile(home())) || config().read().journalMovedTo !== undefined) return false;
     const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
-    return holdsPayments(journalFile(home()));
+    return holdsPayments(journalFile(home()), embeddedUrl);
   };
 
   const journal = lazily(async () => {

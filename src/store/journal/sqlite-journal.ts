@@ -29,13 +29,17 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   isKnown,
 });
 
-/** Whether there is a payment in the file, of whatever version; nothing is changed. */
-export function holdsPayments(path: string): boolean {
+/**
+ * Whether there is a payment in the file, of whatever version; nothing is changed.
+ *
+ * @param apartFrom a service whose payments do not count, because its money is none
+ */
+export function holdsPayments(path: string, apartFrom: string): boolean {
   try {
     const db = new Database(path, { readonly: true });
     try {
       const hasTable = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'intents'`).get() !== undefined;
-      return hasTable && db.prepare('SELECT 1 FROM intents LIMIT 1').get() !== undefined;
+      return hasTable && db.prepare(`SELECT 1 FROM intents WHERE scope NOT LIKE ? || ' %' LIMIT 1`).get(apartFrom) !== undefined;
     } finally {
       db.close();
     }

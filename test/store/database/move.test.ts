@@ -115,4 +115,12 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     expect(await svcpay(['db', 'move'], here)).toMatchObject({ exitCode: 0 });
     expect(await svcpay(pay, here)).toMatchObject({ exitCode: 0 });
   });
+
+  test('need not be for what was only played in the embedded sandbox', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
+    expect(await svcpay(pay, { home })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(pay, { home, env: { SVCPAY_DATABASE_URL: server.database() } })).toMatchObject({ exitCode: 0 });
+  });
 });

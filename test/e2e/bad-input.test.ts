@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
 import { quickTime, svcpay } from '../support/in-process.js';
+import { creations } from '../support/orders.js';
 import { test } from '../support/svcpay.js';
 
 const key = new Uint8Array(32).fill(7);
@@ -29,8 +29,6 @@ const changeOne = (text: string): string => {
   const at = text.length - 20;
   return `${text.slice(0, at)}${text[at] === 'q' ? 'p' : 'q'}${text.slice(at + 1)}`;
 };
-
-const created = (sandbox: Sandbox): unknown[] => sandbox.requests('POST', '/api/v2/transaction');
 
 interface Case {
   readonly why: string;
@@ -70,7 +68,7 @@ describe('bad input', () => {
     const run = await svcpay([...args(fresh), '--yes'], { ...around, ...(env && { env }) });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(says);
-    expect(created(around.sandbox)).toHaveLength(0);
+    expect(creations(around.sandbox)).toHaveLength(0);
   });
 
   test('ends stderr with one line of JSON under --json', async ({ around }) => {

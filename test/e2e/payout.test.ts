@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay } from '../support/in-process.js';
+import { creations } from '../support/orders.js';
 import { startSvcpay, svcpayTty, test, type TtyRun } from '../support/svcpay.js';
 import { startInPty } from '../support/pty.js';
 import { called } from '../support/shapes.js';
@@ -57,8 +58,7 @@ const body = {
   sourceOfFunds: { purpose: 1, source: 2, relationship: 3 },
 };
 
-const creations = (sandbox: Sandbox) => sandbox.requests('POST', '/api/v2/transaction');
-const sentBody = (sandbox: Sandbox): unknown => JSON.parse(creations(sandbox)[0]?.requestBody ?? '');
+const sentBody = (sandbox: Sandbox): unknown => creations(sandbox)[0];
 const reference = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('svcpay payout with flags', () => {

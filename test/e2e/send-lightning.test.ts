@@ -1,10 +1,8 @@
 // svcpay send lightning as people and scripts run it.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
+import { creations } from '../support/orders.js';
 import { svcpay as started, svcpayTty, test } from '../support/svcpay.js';
-
-const created = (sandbox: { requests(method: string, path: string): unknown[] }): number =>
-  sandbox.requests('POST', '/api/v2/transaction').length;
 
 describe('svcpay send lightning', () => {
   test('pays an invoice and prints the completed transaction', async ({ around }) => {
@@ -30,7 +28,7 @@ describe('svcpay send lightning', () => {
     const run = await svcpay(['send', 'lightning', invoice], around);
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     expect(run.stderr).toContain('--yes');
-    expect(created(around.sandbox)).toBe(0);
+    expect(creations(around.sandbox)).toHaveLength(0);
   });
 
   test('shows the full cost at a terminal, asks, and pays after a yes', async ({ around }) => {

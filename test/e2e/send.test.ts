@@ -1,8 +1,8 @@
 // Sending to every kind of destination, as scripts and people do it: the body by the rules, the card, the yes.
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay } from '../support/in-process.js';
+import { creations, walletSide } from '../support/orders.js';
 import { svcpayTty, test } from '../support/svcpay.js';
 import { called } from '../support/shapes.js';
 import { until } from '../support/until.js';
@@ -15,16 +15,6 @@ const ethereum = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const lnurl =
   'LNURL1DP68GURN8GHJ7UM9WFMXJCM99E3K7MF0V9CXJ0M385EKVCENXC6R2C35XVUKXEFCV5MKVV34X5EKZD3EV56NYD3HXQURZEPEXEJXXEPNXSCRVWFNV9NXZCN9XQ6XYEFHVGCXXCMYXYMNSERXFQ5FNS';
 
-const created = (sandbox: Sandbox) =>
-  sandbox.requests('POST', '/api/v2/transaction').map(({ requestBody }): unknown => JSON.parse(requestBody ?? ''));
-
-const wallet = (ccy: string, amtRequested?: number) => ({
-  ccy,
-  method: 'servicepay',
-  reqDetails: {},
-  ...(amtRequested !== undefined && { amtRequested }),
-});
-
 const extRefId: unknown = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 const kinds = [
@@ -32,7 +22,7 @@ const kinds = [
     kind: 'a Lightning Address',
     args: ['lnurl', 'Alice@Example.com', '5000sat'],
     wire: {
-      sourceReq: wallet('BTC', 0.00005),
+      sourceReq: walletSide('BTC', 0.00005),
       destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: 'alice@example.com' } },
     },
   },
@@ -40,7 +30,7 @@ const kinds = [
     kind: 'an LNURL, from the wallet that the amount names',
     args: ['lnurl', lnurl.toLowerCase(), '5usdt'],
     wire: {
-      sourceReq: wallet('USDT', 5),
+      sourceReq: walletSide('USDT', 5),
       destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: lnurl } },
     },
   },
@@ -48,7 +38,7 @@ const kinds = [
     kind: 'a Bitcoin address',
     args: ['onchain', bitcoin.toUpperCase(), '100000sat'],
     wire: {
-      sourceReq: wallet('BTC'),
+      sourceReq: walletSide('BTC'),
       destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { address: bitcoin }, amtRequested: 0.001 },
     },
   },
@@ -56,7 +46,7 @@ const kinds = [
     kind: 'a Bitcoin address, fees taken out',
     args: ['onchain', bitcoin, '0.001btc', '--deduct-fees', '--note', 'rent'],
     wire: {
-      sourceReq: wallet('BTC'),
+      sourceReq: walletSide('BTC'),
       destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { address: bitcoin }, amtRequested: 0.001 },
       deductNetworkFeesFromDest: true,
       note: 'rent',
@@ -66,7 +56,7 @@ const kinds = [
     kind: 'a TRON address, from the bitcoin wallet',
     args: ['usdt', tron, '25.5usdt', '--from', 'BTC'],
     wire: {
-      sourceReq: wallet('BTC'),
+      sourceReq: walletSide('BTC'),
       destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: tron }, amtRequested: 25.5 },
     },
   },
@@ -74,7 +64,7 @@ const kinds = [
     kind: 'a TRON address, by what leaves another wallet',
     args: ['usdt', tron, '--spend', '250000vnd'],
     wire: {
-      sourceReq: wallet('VND', 250_000),
+      sourceReq: walletSide('VND', 250_000),
       destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: tron } },
     },
   },
@@ -82,7 +72,7 @@ const kinds = [
     kind: 'a TRON address, fees taken out',
     args: ['usdt', tron, '25usdt', '--deduct-fees'],
     wire: {
-      sourceReq: wallet('USDT'),
+      sourceReq: walletSide('USDT'),
       destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: tron }, amtRequested: 25 },
       deductNetworkFeesFromDest: true,
     },
@@ -91,7 +81,7 @@ const kinds = [
     kind: 'a Lightning Address, fees taken out',
     args: ['lnurl', 'alice@example.com', '5usdt', '--deduct-fees'],
     wire: {
-      sourceReq: wallet('USDT', 5),
+      sourceReq: walletSide('USDT', 5),
       destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: 'alice@example.com' } },
       deductNetworkFeesFromDest: true,
     },
@@ -103,7 +93,7 @@ describe('svcpay send, in a script', () => {
     const run = await svcpay(['send', ...args, '--yes', '--no-wait', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: called('srccreated'), destReq: { method: wire.destReq.method } });
-    expect(created(around.sandbox)).toEqual([{ ...wire, extRefId }]);
+    expect(creations(around.sandbox)).toEqual([{ ...wire, extRefId }]);
   });
 
   test.for([
@@ -145,14 +135,14 @@ describe('svcpay send, in a script', () => {
     const run = await svcpay(['send', 'usdt', stdout.trim(), '5usdt', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^Not sent: this is your own deposit address/);
-    expect(created(around.sandbox)).toEqual([]);
+    expect(creations(around.sandbox)).toEqual([]);
   });
 
   test('pays nothing from the parent when a subaccount was meant', async ({ around }) => {
     const run = await svcpay(['send', tron, '5usdt', '--yes', '--account', 'ne01-child'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain('ne01-child only with an API key of that account');
-    expect(created(around.sandbox)).toEqual([]);
+    expect(creations(around.sandbox)).toEqual([]);
   });
 });
 
@@ -210,7 +200,7 @@ describe('svcpay send, given what cannot be', () => {
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^(Not sent: |This )/);
     expect(run.stderr).toMatch(says);
-    expect(created(around.sandbox)).toEqual([]);
+    expect(creations(around.sandbox)).toEqual([]);
   });
 });
 
@@ -258,7 +248,7 @@ describe('svcpay send, at a terminal', () => {
     tty.type('y\r');
     await tty.waitFor('The quote has lapsed and was renewed: nothing has changed.');
     expect(await tty.ended).toBe(0);
-    expect(created(around.sandbox)).toHaveLength(2);
+    expect(creations(around.sandbox)).toHaveLength(2);
   });
 
   test('takes the most that a conversion may lose as a share', async ({ around }) => {

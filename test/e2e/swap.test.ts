@@ -1,21 +1,15 @@
 // Swaps between own wallets, from either side, as people and scripts make them.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
+import { walletSide } from '../support/orders.js';
 import { svcpayTty, test } from '../support/svcpay.js';
-
-const wallet = (ccy: string, amtRequested?: number) => ({
-  ccy,
-  method: 'servicepay',
-  reqDetails: {},
-  ...(amtRequested !== undefined && { amtRequested }),
-});
 
 describe('svcpay swap', () => {
   test.for([
-    { line: '25 USDT BTC', from: wallet('USDT', 25), to: wallet('BTC') },
-    { line: '25usdt btc', from: wallet('USDT', 25), to: wallet('BTC') },
-    { line: '100000sat USDT BTC --receive', from: wallet('USDT'), to: wallet('BTC', 0.001) },
-    { line: '50 USD VND', from: wallet('USD', 50), to: wallet('VND') },
+    { line: '25 USDT BTC', from: walletSide('USDT', 25), to: walletSide('BTC') },
+    { line: '25usdt btc', from: walletSide('USDT', 25), to: walletSide('BTC') },
+    { line: '100000sat USDT BTC --receive', from: walletSide('USDT'), to: walletSide('BTC', 0.001) },
+    { line: '50 USD VND', from: walletSide('USD', 50), to: walletSide('VND') },
   ])('of $line sends exactly the body of rule 8', async ({ line, from, to }, { around }) => {
     const run = await svcpay(['swap', ...line.split(' '), '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });

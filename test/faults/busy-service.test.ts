@@ -2,9 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Time } from '../support/in-process.js';
-import { lnurl, test, type Strict } from '../support/strict.js';
-
-const shop = `${lnurl('shop')} --ref order-1`;
+import { shop, test, type Strict } from '../support/strict.js';
 
 /** Pauses of a second and more pass at once and are written down; shorter ones are waited for. */
 function patient(): Time & { readonly pauses: number[] } {

@@ -2,13 +2,12 @@
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Txn } from '../conformance/strict-transactions.js';
-import { lnurl, test } from '../support/strict.js';
+import { lnurl, shop, test } from '../support/strict.js';
 import { until } from '../support/until.js';
 
 const page = '<!doctype html><h1>Gateway</h1>';
 const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting =>
   ({ exchange, status: 'broken off', body: '', effect, times: 1 });
-const shop = `${lnurl('shop')} --ref order-1`;
 /** Reads that say of the first attempt that it is over, whatever has become of it. */
 const calledExpired = ({ body, state }: Txn): string => (body['extRefId'] === 'order-1' ? 'expired' : state);
 

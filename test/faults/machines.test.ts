@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openPayments, openPostgresJournal, WalletClient } from '../../src/index.js';
 import { batchFile, lightningRows, paidReferences } from '../support/batch.js';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.js';
-import { test, type Payment } from '../support/faults.js';
+import { expectSameTransaction, test, type Payment } from '../support/faults.js';
 import { svcpay as svcpayHere, type Here } from '../support/in-process.js';
 import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
 import { startSvcpay, svcpay, type Run } from '../support/svcpay.js';
@@ -43,11 +43,6 @@ const machine = (around: Here, url: string, env: Record<string, string> = {}): H
 
 const several = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
-function sameTransaction(runs: readonly Run[]): void {
-  expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(runs.map(() => ({ exitCode: 0, stderr: expect.any(String) })));
-  for (const run of runs) expect(run.json()).toEqual(runs[0]?.json());
-}
-
 async function proxied(): Promise<DatabaseProxy> {
   const proxy = await startDatabaseProxy(server.port);
   cleanUps.push(() => proxy.stop());
@@ -61,7 +56,7 @@ const sendHere = ({ command, around }: Payment, url: string): Promise<Run> => sv
 describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () => {
   test('ten pay a reference once, and all tell that payment', async ({ payment }) => {
     const url = server.database();
-    sameTransaction(await several(10, () => sendOn(payment, url)));
+    expectSameTransaction(await several(10, () => sendOn(payment, url)));
     expect(await payment.timesPaid()).toBe(1);
     expect(payment.sandbox.requests('PUT')).toHaveLength(1);
   });
@@ -135,7 +130,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     const run = await sendHere(payment, proxy.through(url));
     expect(run).toMatchObject({ exitCode: 0 });
     proxy.cutCommits(0);
-    sameTransaction([run, await sendHere(payment, url)]);
+    expectSameTransaction([run, await sendHere(payment, url)]);
     expect([proxy.cuts(), await payment.timesPaid()]).toEqual([4, 1]);
   });
 
@@ -150,7 +145,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     const run = await running;
     expect(run).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('SVCPAY_DATABASE_URL') });
     expect(run.json()).toMatchObject({ txnState: 'completed' });
-    sameTransaction([run, await sendHere(payment, url)]);
+    expectSameTransaction([run, await sendHere(payment, url)]);
     expect(await payment.timesPaid()).toBe(1);
   });
 
@@ -165,7 +160,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
 
   test.skipIf(!hasPgBouncer)('three pay a reference once by way of a pooler that keeps no sessions', async ({ payment }) => {
     const url = (await server.pooler()).through(server.database());
-    sameTransaction(await several(3, () => sendOn(payment, url)));
+    expectSameTransaction(await several(3, () => sendOn(payment, url)));
     expect(await payment.timesPaid()).toBe(1);
   });
 });
@@ -206,7 +201,7 @@ describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
     const { release } = await held;
     await server.crash();
     await release();
-    sameTransaction([await running, await sendHere(payment, url)]);
+    expectSameTransaction([await running, await sendHere(payment, url)]);
     expect(await payment.timesPaid()).toBe(1);
   });
 });

@@ -5,18 +5,12 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { svcpay as svcpayHere } from '../support/in-process.js';
 import { svcpay, type Run } from '../support/svcpay.js';
-import { patience, test, type Payment } from '../support/faults.js';
+import { expectSameTransaction, patience, test, type Payment } from '../support/faults.js';
 
 /** As a process of its own: several meet in the journal. */
 const send = ({ command, around }: Payment, ...flags: string[]): Promise<Run> => svcpay([...command, ...flags], around);
 
 const eight = <T>(make: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 8 }, make));
-
-function sameTransaction(runs: readonly Run[]): void {
-  expect(runs.map(({ exitCode }) => exitCode)).toEqual(runs.map(() => 0));
-  const [first, ...others] = runs.map((run) => run.json());
-  for (const other of others) expect(other).toEqual(first);
-}
 
 const elsewhere = (): string => {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-elsewhere-'));
@@ -27,7 +21,7 @@ const elsewhere = (): string => {
 describe('one journal', () => {
   test('lets eight processes with one reference pay once, and all report that transaction', async ({ payment }) => {
     const runs = await eight(() => send(payment, '--timeout', '20s'));
-    sameTransaction(runs);
+    expectSameTransaction(runs);
     expect(await payment.timesPaid()).toBe(1);
     const created = payment.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200);
     expect(created).toHaveLength(1);
@@ -38,7 +32,7 @@ describe('one journal', () => {
     const runs = await eight(() => svcpay(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around));
     const paid = runs.filter(({ exitCode }) => exitCode === 0);
     expect(paid.length).toBeGreaterThan(0);
-    sameTransaction(paid);
+    expectSameTransaction(paid);
     const refused = runs.filter(({ exitCode }) => exitCode !== 0);
     for (const run of refused) expect(run.error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('already paid') });
     expect(await payment.timesPaid()).toBe(1);
@@ -65,14 +59,14 @@ describe('one journal', () => {
 describe('another machine', () => {
   test('reports the payment of a reference that it has never seen', async ({ payment }) => {
     const first = await payment.send();
-    sameTransaction([first, await svcpayHere(payment.command, { ...payment.around, home: elsewhere() })]);
+    expectSameTransaction([first, await svcpayHere(payment.command, { ...payment.around, home: elsewhere() })]);
     expect(await payment.timesPaid()).toBe(1);
   });
 
   test('pays once with another one at the same moment', async ({ payment }) => {
     const homes = [elsewhere(), elsewhere(), elsewhere()];
     const runs = await Promise.all(homes.map((home) => svcpay([...payment.command, '--timeout', '20s'], { ...payment.around, home })));
-    sameTransaction(runs);
+    expectSameTransaction(runs);
     expect(await payment.timesPaid()).toBe(1);
   });
 

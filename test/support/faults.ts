@@ -76,3 +76,9 @@ async function timesPaid(sandbox: Sandbox): Promise<number> {
   expect(wallet?.amount.toFixed(8)).toBe((funds - completed * charge).toFixed(8));
   return moved;
 }
+
+/** All of them ended well, and told of one and the same transaction. */
+export function expectSameTransaction(runs: readonly Run[]): void {
+  expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(runs.map(() => ({ exitCode: 0, stderr: expect.any(String) })));
+  for (const run of runs) expect(run.json()).toEqual(runs[0]?.json());
+}

@@ -29,5 +29,8 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-/** The specification's name for what a wallet of the strict service pays a Lightning Address with. */
+/** The command that pays a Lightning Address of the strict service. */
 export const lnurl = (name: string): string => `send lnurl ${name}@example.com 1000sat --yes --json`;
+
+/** The same payment whenever it is run. */
+export const shop = `${lnurl('shop')} --ref order-1`;

@@ -1,6 +1,7 @@
 // Reads what services really send: numbers, instants, texts, wrappers and lists, each in every form that was seen. What is
 // read becomes the form of the specification, in place; what is not understood is said in words.
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
+import { clip } from '../../formats/text.js';
 import { isFields, type Fields } from '../../formats/unknown.js';
 
 /** Takes the words for a field that was not understood and that nothing rests on. */
@@ -136,8 +137,7 @@ export function misreading(field: string, value: unknown, expected: string): str
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  const words = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return words.length <= 40 ? words : `${words.slice(0, 39)}…`;
+  return clip(typeof value === 'string' ? JSON.stringify(value) : String(value));
 }
 
 /** What an answer holds inside `data`, however often that is around it: the outermost object with one of the fields, else the innermost value. */

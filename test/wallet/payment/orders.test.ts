@@ -13,6 +13,7 @@ import {
   swapOrder,
   usdtOrder,
 } from '../../../src/wallet/payment/orders.js';
+import { walletSide } from '../../support/orders.js';
 
 /** BOLT11, examples: 2 500 micro-bitcoin. */
 const invoice =
@@ -20,19 +21,12 @@ const invoice =
   'zqfqypqdq5xysxxatsyp3k7enxv4jsxqzpu9qrsgquk0rl77nj30yxdy8j9vdx85fkpmdla2087ne0xh8nhedh8w27kyke0lp53ut353s06fv3qfegext0eh0ymj' +
   'pf39tuven09sam30g4vgpfna3rh';
 
-const wallet = (ccy: string, amtRequested?: number) => ({
-  ccy,
-  method: 'servicepay',
-  reqDetails: {},
-  ...(amtRequested !== undefined && { amtRequested }),
-});
-
 const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
   {
     rule: '2: a BOLT11 send names no amount',
     body: lightningOrder(decodeInvoice(invoice), 'BTC').body,
     wire: {
-      sourceReq: wallet('BTC'),
+      sourceReq: walletSide('BTC'),
       destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
     },
   },
@@ -40,7 +34,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     rule: '3: a Lightning Address send names the amount on the source',
     body: lnurlOrder('satoshi@example.com', parseAmount('50000sat')).body,
     wire: {
-      sourceReq: wallet('BTC', 0.0005),
+      sourceReq: walletSide('BTC', 0.0005),
       destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: 'satoshi@example.com' } },
     },
   },
@@ -48,25 +42,25 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     rule: '3: the amount of a Lightning Address send is in the currency of the wallet that pays',
     body: lnurlOrder('satoshi@example.com', parseAmount('5usdt')).body,
     wire: {
-      sourceReq: wallet('USDT', 5),
+      sourceReq: walletSide('USDT', 5),
       destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address: 'satoshi@example.com' } },
     },
   },
   {
     rule: '4: a Lightning receive names the amount on the destination, the own wallet',
     body: receiveBody('lightning', parseAmount('1sat')),
-    wire: { sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} }, destReq: wallet('BTC', 0.00000001) },
+    wire: { sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} }, destReq: walletSide('BTC', 0.00000001) },
   },
   {
     rule: '4: an on-chain receive likewise',
     body: receiveBody('on-chain', parseAmount('0.01btc')),
-    wire: { sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} }, destReq: wallet('BTC', 0.01) },
+    wire: { sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} }, destReq: walletSide('BTC', 0.01) },
   },
   {
     rule: '5: an on-chain send names the amount on the destination',
     body: onchainOrder('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', parseAmount('1000sat'), 'BTC').body,
     wire: {
-      sourceReq: wallet('BTC'),
+      sourceReq: walletSide('BTC'),
       destReq: {
         ccy: 'BTC',
         method: 'on-chain',
@@ -79,7 +73,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     rule: '5: fees are deducted from the amount only when asked for, in the one documented field',
     body: deducting(onchainOrder('3P14159f73E4gFr7JterCCQh9QjiTjiZrG', parseAmount('0.5btc'), 'USDT')).body,
     wire: {
-      sourceReq: wallet('USDT'),
+      sourceReq: walletSide('USDT'),
       destReq: {
         ccy: 'BTC',
         method: 'on-chain',
@@ -93,7 +87,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     rule: '6: a USDT send is to a TRON address, amtRequested is the documented field (9)',
     body: usdtOrder('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', parseAmount('25.5usdt'), 'USD').body,
     wire: {
-      sourceReq: wallet('USD'),
+      sourceReq: walletSide('USD'),
       destReq: {
         ccy: 'USDT',
         method: 'tron',
@@ -105,12 +99,12 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
   {
     rule: '8: a swap is between two own wallets, the amount on the source',
     body: swapOrder('USDT', 'BTC', parseAmount('25usdt'), 'source').body,
-    wire: { sourceReq: wallet('USDT', 25), destReq: wallet('BTC') },
+    wire: { sourceReq: walletSide('USDT', 25), destReq: walletSide('BTC') },
   },
   {
     rule: '8: or on the destination, for what shall arrive',
     body: swapOrder('USDT', 'BTC', parseAmount('100000sat'), 'dest').body,
-    wire: { sourceReq: wallet('USDT'), destReq: wallet('BTC', 0.001) },
+    wire: { sourceReq: walletSide('USDT'), destReq: walletSide('BTC', 0.001) },
   },
 ];
 

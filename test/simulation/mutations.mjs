@@ -111,7 +111,7 @@ export const mutations = {
     test: 'test/wallet/payment/payment.test.ts',
   },
   'a rate of zero is a rate': {
-    edits: [['src/wallet/history/rates.ts', 'each.pair === pair && each.rate.gt(0)', 'each.pair === pair']],
+    edits: [['src/wallet/quote/rates.ts', 'each.pair === pair && each.rate.gt(0)', 'each.pair === pair']],
     test: 'test/wallet/payment/payment.test.ts',
   },
   'amounts are not held against the rate': {

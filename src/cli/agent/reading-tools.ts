@@ -1,7 +1,7 @@
 // What a model may always do: look, decode, and ask for quotes, which move nothing.
 import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
-import { allRates, findRate } from '../../wallet/history/rates.js';
+import { allRates, findRate } from '../../wallet/quote/rates.js';
 import { knownStates } from '../../formats/states.js';
 import { periods } from '../history/history-options.js';
 import { choice, currency, text, whole } from '../values.js';

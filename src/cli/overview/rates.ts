@@ -3,7 +3,7 @@ import { ServiceError } from '../../api/errors.js';
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { rateList } from '../../terminal/views/rate-view.js';
-import { allRates, findRate } from '../../wallet/history/rates.js';
+import { allRates, findRate } from '../../wallet/quote/rates.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 

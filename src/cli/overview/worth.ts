@@ -1,7 +1,7 @@
 // What crypto is worth in fiat, roughly, from the service's rates: a look-up that only decorates, and never stops anything.
 import type { Rates } from '../../api/types.js';
 import { money, type Money } from '../../formats/amount.js';
-import { findRate } from '../../wallet/history/rates.js';
+import { findRate } from '../../wallet/quote/rates.js';
 import type { Needs } from '../context.js';
 import { within } from '../within.js';
 

@@ -1,7 +1,7 @@
 // Poses one prompt on the terminal and tells apart how it can end: an answer, a step back, Ctrl-C, the end of input.
 import { createInterface, type Key } from 'node:readline';
 import { StringDecoder } from 'node:string_decoder';
-import { Failure } from '../../formats/failure.js';
+import { inputEnded, interrupted } from './read-line.js';
 import { back, type Back } from './wizard.js';
 import { markNoPastes, markPastes, pasteReader } from './paste.js';
 import type { InputStream, OutputStream, Terminal } from '../terminal.js';
@@ -110,7 +110,7 @@ function hastenEscape(stdin: InputStream): void {
 }
 
 function failureOf(error: unknown, hasEnded: boolean): unknown {
-  if (hasEnded) return new Failure('declined', 'The input ended before the question was answered.');
+  if (hasEnded) return inputEnded();
   const isExit = error instanceof Error && error.name === 'ExitPromptError';
-  return isExit ? new Failure('interrupted', 'Interrupted at a question.') : error;
+  return isExit ? interrupted() : error;
 }

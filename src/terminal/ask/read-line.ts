@@ -6,6 +6,9 @@ import type { InputStream } from '../terminal.js';
 const ctrlC = '\u0003';
 const ctrlD = '\u0004';
 
+export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted at a question.');
+export const inputEnded = (): Failure => new Failure('declined', 'The input ended before the question was answered.');
+
 /** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input. */
 export function readLine(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -16,8 +19,8 @@ export function readLine(stdin: InputStream, signal: AbortSignal | undefined): P
       signal?.removeEventListener('abort', onAbort);
       settle();
     };
-    const onAbort = (): void => end(() => reject(new Failure('interrupted', 'Interrupted at a question.')));
-    const onEnd = (): void => end(() => reject(new Failure('declined', 'The input ended before the question was answered.')));
+    const onAbort = (): void => end(() => reject(interrupted()));
+    const onEnd = (): void => end(() => reject(inputEnded()));
     const onData = (piece: Buffer | string): void => {
       typed += typeof piece === 'string' ? piece : decoder.write(piece);
       // A terminal in raw mode leaves Ctrl-C and Ctrl-D to us.

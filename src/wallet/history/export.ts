@@ -5,7 +5,7 @@ import { asPlainCell } from '../../formats/text.js';
 import { utcWriter } from '../../formats/utc.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
-import { entryOf, type Entry } from './ledger-entry.js';
+import { ledgerEntryOf, type Entry } from './ledger-entry.js';
 
 export const exportFormats = ['csv', 'jsonl', 'hledger', 'beancount'] as const;
 
@@ -55,9 +55,9 @@ function writerOf({ format, jsonLines, clean, rawCells, leftOut }: ExportManner)
     case 'jsonl':
       return { head: '', write: jsonLines };
     case 'hledger':
-      return journal(hledgerWriter(), (txn) => entryOf(txn, clean, utc), leftOut);
+      return journal(hledgerWriter(), (txn) => ledgerEntryOf(txn, clean, utc), leftOut);
     case 'beancount':
-      return journal(beancountWriter(), (txn) => entryOf(txn, clean, utc), leftOut);
+      return journal(beancountWriter(), (txn) => ledgerEntryOf(txn, clean, utc), leftOut);
   }
 }
 

@@ -33,7 +33,7 @@ type Side = ListedTransaction['sourceReq'];
  * Undefined for what moved nothing, or not yet, and where the service does not tell the amounts, or tells them in a
  * currency that is none. Its texts are on one line and steer nothing.
  */
-export function entryOf(
+export function ledgerEntryOf(
   txn: ListedTransaction,
   clean: (text: string) => string,
   utc: (at: number) => string = utcWriter(),

@@ -4,7 +4,7 @@ import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
-import { findRate } from '../history/rates.js';
+import { findRate } from './rates.js';
 import type { Quote } from './quote.js';
 
 /** Throws Failure `limit` when the fees are above the highest that was agreed to, or are not told. */

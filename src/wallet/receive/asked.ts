@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { currencyOf, decimalsOf, parseAmount, type Money } from '../../formats/amount.js';
-import { findRate } from '../history/rates.js';
+import { findRate } from '../quote/rates.js';
 
 export interface Asked {
   /** In BTC: what the service is asked for. */

@@ -11,7 +11,7 @@ import type { ListedTransaction } from '../../../src/api/types.js';
 import { sanitize } from '../../../src/terminal/sanitize.js';
 import { parsedToLines } from '../../../src/terminal/rows/json.js';
 import { exportLines, type ExportFormat } from '../../../src/wallet/history/export.js';
-import { entryOf } from '../../../src/wallet/history/ledger-entry.js';
+import { ledgerEntryOf } from '../../../src/wallet/history/ledger-entry.js';
 
 const at = Date.UTC(2026, 2, 1, 14, 2, 31);
 
@@ -79,7 +79,7 @@ describe('an entry', () => {
   /** Every posting at what it cost, in the currency that it was paid with. */
   const sumOf = (txn: ListedTransaction): Record<string, string> => {
     const sums = new Map<string, Big>();
-    for (const { amount, cost } of entryOf(txn, sanitize)?.postings ?? []) {
+    for (const { amount, cost } of ledgerEntryOf(txn, sanitize)?.postings ?? []) {
       const { ccy, value } = cost ?? amount;
       sums.set(ccy, (sums.get(ccy) ?? new Big(0)).plus(value));
     }
@@ -110,11 +110,11 @@ describe('an entry', () => {
     ['swap', '-25.0625'],
     ['USDT send', '-26.05'],
   ] as const)('of a %s takes from the wallet what left it', ([kind, left]) => {
-    expect(entryOf(kinds[kind], sanitize)?.postings[0]?.amount.value.toFixed()).toBe(left);
+    expect(ledgerEntryOf(kinds[kind], sanitize)?.postings[0]?.amount.value.toFixed()).toBe(left);
   });
 
   test.for(['quoted', 'srccreated', 'destsent', 'failed', 'expired', 'usercanceled'])('is none while %s', (txnState) => {
-    expect(entryOf(transaction({ txnState }), sanitize)).toBeUndefined();
+    expect(ledgerEntryOf(transaction({ txnState }), sanitize)).toBeUndefined();
   });
 });
 

@@ -7,7 +7,7 @@ import { sanitize } from '../../../src/terminal/sanitize.js';
 import { readDecimal, type WireNumber } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { movedAmounts } from '../../../src/wallet/history/moved-amounts.js';
-import { entryOf, spentBy } from '../../../src/wallet/history/ledger-entry.js';
+import { ledgerEntryOf, spentBy } from '../../../src/wallet/history/ledger-entry.js';
 
 const whole = (txnId: string): ListedTransaction => ({
   txnId,
@@ -36,7 +36,7 @@ test('are read for completed transactions that lack them, and for no other, in t
   const result = await gathered(withFigures(listed(...all), read));
   expect(result.map(({ txnId }) => txnId)).toEqual(['a', 'q', ...ids, 'z']);
   expect(read.mock.calls.map(([id]) => id)).toEqual(ids);
-  expect(result.filter(({ txnState }) => txnState === 'completed').every((txn) => entryOf(txn, sanitize) !== undefined)).toBe(true);
+  expect(result.filter(({ txnState }) => txnState === 'completed').every((txn) => ledgerEntryOf(txn, sanitize) !== undefined)).toBe(true);
 });
 
 test('that cannot be read end the history with that failure', async () => {
@@ -51,7 +51,7 @@ test('stay as they were listed where the id is none that can be asked for', asyn
 
 test('of one side tell those of the other within one currency', () => {
   const receive = { ...whole('a'), sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.5 } };
-  expect(entryOf(receive, sanitize)?.postings.map(({ amount }) => amount.value.toFixed())).toEqual(['-0.5', '0.5']);
+  expect(ledgerEntryOf(receive, sanitize)?.postings.map(({ amount }) => amount.value.toFixed())).toEqual(['-0.5', '0.5']);
 });
 
 test('of a payment tell what it took out of the wallet, fees included', () => {

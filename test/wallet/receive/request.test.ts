@@ -4,7 +4,7 @@ import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { receiveBody } from '../../../src/wallet/payment/orders.js';
 import { lightningAddressOf } from '../../../src/wallet/receive/lightning-address.js';
-import { requestMoney } from '../../../src/wallet/receive/lightning.js';
+import { requestMoney } from '../../../src/wallet/receive/request.js';
 
 const unused = (): never => {
   throw new Error('not asked for');

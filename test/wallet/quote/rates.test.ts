@@ -1,6 +1,6 @@
 // Rates by pair, however it is written, and the other way round where the service names only one.
 import { expect, test } from 'vitest';
-import { allRates, findRate } from '../../../src/wallet/history/rates.js';
+import { allRates, findRate } from '../../../src/wallet/quote/rates.js';
 
 const rates = { BTCUSD: 70796.845, BTCUSDT: 70800, USDTVND: 25000, strange: 7 };
 

@@ -2,7 +2,8 @@
 import { lookup } from 'node:dns';
 import type { Agent, Dispatcher } from 'undici';
 import { timerMs } from '../../formats/duration.js';
-import { NetworkError, type HttpRequest, type HttpResponse } from '../transport.js';
+import { Failure } from '../../formats/failure.js';
+import type { HttpRequest, HttpResponse } from '../transport.js';
 import { mayBeProxied, proxyOf, resolvable, type Proxy } from './address.js';
 import { exchange, type NetworkTransport } from './exchange.js';
 
@@ -64,7 +65,10 @@ async function loadProxied({ address, except }: Proxy, timeoutMs: number): Promi
       noProxy: except,
     });
   } catch (cause) {
-    throw new NetworkError('the proxy set in the environment is not an address', { requestSent: false, cause });
+    throw new Failure('usage', 'Nothing was sent: the proxy that the environment names is not an address.', {
+      hint: 'Set HTTPS_PROXY to one such as http://proxy.example:3128, or NO_PROXY to the hosts that need none.',
+      cause,
+    });
   }
 }
 

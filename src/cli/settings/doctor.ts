@@ -145,7 +145,8 @@ function checkProxy({ settings, env }: Needs<'settings' | 'env'>): Finding | und
   const proxy = proxyOf(env);
   if (proxy === undefined || settings.baseUrl === undefined || !mayBeProxied(new URL(settings.baseUrl))) return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
-  return ok(`requests go through ${new URL(proxy.address).host}${except}`);
+  // One that is no address is told of by the request to the service.
+  return URL.canParse(proxy.address) ? ok(`requests go through ${new URL(proxy.address).host}${except}`) : undefined;
 }
 
 async function checkSecret(context: Needs<'secrets' | 'settings'>): Promise<Finding> {
@@ -176,6 +177,8 @@ async function ask({ settings, transport, now, signal }: Needs<'settings' | 'tra
     const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
     return { finding: problem(`${baseUrl} answers ${status} where 401 is due`, advice), answer, at };
   } catch (error) {
+    // Such as a proxy that is no address.
+    if (error instanceof Failure && !signal.aborted) return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
     if (!(error instanceof NetworkError)) throw error;
     const advice = 'Check the network, the proxy settings and the base URL.';
     return { finding: problem(`${baseUrl} does not answer: ${error.message}`, advice), at: now() };

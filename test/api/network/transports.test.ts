@@ -338,11 +338,11 @@ describe.for([['undici', ofUndici], ['a command', ofCommand]] as const)('a proxy
     expect(asked).toEqual([]);
   });
 
-  test('that is no address is said to be none', async () => {
-    const send = transport({ env: { HTTPS_PROXY: 'http://:::' } });
+  test.for(['http://:::', 'not an address', 'ftp://proxy.example'])('that is no address is a mistake in the setting: %s', async (value) => {
+    const send = transport({ env: { HTTPS_PROXY: value } });
     await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({
+      kind: 'usage',
       message: expect.stringContaining('proxy'),
-      requestSent: false,
     });
   });
 });

@@ -122,7 +122,8 @@ export function createService(options: ClientOptions) {
       hasServed ||= !isRefused;
       if (refusals > mostSuccessors || !isRefused) return answer;
       // Who ended a new token is at work at this moment.
-      if (tokens.isNew(token)) await options.sleep(Math.round(options.random() * othersTakeMs * refusals), options.signal).catch(() => undefined);
+      const pauseMs = tokens.isNew(token) ? Math.round(options.random() * othersTakeMs * refusals) : 0;
+      if (pauseMs > 0) await options.sleep(pauseMs, options.signal).catch(() => undefined);
       const successor = await tokens.successor(token);
       if (successor === undefined && refusals > 1 && !hasOthers) return answer;
       hasOthers ||= successor !== undefined;

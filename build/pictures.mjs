@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('../bin/svcpay.js', import.meta.url));
 const payroll = fileURLToPath(new URL('../examples/payroll/payroll.csv', import.meta.url));
 const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const columns = 80;
-const patienceMs = 60_000;
+const screenTimeoutMs = 60_000;
 const enter = '\r';
 
 const home = mkdtempSync(join(tmpdir(), 'svcpay-pictures-'));
@@ -45,7 +45,7 @@ async function record(args, { rows = 24, dialogue = [], until, leave }) {
         if (isThere) finish(resolve);
         else if (ended) finish(() => reject(new Error(`"${wanted}" never came:\n${text()}`)));
       };
-      const timer = setTimeout(() => finish(() => reject(new Error(`"${wanted}" never came:\n${text()}`))), patienceMs);
+      const timer = setTimeout(() => finish(() => reject(new Error(`"${wanted}" never came:\n${text()}`))), screenTimeoutMs);
       const finish = (end) => {
         clearTimeout(timer);
         watchers.delete(watch);

@@ -2,7 +2,7 @@
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
-import { waitAskedFor } from './patience.js';
+import { waitAskedFor } from './rate-limit.js';
 import { Misread, text, within } from './reading/readers.js';
 import type { HttpResponse } from './transport.js';
 

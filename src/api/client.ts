@@ -215,9 +215,9 @@ const ifMissing = <T>(nothing: T) => (error: unknown): T => {
 };
 
 /** What an answer shows, if anything of it can be read. */
-const ifPossible = <T>(reader: AnswerReader<T>): AnswerReader<T | undefined> => (answer, doubt) => {
+const ifPossible = <T>(reader: AnswerReader<T>): AnswerReader<T | undefined> => (answer, unrecognized) => {
   try {
-    return reader(answer, doubt);
+    return reader(answer, unrecognized);
   } catch {
     return undefined;
   }

@@ -29,11 +29,11 @@ export interface ClientOptions {
   /** For one request with its retries. */
   timeoutMs: number;
   /** How long in all one request may be held back because the service asks for fewer; as long as `timeoutMs` if not given. */
-  patienceMs?: number | undefined;
+  rateLimitWaitMs?: number | undefined;
   /** A request is held back for so long because the service asks for fewer. */
   onWait?: ((ms: number) => void) | undefined;
   /** Something of an answer was not understood and left out: which field, what came and what was expected. */
-  onDoubt?: ((words: string) => void) | undefined;
+  onUnrecognized?: ((words: string) => void) | undefined;
   /** Such as `svcpay/1.0.0`. */
   userAgent?: string | undefined;
 }

@@ -18,7 +18,7 @@ export type Outcome<T> = { value: T } | { error: unknown };
 
 type RetryOptions = Pick<
   ClientOptions,
-  'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs' | 'retries' | 'patienceMs' | 'onWait'
+  'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs' | 'retries' | 'rateLimitWaitMs' | 'onWait'
 >;
 
 export interface Judge<T> {
@@ -29,7 +29,7 @@ export interface Judge<T> {
 
 /**
  * Makes attempts until one needs no other, all within the time and count that are allowed. The outcome is that of the
- * last one. A pause that the service asks for is obeyed up to `patienceMs`, and takes nothing from the time.
+ * last one. A pause that the service asks for is obeyed up to `rateLimitWaitMs`, and takes nothing from the time.
  */
 export async function withRetries<T>(
   options: RetryOptions,
@@ -38,7 +38,7 @@ export async function withRetries<T>(
 ): Promise<T> {
   const start = options.clock();
   const most = options.retries ?? maxRetries;
-  const patienceEnds = start + (options.patienceMs ?? options.timeoutMs);
+  const rateLimitWaitEnds = start + (options.rateLimitWaitMs ?? options.timeoutMs);
   let deadline = start + options.timeoutMs;
   const pause = async (ms: number, isTold: boolean): Promise<void> => {
     if (isTold) {
@@ -50,7 +50,7 @@ export async function withRetries<T>(
   for (let retry = 0, told = 0; ; ) {
     throwIfInterrupted(options.signal);
     const held = hold();
-    if (held > 0 && options.clock() + held <= patienceEnds) await pause(held, true);
+    if (held > 0 && options.clock() + held <= rateLimitWaitEnds) await pause(held, true);
     throwIfInterrupted(options.signal);
     const left = Math.min(options.timeoutMs, Math.max(1, deadline - options.clock()));
     const outcome = await settle(attempt(left));
@@ -60,7 +60,7 @@ export async function withRetries<T>(
     // A plea that names no time, or none to wait, is no leave to hammer.
     const ms = reason.retryAfterMs || backoff(retry + told, options.random);
     const end = options.clock() + ms;
-    const isOver = isTold ? told >= maxTold || end > patienceEnds : retry >= most || end >= deadline;
+    const isOver = isTold ? told >= maxTold || end > rateLimitWaitEnds : retry >= most || end >= deadline;
     if (isOver) return unwrap(outcome);
     if (isTold) told += 1;
     else retry += 1;

@@ -7,7 +7,7 @@ import { checkKey, createBodies, createTokenKeeper, signature, tokenPath } from 
 import { NoAnswer } from './errors.js';
 import { fromMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
-import { createPatience, waitAskedFor } from './patience.js';
+import { trackRateLimit, waitAskedFor } from './rate-limit.js';
 import { readToken } from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
 import { throwIfInterrupted, withRetries, type Again, type Outcome } from './retry.js';
@@ -36,7 +36,7 @@ export function createService(options: ClientOptions) {
   const clock = createServiceClock(options.clock);
   const nextBody = createBodies(clock.now, options.random);
   const tokens = createTokenKeeper(options.tokens, signIn, clock.now, options.clock);
-  const patience = createPatience();
+  const rateLimit = trackRateLimit();
   /** Whether the service took a token of this key. */
   let hasServed = false;
 
@@ -46,14 +46,14 @@ export function createService(options: ClientOptions) {
     const logged = (outcome: string): void =>
       options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms`);
     try {
-      patience.sent();
+      rateLimit.sent();
       const response = await options.transport(httpRequest(call, options, timeoutMs));
       clock.observe(response.headers['date'], sentAt);
-      patience.observe(response, clock.now());
+      rateLimit.observe(response, clock.now());
       logged(`${response.status}`);
       return readAnswer(response);
     } catch (error) {
-      patience.observe({ headers: {} }, clock.now());
+      rateLimit.observe({ headers: {} }, clock.now());
       logged(error instanceof NetworkError ? (error.code ?? error.message) : 'failed');
       throw error;
     }
@@ -79,7 +79,7 @@ export function createService(options: ClientOptions) {
       return { retryAfterMs: waitAskedFor(response, clock.now()), isLimited: response.status === 429 };
     };
     // A confirmation goes out when the payment says so, and is never late for manners.
-    const hold = (): number => (expectation.effect === 'payment' ? 0 : patience.before(clock.now()));
+    const hold = (): number => (expectation.effect === 'payment' ? 0 : rateLimit.before(clock.now()));
     try {
       return await withRetries(options, async (timeoutMs) => exchange(await prepare(), timeoutMs), { again: reason, hold });
     } catch (error) {
@@ -139,7 +139,7 @@ export function createService(options: ClientOptions) {
     async call<T>(call: Call, read: AnswerReader<T>): Promise<T> {
       const answer = await signedIn(call, worthAnother(call));
       const json = fromMaker(answer.json, options.maker);
-      return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onDoubt?.(words)), clock.now());
+      return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onUnrecognized?.(words)), clock.now());
     },
     /** The answer as it came, whatever its status. */
     async raw(call: Call, retry: boolean): Promise<HttpResponse> {

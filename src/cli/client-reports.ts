@@ -25,7 +25,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
     out.say(`The service wants fewer requests: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
   }
 
-  function onDoubt(words: string): void {
+  function onUnrecognized(words: string): void {
     if (told.has(words)) return;
     if (told.size === mostDoubts) {
       more += 1;
@@ -36,7 +36,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
   }
 
   return {
-    hooks: { onWait, onDoubt } satisfies Pick<ClientOptions, 'onWait' | 'onDoubt'>,
+    hooks: { onWait, onUnrecognized } satisfies Pick<ClientOptions, 'onWait' | 'onUnrecognized'>,
     /** Says how much was left out. */
     close: (): void => {
       if (more > 0) out.warn(`Not understood: ${more} more.`);

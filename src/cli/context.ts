@@ -98,7 +98,7 @@ export type Needs<K extends keyof Context> = Pick<Context, K>;
 
 const defaultTimeoutMs = 30_000;
 /** Services count their requests by the minute. */
-const defaultPatienceMs = 120_000;
+const defaultRateLimitWaitMs = 120_000;
 
 export function openContext(proc: Process, globals: Globals, line: Line): Context {
   const { env } = proc;
@@ -150,7 +150,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       signal: proc.signal,
       log,
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
-      patienceMs: globals.timeout ?? defaultPatienceMs,
+      rateLimitWaitMs: globals.timeout ?? defaultRateLimitWaitMs,
       ...reports.hooks,
       userAgent: `svcpay/${proc.version}`,
     });

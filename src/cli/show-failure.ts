@@ -11,7 +11,7 @@ import { movesMoney } from './tree.js';
 /** @param globals undefined where the command line could not be read */
 export function showFailure(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): void {
   const { stderr } = proc;
-  const { json, debug, color } = globals === undefined ? scanned(argv) : mannerOf(globals);
+  const { json, debug, color } = globals === undefined ? scanned(argv) : errorOutputOf(globals);
   if (json) {
     if (debug) stderr.write(causesOf(failure));
     stderr.write(`${failureJson(failure)}\n`);
@@ -24,16 +24,16 @@ export function showFailure(failure: Failure, argv: readonly string[], proc: Pro
   if (debug) stderr.write(causesOf(failure));
 }
 
-type Manner = Pick<Globals, 'json' | 'debug' | 'color'>;
+type ErrorOutput = Pick<Globals, 'json' | 'debug' | 'color'>;
 
-const mannerOf = ({ json, output, debug, color }: Globals): Manner => ({
+const errorOutputOf = ({ json, output, debug, color }: Globals): ErrorOutput => ({
   json: json || output === 'json' || output === 'jsonl',
   debug,
   color,
 });
 
 /** Of a command line that is itself what is wrong: word by word, so that the text of a note is none of it. */
-function scanned(argv: readonly string[]): Manner {
+function scanned(argv: readonly string[]): ErrorOutput {
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
   const isJson = (word: string, index: number): boolean =>
     word === '--json' ||

@@ -25,9 +25,9 @@ export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | un
 
 /** Where both amounts are told: whether the rate is on the other side of 1 than they are. */
 function isInverse(given: Big, source: Side, dest: Side): boolean {
-  const [sent, gets] = [amountOf(source), amountOf(dest)];
+  const [sent, gets] = [amountMoved(source), amountMoved(dest)];
   if (sent.gt(0) && gets.gt(0)) return (given.gt(1) && gets.lt(sent)) || (given.lt(1) && gets.gt(sent));
   return (source.ccy === 'BTC' && given.lt(1)) || (dest.ccy === 'BTC' && given.gt(1));
 }
 
-const amountOf = ({ amtRequested, amtSettled }: Side): Big => fromWire(amtRequested ?? amtSettled ?? 0);
+const amountMoved = ({ amtRequested, amtSettled }: Side): Big => fromWire(amtRequested ?? amtSettled ?? 0);

@@ -9,7 +9,7 @@ import { createCourier } from './deliveries/courier.js';
 import { openStore, type Store } from './storage/database.js';
 import type { OpenFile } from './storage/schema.js';
 import { deliveryActions } from './deliveries/deliveries.js';
-import { disturb } from './http/disturb.js';
+import { injectFault } from './http/inject-fault.js';
 import { endpoints } from './endpoints/endpoints.js';
 import { alwaysFault, takeAnswerFault, takeSightFaults, type Sight } from './world/faults.js';
 import { assertContentType, controlPrefix, jsonAnswer, router, type Incoming, type Outgoing } from './http/routing.js';
@@ -26,7 +26,7 @@ import { carryOut, nextDue, schedule, type DueAction } from './world/schedule.js
 import { snapshotControls } from './control/snapshots.js';
 import { webhookControls } from './control/webhook-controls.js';
 import { changeWebhookOptions } from './deliveries/webhook-options.js';
-import { plant, readCredentials, setCredentials, type Seed } from './control/seed.js';
+import { seedStore, readCredentials, setCredentials, type Seed } from './control/seed.js';
 import { openApiRoute } from './openapi/document.js';
 import { lnurlRoutes } from './web/lnurl-pay.js';
 import { pageRoutes } from './web/payment-page.js';
@@ -145,7 +145,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     let genuine: Outgoing | undefined;
     const respond = (asked: Incoming): Outgoing => edge.shape(asked, genuine = answer(ctx, asked, sight));
     const carried = (): Outgoing => edge.refuse() ?? respond(incoming);
-    const outgoing = dated(fault === undefined ? carried() : disturb(fault, {
+    const outgoing = dated(fault === undefined ? carried() : injectFault(fault, {
       carryOut: carried,
       carryOutLater: (after) => schedule(ctx, lateAction, keep(incoming), ctx.now + after),
       show: () => respond({ ...incoming, method: 'GET', target: incoming.target.replace(/\/\w+$/, '') }),
@@ -216,7 +216,7 @@ function initialise(ctx: Context, options: ServiceOptions): void {
   const { apiKey, apiSecret, autoPay, seed, webhookCa, allowHttpCallbacks } = options;
   if (options.allowReferenceReuse) alwaysFault(ctx.store, 'reference-reuse');
   if (options.allowDoublePayment) alwaysFault(ctx.store, 'double-payment');
-  plant(ctx, seed ?? 'demo');
+  seedStore(ctx, seed ?? 'demo');
   const { webhookMethod: method, webhookEvents: events } = options;
   changeWebhookOptions(ctx.store, { ca: webhookCa, allowHttpLoopback: allowHttpCallbacks, method, events });
   if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);

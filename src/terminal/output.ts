@@ -5,7 +5,7 @@ import { cellText, fieldColumns } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './rows/json.js';
 import { checkNames } from './rows/fields.js';
-import { besideTable, listRows, listTable, namesOf, rowWriter, type Manner } from './rows/list.js';
+import { besideTable, listRows, listTable, namesOf, rowWriter, type RowOptions } from './rows/list.js';
 import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
@@ -67,8 +67,8 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
   // `-q` prints its one value, and silences the remarks.
-  const manner: Manner = { terminal, format, fields, onlyValue: quiet, rawCells: options.rawCells === true };
-  const forPeople = format === 'table' && !manner.onlyValue;
+  const rowOptions: RowOptions = { terminal, format, fields, onlyValue: quiet, rawCells: options.rawCells === true };
+  const forPeople = format === 'table' && !rowOptions.onlyValue;
   const isJson = format === 'json' || format === 'jsonl';
   let lastChange = '';
 
@@ -104,14 +104,14 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     async list(rows, given) {
       if (asksForNames) return names(await firstOf(rows), given);
       const view = withOffered(given);
-      const hasRows = forPeople ? await listTable(manner, rows, view, toStdout) : await listRows(manner, rows, view);
+      const hasRows = forPeople ? await listTable(rowOptions, rows, view, toStdout) : await listRows(rowOptions, rows, view);
       if (!hasRows && !isJson) say(view.empty);
       if (hasRows && forPeople && view.footer !== undefined) toStdout(besideTable(view.footer, terminal));
     },
     async stream(rows, view) {
       if (asksForNames) return names(undefined, view);
       if (!forPeople) {
-        await listRows({ ...manner, format: format === 'json' ? 'jsonl' : format }, rows, view);
+        await listRows({ ...rowOptions, format: format === 'json' ? 'jsonl' : format }, rows, view);
         return;
       }
       for await (const row of rows) {
@@ -124,8 +124,8 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       if (fields !== undefined) checkNames(fields, namesOf(result, withOffered(view)));
       if (forPeople)
         return toStdout(fields === undefined ? view.screen(terminal) : fieldLines(result, fields, view.columns, terminal));
-      if (format === 'json') return void terminal.stdout.write(`${document(result, view.columns, manner)}\n`);
-      const writer = await rowWriter(manner, view);
+      if (format === 'json') return void terminal.stdout.write(`${document(result, view.columns, rowOptions)}\n`);
+      const writer = await rowWriter(rowOptions, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
       // The last state change of a payment is its result: printed once.
       if (text !== lastChange) terminal.stdout.write(text);
@@ -182,7 +182,7 @@ function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | u
   throw new Failure('usage', `--json and -o ${format} ask for two formats. Give one of them.`);
 }
 
-const document = <T extends object>(result: T, columns: readonly Column<T>[], { terminal, fields }: Manner): string =>
+const document = <T extends object>(result: T, columns: readonly Column<T>[], { terminal, fields }: RowOptions): string =>
   toJson(picked(result, fields, columns), { indent: terminal.stdoutIsTty ? 2 : 0 });
 
 const fieldLines = <T extends object>(

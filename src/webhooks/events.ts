@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
-import { instant, mend, name, text, within, word } from '../api/reading/readers.js';
+import { instant, readInPlace, name, text, within, word } from '../api/reading/readers.js';
 
 /** The payload of a webhook delivery (specification: Events). Fields that are not known here are kept. */
 export interface WebhookEvent {
@@ -34,6 +34,6 @@ export function readPayload(body: Uint8Array): WebhookEvent | undefined {
   if (!isFields(payload)) return undefined;
   const [txnId, txnState] = [name.read(payload['txnId']), word.read(payload['txnState'])];
   if (txnId === undefined || txnState === undefined) return undefined;
-  mend(payload, table, () => undefined);
+  readInPlace(payload, table, () => undefined);
   return Object.assign(payload, { txnId, txnState });
 }

@@ -64,7 +64,7 @@ const cases = fields.flatMap((field) =>
 
 function doubting() {
   const doubts: string[] = [];
-  return { doubts, ...world({ onDoubt: (words) => doubts.push(words) }) };
+  return { doubts, ...world({ onUnrecognized: (words) => doubts.push(words) }) };
 }
 
 describe('a status', () => {

@@ -14,8 +14,8 @@ const once = exchanges.flatMap((exchange) => faults.map((fault) => ({ exchange, 
 describe.concurrent('one broken exchange', () => {
   test.for(once)('does not keep $exchange ($fault) from paying once', async ({ exchange, fault }, { payment }) => {
     payment.proxy.break(exchange, fault);
-    const patience = fault.startsWith('silence') ? ['--timeout', '1s'] : [];
-    const run = await payment.send(...patience);
+    const timeoutFlags = fault.startsWith('silence') ? ['--timeout', '1s'] : [];
+    const run = await payment.send(...timeoutFlags);
     // A look-up that has no time left for another try ends before anything moved: the same command may be run again.
     const outcome = run.exitCode === 75 ? await payment.send() : run;
     expect(outcome).toMatchObject({ exitCode: 0 });

@@ -1,7 +1,7 @@
 // The program killed at every step and at any time: what was begun is finished by `tx resume`, and paid once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
-import { patience, test, type Payment } from '../support/faults.js';
+import { timeoutFlags, test, type Payment } from '../support/faults.js';
 import { svcpay } from '../support/in-process.js';
 import { startSvcpay } from '../support/svcpay.js';
 
@@ -58,7 +58,7 @@ describe.concurrent('kill -9', () => {
     const others = [await sandbox.invoice('2000sat'), await sandbox.invoice('3000sat')];
     for (const invoice of others) {
       const held = proxy.hold('confirmation', 'before');
-      const running = startSvcpay(['send', 'lightning', invoice, '--yes', ...patience], around);
+      const running = startSvcpay(['send', 'lightning', invoice, '--yes', ...timeoutFlags], around);
       await held;
       running.child.kill('SIGKILL');
       await running.ended;

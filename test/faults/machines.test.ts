@@ -17,7 +17,7 @@ import { deliver, startApplication, startListening } from '../support/webhooks.j
 
 const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
 /** Ten programs at once on a busy machine need more time than one. */
-const patience = ['--timeout', '20s'];
+const timeoutFlags = ['--timeout', '20s'];
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -49,9 +49,9 @@ async function proxied(): Promise<DatabaseProxy> {
   return proxy;
 }
 
-const sendOn = ({ command, around }: Payment, url: string): Promise<Run> => svcpay([...command, ...patience], machine(around, url));
+const sendOn = ({ command, around }: Payment, url: string): Promise<Run> => svcpay([...command, ...timeoutFlags], machine(around, url));
 /** In this process, where no other one is at it meanwhile. */
-const sendHere = ({ command, around }: Payment, url: string): Promise<Run> => svcpayHere([...command, ...patience], machine(around, url));
+const sendHere = ({ command, around }: Payment, url: string): Promise<Run> => svcpayHere([...command, ...timeoutFlags], machine(around, url));
 
 describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () => {
   test('ten pay a reference once, and all tell that payment', async ({ payment }) => {
@@ -64,7 +64,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   test('four pay an invoice once under references of their own', async ({ payment }) => {
     const url = server.database();
     const runs = await several(4, (n) =>
-      svcpay(['send', 'lightning', payment.invoice, '--ref', `own-${n}`, '--yes', '--json', ...patience], machine(payment.around, url)),
+      svcpay(['send', 'lightning', payment.invoice, '--ref', `own-${n}`, '--yes', '--json', ...timeoutFlags], machine(payment.around, url)),
     );
     expect(runs.filter(({ exitCode }) => exitCode === 0)).toHaveLength(1);
     for (const run of runs) if (run.exitCode !== 0) expect(run.error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('already') });
@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
       const around = machine(payment.around, url, { NODE_OPTIONS: `--import=${jumpingClock}`, CLOCK_JUMP_MS: jump, CLOCK_JUMPS_AFTER_MS: '0' });
       await svcpayHere(['limits', 'set', '--per-day', '2500sat', '-q'], { ...around, env: { SVCPAY_DATABASE_URL: url } });
       const invoice = await payment.sandbox.invoice('1000sat', { expiry: '2d' });
-      return svcpay(['send', 'lightning', invoice, '--yes', '--json', ...patience], around);
+      return svcpay(['send', 'lightning', invoice, '--yes', '--json', ...timeoutFlags], around);
     });
     const paid = runs.filter(({ exitCode }) => exitCode === 0);
     expect({ paid: paid.length, times: await payment.timesPaid() }).toEqual({ paid: 2, times: 2 });
@@ -210,7 +210,7 @@ test.skipIf(!hasPostgres)('three machines with the same batch pay each row once,
   const url = server.database();
   const machines = Array.from({ length: 3 }, () => machine({ home: '', sandbox }, url));
   const files = machines.map(({ home }) => batchFile(home, lightningRows(12)));
-  const runs = await several(3, (n) => svcpay(['batch', files[n] ?? '', '--yes', '--json', ...patience], machines[n] ?? { home: '' }));
+  const runs = await several(3, (n) => svcpay(['batch', files[n] ?? '', '--yes', '--json', ...timeoutFlags], machines[n] ?? { home: '' }));
   expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   const expected = lightningRows(12).map((line) => line.split(',')[0]).toSorted();
   expect(await paidReferences(machines[0] ?? { home: '' })).toEqual(expected);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { svcpay as svcpayHere } from '../support/in-process.js';
 import { svcpay, type Run } from '../support/svcpay.js';
-import { expectSameTransaction, patience, test, type Payment } from '../support/faults.js';
+import { expectSameTransaction, timeoutFlags, test, type Payment } from '../support/faults.js';
 
 /** As a process of its own: several meet in the journal. */
 const send = ({ command, around }: Payment, ...flags: string[]): Promise<Run> => svcpay([...command, ...flags], around);
@@ -73,7 +73,7 @@ describe('another machine', () => {
   test('refuses a different payment under a reference of this one', async ({ payment }) => {
     const first = await payment.send();
     const other = await payment.sandbox.invoice('1000sat');
-    const command = ['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json', ...patience];
+    const command = ['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json', ...timeoutFlags];
     const run = await svcpayHere(command, { ...payment.around, home: elsewhere() });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({ txnId: idOf(first) });

@@ -31,7 +31,7 @@ export interface Payment {
 }
 
 /** Enough for a program on a busy machine, which every request reaches. */
-export const patience = ['--timeout', '10s'];
+export const timeoutFlags = ['--timeout', '10s'];
 
 interface Fixtures {
   readonly proxy: FaultyProxy;
@@ -49,7 +49,7 @@ export const test = base.extend<Fixtures>({
     const around = { home, sandbox: proxy, ...quickTime() };
     // What the service takes a second for is over at once.
     proxy.afterwards('confirmation', async () => void (await sandbox.clock.advance('2s')), Infinity);
-    const command = ['send', 'lightning', invoice, '--ref', 'order-1', '--yes', '--json', ...patience];
+    const command = ['send', 'lightning', invoice, '--ref', 'order-1', '--yes', '--json', ...timeoutFlags];
     await use({
       invoice,
       proxy,
@@ -59,7 +59,7 @@ export const test = base.extend<Fixtures>({
       send: (...flags) => svcpay([...command, ...flags], around),
       async settled() {
         proxy.mend();
-        const resumed = await svcpay(['tx', 'resume', '--json', ...patience], around);
+        const resumed = await svcpay(['tx', 'resume', '--json', ...timeoutFlags], around);
         const pending = (await svcpay(['tx', 'pending', '--json'], around)).json();
         return { resumed, pending };
       },

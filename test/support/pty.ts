@@ -29,7 +29,7 @@ export interface PtyRun {
 }
 
 /** Longer than anything takes on a busy machine; a screen that never comes fails with what was there instead. */
-const patienceMs = 30_000;
+const screenTimeoutMs = 30_000;
 
 export function startInPty(file: string, args: readonly string[], options: PtyOptions = {}): PtyRun {
   const { columns = 80, rows = 24, env = {} } = options;
@@ -72,7 +72,7 @@ export function startInPty(file: string, args: readonly string[], options: PtyOp
       };
       const complain = (): void =>
         reject(new Error(`The screen never showed ${text}. It shows:\n${screen().join('\n')}`));
-      const deadline = setTimeout(() => finish(complain), patienceMs);
+      const deadline = setTimeout(() => finish(complain), screenTimeoutMs);
       watchers.add(watch);
       watch();
     });

@@ -3,8 +3,8 @@ import type { WireNumber } from '../../formats/amount.js';
 import { isFields, jsonIn, type Fields } from '../../formats/unknown.js';
 import type * as types from '../types.js';
 import {
-  currency, decimal, instant, mend, Misread, misreading, name, readRows, required, rowsOf, text, unwrapped, within, word,
-  type Doubt,
+  currency, decimal, instant, readInPlace, Misread, misreading, name, readRows, required, rowsOf, text, unwrapped, within, word,
+  type OnUnrecognized,
 } from './readers.js';
 
 const hourMs = 3_600_000;
@@ -42,12 +42,12 @@ const walletTable = [
   ['updatedAt', text],
 ] as const;
 
-export const readWallets = (answer: unknown, doubt: Doubt): types.Wallet[] =>
+export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): types.Wallet[] =>
   readRows(rowsOf(answer), 'wallet', (row) => {
     const ccy = required(row, 'ccy', currency);
-    mend(row, walletTable, doubt, `${ccy} wallet: `);
+    readInPlace(row, walletTable, unrecognized, `${ccy} wallet: `);
     return Object.assign(row, { ccy });
-  }, doubt);
+  }, unrecognized);
 
 /** The record as it came, with or without its wrapper. */
 export function readAccount(answer: unknown): types.Account {
@@ -70,43 +70,43 @@ function readAddress(answer: unknown): Fields & types.BitcoinAddress {
 
 export const readBitcoinAddress = (answer: unknown): types.BitcoinAddress => readAddress(answer);
 
-export function readUsdtAddress(answer: unknown, doubt: Doubt): types.UsdtAddress {
+export function readUsdtAddress(answer: unknown, unrecognized: OnUnrecognized): types.UsdtAddress {
   const row = readAddress(answer);
-  mend(row, [['walletCcy', text], ['chainId', text], ['accountId', text]], doubt);
+  readInPlace(row, [['walletCcy', text], ['chainId', text], ['accountId', text]], unrecognized);
   return row;
 }
 
-function webhookOf(row: Fields, doubt: Doubt): types.Webhook {
+function webhookOf(row: Fields, unrecognized: OnUnrecognized): types.Webhook {
   const [id, callback] = [required(row, 'id', name), required(row, 'callback', name)];
-  mend(row, [['createdAt', instant]], doubt);
+  readInPlace(row, [['createdAt', instant]], unrecognized);
   return Object.assign(row, { id, callback });
 }
 
-export const readWebhook = (answer: unknown, doubt: Doubt): types.Webhook =>
-  webhookOf(unwrapped(answer, 'id', 'callback'), doubt);
+export const readWebhook = (answer: unknown, unrecognized: OnUnrecognized): types.Webhook =>
+  webhookOf(unwrapped(answer, 'id', 'callback'), unrecognized);
 
-export const readWebhooks = (answer: unknown, doubt: Doubt): types.Webhook[] =>
-  readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, doubt), doubt);
+export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): types.Webhook[] =>
+  readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
 
 /** Banks, then mobile wallets; or one list of both. Nothing at all means that there are none. */
-export function readInstitutions(answer: unknown, doubt: Doubt): types.Institution[] {
+export function readInstitutions(answer: unknown, unrecognized: OnUnrecognized): types.Institution[] {
   const outer = within(answer, 'banks', 'mobiles');
   if (outer === undefined || (isFields(outer) && Object.keys(outer).every((field) => around.has(field)))) return [];
-  if (!isFields(outer)) return institutionRows(outer, undefined, doubt);
+  if (!isFields(outer)) return institutionRows(outer, undefined, unrecognized);
   const { banks, mobiles } = outer;
   if (banks === undefined && mobiles === undefined) throw new Misread('banks and mobiles are missing');
-  return [...institutionRows(banks ?? null, 'bank', doubt), ...institutionRows(mobiles ?? null, 'mobile', doubt)];
+  return [...institutionRows(banks ?? null, 'bank', unrecognized), ...institutionRows(mobiles ?? null, 'mobile', unrecognized)];
 }
 
-const institutionRows = (list: unknown, type: string | undefined, doubt: Doubt): types.Institution[] =>
+const institutionRows = (list: unknown, type: string | undefined, unrecognized: OnUnrecognized): types.Institution[] =>
   readRows(rowsOf(list), 'institution', (row) => {
     const institutionCode = required(row, 'institutionCode', name);
-    mend(row, [['institutionType', word], ['institutionName', text]], doubt);
+    readInPlace(row, [['institutionType', word], ['institutionName', text]], unrecognized);
     return Object.assign(row, { institutionCode, institutionType: word.read(row['institutionType']) ?? type });
-  }, doubt);
+  }, unrecognized);
 
 /** The rates by pair, bare or wrapped; a pair without a rate is left out. */
-export function readRates(answer: unknown, doubt: Doubt): types.Rates {
+export function readRates(answer: unknown, unrecognized: OnUnrecognized): types.Rates {
   const inner = within(answer);
   if (!isFields(inner)) throw new Misread(misreading('the list of rates', inner, 'an object'));
   const pairs = Object.entries(inner).filter(([pair]) => /^[A-Z]{6,10}$/.test(pair));
@@ -114,7 +114,7 @@ export function readRates(answer: unknown, doubt: Doubt): types.Rates {
   for (const [pair, value] of pairs) {
     const read = decimal.read(value);
     if (read !== undefined) rates[pair] = read;
-    else if (value !== null) doubt(misreading(pair, value, decimal.expected));
+    else if (value !== null) unrecognized(misreading(pair, value, decimal.expected));
   }
   if (pairs.length === 0 && Object.keys(inner).length > 0) throw new Misread('the answer has no pair of currencies, such as BTCUSD');
   return rates;

@@ -5,10 +5,10 @@ import { clip } from '../../formats/text.js';
 import { isFields, type Fields } from '../../formats/unknown.js';
 
 /** Takes the words for a field that was not understood and that nothing rests on. */
-export type Doubt = (words: string) => void;
+export type OnUnrecognized = (words: string) => void;
 
 /** Reads a whole answer. Throws {@link Misread} where something is missing that has to be there. */
-export type AnswerReader<T> = (answer: unknown, doubt: Doubt) => T;
+export type AnswerReader<T> = (answer: unknown, unrecognized: OnUnrecognized) => T;
 
 /** What had to be there was missing, or not what it has to be. */
 export class Misread extends Error {
@@ -110,14 +110,14 @@ function isoInstant(value: string): number | undefined {
 }
 
 /** Reads fields in place. One that is not understood becomes null, and a doubt. */
-export function mend(of: Fields, readers: readonly (readonly [string, Reader<unknown>])[], doubt: Doubt, where = ''): void {
+export function readInPlace(of: Fields, readers: readonly (readonly [string, Reader<unknown>])[], unrecognized: OnUnrecognized, where = ''): void {
   for (const [field, reader] of readers) {
     const value = of[field];
     if (value === undefined || value === null) continue;
     const read = reader.read(value);
     if (read === value) continue;
     of[field] = read ?? null;
-    if (read === undefined) doubt(misreading(where + field, value, reader.expected));
+    if (read === undefined) unrecognized(misreading(where + field, value, reader.expected));
   }
 }
 
@@ -166,7 +166,7 @@ export function rowsOf(answer: unknown): unknown[] {
 }
 
 /** The rows that could be read. One that could not is a doubt, unless none could: then the list was not understood. */
-export function readRows<T>(rows: readonly unknown[], what: string, read: (row: Fields) => T, doubt: Doubt): T[] {
+export function readRows<T>(rows: readonly unknown[], what: string, read: (row: Fields) => T, unrecognized: OnUnrecognized): T[] {
   const understood: T[] = [];
   const others: string[] = [];
   rows.forEach((row, index) => {
@@ -180,6 +180,6 @@ export function readRows<T>(rows: readonly unknown[], what: string, read: (row: 
   });
   const [first] = others;
   if (understood.length === 0 && first !== undefined) throw new Misread(first);
-  others.forEach(doubt);
+  others.forEach(unrecognized);
   return understood;
 }

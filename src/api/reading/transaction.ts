@@ -2,8 +2,8 @@
 import { isFields, type Fields } from '../../formats/unknown.js';
 import { misread, type ListedTransaction, type RequestSide, type Transaction, type TransactionPage } from '../types.js';
 import {
-  count, currency, decimal, fields, flag, instant, mend, misreading, name, required, rowsOf, text, textOrNumber,
-  unwrapped, within, word, type Doubt, type Reader,
+  count, currency, decimal, fields, flag, instant, readInPlace, misreading, name, required, rowsOf, text, textOrNumber,
+  unwrapped, within, word, type OnUnrecognized, type Reader,
 } from './readers.js';
 
 type Table = readonly (readonly [string, Reader<unknown>])[];
@@ -64,57 +64,57 @@ const isTransaction = (row: Fields): row is Fields & Transaction =>
   isName(row['txnId']) && isName(row['txnState']) && word.read(row['txnState']) === row['txnState'] && isFields(row['sourceReq']) && isFields(row['destReq']);
 
 /** A transaction: its id and its state have to be there, all else is told by what rests on it. */
-export function readTransaction(answer: unknown, doubt: Doubt): Transaction {
+export function readTransaction(answer: unknown, unrecognized: OnUnrecognized): Transaction {
   const row = unwrapped(answer, 'txnId');
-  return withSides(row, required(row, 'txnId', name), required(row, 'txnState', word), doubt);
+  return withSides(row, required(row, 'txnId', name), required(row, 'txnState', word), unrecognized);
 }
 
 /** The answer to a confirmation or a cancellation, which need not show the transaction. */
-export function readTransactionIfThere(answer: unknown, doubt: Doubt): Transaction | undefined {
+export function readTransactionIfThere(answer: unknown, unrecognized: OnUnrecognized): Transaction | undefined {
   const inner = within(answer, 'txnId');
   if (isFields(answer) && !(isFields(inner) && 'txnId' in inner)) return undefined;
-  return readTransaction(answer, doubt);
+  return readTransaction(answer, unrecognized);
 }
 
 /** A page of the list. A row that was not understood stays in its place, without id and state. */
-export function readTransactionPage(answer: unknown, doubt: Doubt): TransactionPage {
-  const data = rowsOf(answer).map((row, index) => readRow(row, index, doubt));
+export function readTransactionPage(answer: unknown, unrecognized: OnUnrecognized): TransactionPage {
+  const data = rowsOf(answer).map((row, index) => readRow(row, index, unrecognized));
   const around = isFields(answer) ? answer : {};
   const pagination = isFields(around['pagination']) ? around['pagination'] : undefined;
-  if (pagination !== undefined) mend(pagination, paginationTable, doubt, 'pagination.');
+  if (pagination !== undefined) readInPlace(pagination, paginationTable, unrecognized, 'pagination.');
   return { ...around, data, pagination };
 }
 
 const paginationTable: Table = [['page', count], ['limit', count], ['total', count]];
 
-function readRow(row: unknown, index: number, doubt: Doubt): ListedTransaction {
+function readRow(row: unknown, index: number, unrecognized: OnUnrecognized): ListedTransaction {
   if (isFields(row) && isSpecified(row)) return row;
   const it = isFields(row) ? row : {};
   const [txnId, txnState] = [name.read(it['txnId']), word.read(it['txnState'])];
-  const where = (words: string): void => doubt(`transaction ${txnId ?? index + 1} of the list: ${words}`);
+  const where = (words: string): void => unrecognized(`transaction ${txnId ?? index + 1} of the list: ${words}`);
   if (!isFields(row)) where(misreading('it', row, 'an object'));
   else if (txnId === undefined) where(misreading('txnId', row['txnId'], 'a text'));
   else if (txnState === undefined) where(misreading('txnState', row['txnState'], 'a text'));
   return withSides(it, txnId ?? '', txnState ?? '', where);
 }
 
-function withSides(row: Fields, txnId: string, txnState: string, doubt: Doubt): Transaction {
+function withSides(row: Fields, txnId: string, txnState: string, unrecognized: OnUnrecognized): Transaction {
   if (isSpecified(row)) return row;
-  const doubts: string[] = [];
-  mend(row, transactionTable, (words) => doubts.push(words));
-  const sourceReq = side(row, 'sourceReq', (words) => doubts.push(words));
-  const destReq = side(row, 'destReq', (words) => doubts.push(words));
+  const unrecognizedFields: string[] = [];
+  readInPlace(row, transactionTable, (words) => unrecognizedFields.push(words));
+  const sourceReq = side(row, 'sourceReq', (words) => unrecognizedFields.push(words));
+  const destReq = side(row, 'destReq', (words) => unrecognizedFields.push(words));
   const txn = Object.assign(row, { txnId, txnState, sourceReq, destReq });
-  doubts.forEach(doubt);
-  return doubts.length === 0 ? txn : Object.assign(txn, { [misread]: doubts });
+  unrecognizedFields.forEach(unrecognized);
+  return unrecognizedFields.length === 0 ? txn : Object.assign(txn, { [misread]: unrecognizedFields });
 }
 
-function side(row: Fields, which: string, doubt: Doubt): RequestSide {
+function side(row: Fields, which: string, unrecognized: OnUnrecognized): RequestSide {
   const value = row[which];
   if (!isFields(value)) {
-    if (value !== undefined && value !== null) doubt(misreading(which, value, 'an object'));
+    if (value !== undefined && value !== null) unrecognized(misreading(which, value, 'an object'));
     return {};
   }
-  mend(value, sideTable, doubt, `${which}.`);
+  readInPlace(value, sideTable, unrecognized, `${which}.`);
   return value;
 }

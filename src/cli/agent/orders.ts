@@ -64,7 +64,7 @@ export interface Payment {
 }
 
 /** Long enough for Lightning; what takes longer is reported as on its way. */
-const patienceMs = 30_000;
+const settlementWaitMs = 30_000;
 
 /** The transaction in its last known state. Throws Failure as `pay` does, and `limit` where no limit holds. */
 export async function payOrder(payment: Payment, signal: AbortSignal, context: OrderNeeds): Promise<Transaction> {
@@ -72,7 +72,7 @@ export async function payOrder(payment: Payment, signal: AbortSignal, context: O
   checkLimited(limitsOf(context), planned.order.body.sourceReq.ccy);
   await ownAddressGuard(context.ownClient, context.out.say)(planned.order);
   const deps = await depsOf(signal, context, () => undefined);
-  const wait = planned.slow ? false : patienceMs;
+  const wait = planned.slow ? false : settlementWaitMs;
   const request = { order: planned.order, ref, terms: { maxFee: maxFee(planned.order.body.sourceReq.ccy) }, consent: 'standing' } as const;
   return pay(request, { wait, retry: false, mode: 'pay' }, deps);
 }

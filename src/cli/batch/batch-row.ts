@@ -8,7 +8,7 @@ import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
 import type { BatchRow } from '../../wallet/batch/rows.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { payoutOrder } from '../../wallet/payout/order.js';
-import { planSendNow, type SendPlan, type Surroundings } from '../../wallet/plan/send.js';
+import { planSendNow, type SendPlan, type PlanEnvironment } from '../../wallet/plan/send.js';
 import { reference } from '../payment/payment-options.js';
 import { readDraft } from '../payout/payout-draft.js';
 import { completePayout } from '../payout/payout-flow.js';
@@ -24,7 +24,7 @@ const payoutColumns = new Map(
 
 export const batchColumns: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
 
-export interface PlanDeps extends Surroundings {
+export interface PlanDeps extends PlanEnvironment {
   /** Distinguishes batches whose rows without a reference are otherwise the same. */
   readonly name: string;
   /** The wallet that pays where neither row nor kind says. */
@@ -45,7 +45,7 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
   const paid =
     to === undefined
       ? await planPayout(cells, given, from, deps)
-      : sendRow(planSendNow({ to, amount: amountOf(cells), from }, deps));
+      : sendRow(planSendNow({ to, amount: amountText(cells), from }, deps));
   const { note, ref } = cells;
   const order = note === undefined ? paid.order : { ...paid.order, body: { ...paid.order.body, note } };
   return {
@@ -53,7 +53,7 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
     ref: ref === undefined ? derivedRef(order, deps.name) : reference().read(ref),
     named: ref !== undefined,
     to: order.destination,
-    amount: amountOf(cells) ?? named(order),
+    amount: amountText(cells) ?? named(order),
     ...paid,
     order,
   };
@@ -76,7 +76,7 @@ async function planPayout(
 ): Promise<Paid> {
   if (given.length === 0) throw new Failure('usage', '"to" is missing.');
   const raw: RawValues = Object.fromEntries(given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]));
-  const answers = { ...readAll(answerOptions, raw), amount: amountOf(cells), recipient: cells['recipient'] };
+  const answers = { ...readAll(answerOptions, raw), amount: amountText(cells), recipient: cells['recipient'] };
   const draft = readDraft(answers, recipients, sender);
   const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
   if (missing.length > 0) throw new Failure('usage', `Missing for a payout: ${missing.join(', ')}.`);
@@ -89,7 +89,7 @@ const camel = (flag: string): string =>
   (flag.split(' ')[0] ?? '').replace(/^--/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The amount with its unit, which stands beside it or in a column of its own. */
-function amountOf({ amount, currency: unit }: BatchRow['cells']): string | undefined {
+function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {
   if (amount === undefined || unit === undefined) return amount;
   if (isUnitless(amount)) return `${amount}${unit}`;
   parseAmount(amount, /^sats?$/i.test(unit) ? 'BTC' : unit);

@@ -6,7 +6,7 @@ import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Needs } from '../context.js';
 import { historyFilter } from './history-options.js';
 import { knownParties } from './parties.js';
-import { remember } from './seen.js';
+import { rememberIds } from './resolve-id.js';
 import { hasMorePages, isExpiredQuote } from './tx-list.js';
 
 /** The question, the help below it, the description, and room for what stood there before. */
@@ -27,7 +27,7 @@ export async function browse(
   for (let page = 1; ; ) {
     const answer = await service.transactions({ ...filter, limit, page });
     const rows = answer.data.filter((txn) => !isExpiredQuote(txn, service.serviceNow()));
-    await remember(rows.map(({ txnId }) => txnId), context);
+    await rememberIds(rows.map(({ txnId }) => txnId), context);
     const choices: Choice<Chosen>[] = [
       ...(await rowChoices(rows, context)),
       ...(hasMorePages(answer, page, limit) ? [{ value: { page: page + 1 }, name: 'Older' }] : []),

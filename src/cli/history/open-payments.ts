@@ -44,7 +44,7 @@ export interface Refreshed {
 /** So many are read at once, so many in all, and so long is waited for them: it only guards what is said of them. */
 const atOnce = 4;
 const atMost = 24;
-const patienceMs = 5_000;
+const refreshTimeoutMs = 5_000;
 
 /** Reads what became of the open payments. Nothing is confirmed, and nothing is asked of anybody. */
 export async function refreshOpen(context: PaymentNeeds): Promise<Refreshed> {
@@ -58,7 +58,7 @@ export async function refreshOpen(context: PaymentNeeds): Promise<Refreshed> {
     }
   };
   const workers = Array.from({ length: Math.min(atOnce, waiting.length) }, worker);
-  if (workers.length > 0) await within(patienceMs, Promise.all(workers), context);
+  if (workers.length > 0) await within(refreshTimeoutMs, Promise.all(workers), context);
   const payments = intents.map((intent) => ({ intent, outcome: outcomes.get(intent.id) }));
   const failures = payments.flatMap(({ intent, outcome }) =>
     outcome instanceof Failure ? outcome : outcome === undefined && intent.txnId !== null ? notAsked() : [],

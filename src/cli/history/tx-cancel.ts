@@ -4,7 +4,7 @@ import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
 import { journalScope } from '../payment/payment-flow.js';
-import { transactionId } from './seen.js';
+import { resolveId } from './resolve-id.js';
 import { transaction } from '../values.js';
 
 export const txCancel = defineCommand({
@@ -13,7 +13,7 @@ export const txCancel = defineCommand({
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id }, context) {
     const service = await context.ownClient();
-    const txn = await cancelQuote(await transactionId(id, context), {
+    const txn = await cancelQuote(await resolveId(id, context), {
       service,
       journal: await context.journal(),
       scope: await journalScope(context),

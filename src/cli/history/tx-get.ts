@@ -11,7 +11,7 @@ import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
-import { doubtOf, lookUp } from './look.js';
+import { unresolvedFailure, readDetails } from './transaction-details.js';
 import { transaction } from '../values.js';
 
 export const txGet = defineCommand({
@@ -23,8 +23,8 @@ export const txGet = defineCommand({
   ],
   async run({ id, qrFile }, context) {
     const client = await context.client();
-    const txn = await lookUp(id, context);
-    const doubt = await doubtOf(txn, context);
+    const txn = await readDetails(id, context);
+    const doubt = await unresolvedFailure(txn, context);
     if (doubt !== undefined) context.out.warn(doubt.message);
     const now = client.serviceNow();
     const request = context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;

@@ -7,9 +7,9 @@ import { idLength, transactionList } from '../../terminal/views/transaction-view
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions, periodText } from './history-options.js';
-import { asTransaction, isNotReached, journalled, seenText } from './journalled.js';
+import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
 import { knownParties } from './parties.js';
-import { remember } from './seen.js';
+import { rememberIds } from './resolve-id.js';
 import { flag, whole } from '../values.js';
 
 export const txList = defineCommand({
@@ -124,7 +124,7 @@ async function show(
   const newest = ids.at(-1)?.slice(0, idLength(ids));
   const footer = [`svcpay tx get ${newest}`, ...(next === undefined ? [] : [`--page ${next}`, '--all']), '--state failed'].join(' · ');
   await out.list(shown, transactionList(now, { known, heading, footer, ...(terminal.stdoutIsTty && { ids }) }));
-  await remember(ids, context);
+  await rememberIds(ids, context);
 }
 
 /** Nothing in particular was asked for. */
@@ -136,10 +136,10 @@ async function showJournalled(
   atMost: number,
   context: Needs<'journal' | 'now' | 'out' | 'ownClient' | 'settings' | 'terminal'>,
 ): Promise<void> {
-  const intents = await journalled(atMost, context);
+  const intents = await offlineList(atMost, context);
   if (intents.length === 0) return;
   const shown = newestLast(intents.map(asTransaction));
-  const heading = `Service not reached · begun here · ${seenText(intents)} · newest last`;
+  const heading = `Service not reached · begun here · ${lastCheckedText(intents)} · newest last`;
   const known = await knownParties(shown, context);
   const ids = context.terminal.stdoutIsTty ? { ids: shown.map(({ txnId }) => txnId) } : {};
   await context.out.list(shown, transactionList(context.now(), { known, heading, ...ids }));

@@ -22,7 +22,7 @@ import { journalScope, paymentDeps, showPayment, type PayingNeeds } from '../pay
 import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
 import { paymentOptions } from '../payment/payment-options.js';
 import { asOfText, openIntents, pendingPayment, refreshOpen } from './open-payments.js';
-import { paymentNamed, transactionId } from './seen.js';
+import { paymentNamed, resolveId } from './resolve-id.js';
 import { flag, transaction } from '../values.js';
 
 export const txPending = defineCommand({
@@ -129,7 +129,7 @@ function presentationOf(intent: Intent): Presentation {
 async function resumeOne(id: string, waiting: Wait, retry: boolean, context: PayingNeeds & Needs<'home'>): Promise<void> {
   const intent = await paymentNamed(id, await journalScope(context), await context.journal());
   if (intent === undefined || (intent.closed && intent.txnId !== null)) {
-    return followElsewhere(intent?.txnId ?? (await transactionId(id, context)), waiting, context);
+    return followElsewhere(intent?.txnId ?? (await resolveId(id, context)), waiting, context);
   }
   const { yes } = context.globals;
   if (!retry) askForYes(intent, context);

@@ -8,7 +8,7 @@ import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
-import { doubtOf, lookUp, note } from './look.js';
+import { unresolvedFailure, readDetails, recordState } from './transaction-details.js';
 import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({
@@ -32,7 +32,7 @@ export const txWatch = defineCommand({
       live.update();
     };
     for (const id of new Set(ids)) {
-      const txn = await lookUp(id, context, 'pending');
+      const txn = await readDetails(id, context, 'pending');
       if (!latest.has(txn.txnId)) observe(txn);
     }
     live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
@@ -43,7 +43,7 @@ export const txWatch = defineCommand({
         [...latest.values()].map((txn) => waitUntilFinal(txn, options, { ...context, service, sleep })),
       );
       live.stop();
-      for (const txn of ended) await note(txn, context);
+      for (const txn of ended) await recordState(txn, context);
       const failure = await unpaid(ended, context);
       // People see all of them; a script's stdout stays empty when its exit code tells of a failure.
       if (failure !== undefined && !out.forPeople) throw failure;
@@ -88,7 +88,7 @@ async function printEnded(ended: readonly Transaction[], now: number, { out }: N
 /** What is not known yet goes first. */
 async function unpaid(ended: readonly Transaction[], context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure | undefined> {
   for (const txn of ended) {
-    const doubt = await doubtOf(txn, context);
+    const doubt = await unresolvedFailure(txn, context);
     if (doubt !== undefined) return doubt;
   }
   const first = ended.find(({ txnState }) => txnState !== 'completed');

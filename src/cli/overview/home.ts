@@ -9,7 +9,7 @@ import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { browse } from '../history/browse.js';
 import { asOfText, pendingPayment, refreshOpen } from '../history/open-payments.js';
-import { asTransaction, isNotReached, journalled, seenText } from '../history/journalled.js';
+import { asTransaction, isNotReached, offlineList, lastCheckedText } from '../history/offline-list.js';
 import { knownParties } from '../history/parties.js';
 import { placeOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
@@ -87,7 +87,7 @@ async function look(context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Lo
 /** Where the service is not reached people still see what this home knows. Throws what it is handed otherwise. */
 async function lookHere(reason: unknown, context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Look> {
   if (!isNotReached(reason) || !context.out.forPeople) throw reason;
-  const intents = await journalled(mostKnown, context);
+  const intents = await offlineList(mostKnown, context);
   const isOver = ({ step, closed }: Intent): boolean => step === 'final' || closed;
   const open = intents.filter((intent) => !isOver(intent));
   const done = intents.filter((intent) => isOver(intent) && intent.txnState === 'completed');
@@ -97,7 +97,7 @@ async function lookHere(reason: unknown, context: PaymentNeeds & Needs<'out' | '
     overview: { ...place, wallets: [], pending: [], unfinished: [], recent, asOf: context.now() },
     more: {
       open: open.map((intent) => pendingPayment({ intent, txn: undefined }, intent.updatedAt)),
-      notAsked: open.length === 0 ? undefined : seenText(open),
+      notAsked: open.length === 0 ? undefined : lastCheckedText(open),
       notReached: reason,
       worth: () => undefined,
       known: await knownParties(recent, context),

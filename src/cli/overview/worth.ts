@@ -9,12 +9,12 @@ import { within } from '../within.js';
 export type Worth = (amount: Money) => Money | undefined;
 
 const fiat = 'USD';
-const patienceMs = 3_000;
+const ratesTimeoutMs = 3_000;
 
 /** Resolves with a function that knows nothing when the service does not tell its rates soon. */
 export async function readWorth({ client, sleep }: Needs<'client' | 'sleep'>): Promise<Worth> {
   const rates = client().then((service) => service.rates());
-  const known = await within(patienceMs, rates, { sleep }).catch(() => undefined);
+  const known = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);
   return known === undefined ? () => undefined : (amount) => worthOf(amount, known);
 }
 

@@ -2,7 +2,7 @@
 import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
-import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type Surroundings } from '../../wallet/plan/send.js';
+import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type PlanEnvironment } from '../../wallet/plan/send.js';
 import type { Needs } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
@@ -23,15 +23,15 @@ export async function runSend(
   const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
   const { spend, from, via, deductFees } = flags;
   const words = { kind, to, amount, spend, from, via, deductFees };
-  const around = { network: context.settings.network, now: context.now() };
-  const planned = planSend(words, around);
+  const environment = { network: context.settings.network, now: context.now() };
+  const planned = planSend(words, environment);
   if (planned.missing === undefined) return paySend(planned.plan, flags, context);
   const { missing, ccy } = planned;
-  if (missing === 'way' && !context.terminal.canPrompt) return paySend(planSendNow(words, around), flags, context);
+  if (missing === 'way' && !context.terminal.canPrompt) return paySend(planSendNow(words, environment), flags, context);
   demandAnswers(missingWords(words, missing, ccy), flags, context);
   const flow = {
-    ask: (answers: SendWords, before?: SendWords) => askSend(answers, around, context, before),
-    run: (answers: SendWords) => paySend(planSendNow(answers, around), flags, context),
+    ask: (answers: SendWords, before?: SendWords) => askSend(answers, environment, context, before),
+    run: (answers: SendWords) => paySend(planSendNow(answers, environment), flags, context),
     changes: [
       ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
       ...(missing === 'destination' ? [{ name: 'Pay somebody else', forget: withoutDestination }] : []),
@@ -63,18 +63,18 @@ async function paySend(plan: SendPlan, flags: PaymentFlags, context: PayingNeeds
 /** An answer that makes no payment is refused where it is typed. */
 function askSend(
   start: SendWords,
-  around: Surroundings,
+  environment: PlanEnvironment,
   { ask }: Needs<'ask'>,
   before: SendWords | undefined,
 ): Promise<SendWords | Back> {
   const parse = (soFar: SendWords, name: 'to' | 'amount') => (text: string): SendWords => {
     const next = { ...soFar, [name]: text };
-    planSend(next, around);
+    planSend(next, environment);
     return next;
   };
   type Question = (soFar: SendWords, before: SendWords | undefined, ccy: string | undefined) => Promise<SendWords | Back>;
   const asking = (missing: Missing, question: Question): Step<SendWords> => (soFar, before) => {
-    const planned = planSend(soFar, around);
+    const planned = planSend(soFar, environment);
     return planned.missing === missing ? question(soFar, before, planned.ccy) : undefined;
   };
   return walk<SendWords>(start, [

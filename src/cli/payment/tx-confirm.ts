@@ -12,8 +12,8 @@ import { isFinal, isQuoted } from '../../formats/states.js';
 import { defineCommand } from '../define.js';
 import { optionsOf, showPayment } from './payment-flow.js';
 import { paymentOptions, termsOf } from './payment-options.js';
-import { doubtOf } from '../history/look.js';
-import { transactionId } from '../history/seen.js';
+import { unresolvedFailure } from '../history/transaction-details.js';
+import { resolveId } from '../history/resolve-id.js';
 import { transaction } from '../values.js';
 import { aboutInvoice } from './about-send.js';
 import { swapPresentation, type Presentation } from './payment-screen.js';
@@ -31,10 +31,10 @@ export const txConfirm = defineCommand({
   async run({ id: named, maxFee, maxRateLoss, wait, waitTimeout }, context) {
     const { ask, globals, out } = context;
     const service = await context.ownClient();
-    const id = await transactionId(named, context);
+    const id = await resolveId(named, context);
     const txn = await service.transaction(id);
     if (isFinal(txn.txnState)) {
-      const doubt = await doubtOf(txn, context);
+      const doubt = await unresolvedFailure(txn, context);
       if (doubt !== undefined) throw doubt;
       refuseUnlessCompleted(txn);
       out.say('It is completed already: nothing was done.');

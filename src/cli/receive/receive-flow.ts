@@ -20,7 +20,7 @@ import { checkedInvoice, invoiceText } from '../../wallet/receive/lightning.js';
 import { requestMoney } from '../../wallet/receive/request.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context, Needs } from '../context.js';
-import { remember } from '../history/seen.js';
+import { rememberIds } from '../history/resolve-id.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 import { within } from '../within.js';
 import { guide } from '../payment/guided.js';
@@ -143,7 +143,7 @@ async function showRequest(
   const { out, terminal } = context;
   if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
   if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
-  await remember([txn.txnId], context);
+  await rememberIds([txn.txnId], context);
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
   if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
   const columns = [...transactionList(context.now()).columns, { name: 'payTo', title: 'Pay to', value: () => request.text }];

@@ -5,7 +5,7 @@ import { fixed, formatAmount, fromWire, money, parseAmount } from '../../formats
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import { minedList } from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
-import { transactionId } from '../history/seen.js';
+import { resolveId } from '../history/resolve-id.js';
 import { amount, duration, text, whole } from '../values.js';
 import { accountOf, controlSandbox } from './control.js';
 
@@ -82,7 +82,7 @@ export const sandboxPay = defineCommand({
     const amount = sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}`;
     const pay = (what: string): Promise<Paid> => controlSandbox(context, 'POST', 'pay', paidSchema, { target: what, amount });
     const paid = await pay(target).catch(async (error: unknown) => {
-      const txnId = await transactionId(target, context).catch(() => undefined);
+      const txnId = await resolveId(target, context).catch(() => undefined);
       if (txnId === undefined || txnId === target) throw error;
       return pay(txnId);
     });

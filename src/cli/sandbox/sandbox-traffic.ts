@@ -2,7 +2,7 @@
 import { deliverySchema, listOf, requestSchema } from '../../api/sandbox-answers.js';
 import { deliveryList, requestList } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
-import { transactionId } from '../history/seen.js';
+import { resolveId } from '../history/resolve-id.js';
 import { choice, text, transaction, whole } from '../values.js';
 import { controlSandbox, queryOf } from './control.js';
 
@@ -40,7 +40,7 @@ export const sandboxDeliveries = defineCommand({
       const again = await controlSandbox(context, 'POST', `deliveries/${replay}/replay`, deliverySchema);
       return context.out.list([again], deliveryList);
     }
-    const txnId = txn === undefined ? undefined : await transactionId(txn, context);
+    const txnId = txn === undefined ? undefined : await resolveId(txn, context);
     const path = `deliveries${queryOf({ txnId, status, limit })}`;
     const { data } = await controlSandbox(context, 'GET', path, listOf(deliverySchema));
     await context.out.list(data, deliveryList);

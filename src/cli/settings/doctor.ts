@@ -161,7 +161,7 @@ interface Asked {
   readonly at: number;
 }
 
-const patienceMs = 10_000;
+const probeTimeoutMs = 10_000;
 
 /** Without a token the service refuses, which is all that is to be heard of it. */
 async function ask({ settings, transport, now, signal }: Needs<'settings' | 'transport' | 'now' | 'signal'>): Promise<Asked> {
@@ -170,7 +170,7 @@ async function ask({ settings, transport, now, signal }: Needs<'settings' | 'tra
   try {
     const send = await transport();
     const request = { method: 'GET', url: `${baseUrl}/api/v2/transaction`, headers: { accept: 'application/json' } };
-    const answer = await send({ ...request, signal, timeoutMs: patienceMs });
+    const answer = await send({ ...request, signal, timeoutMs: probeTimeoutMs });
     const at = now();
     const { status } = answer;
     if (status === 401 || status === 403) return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };

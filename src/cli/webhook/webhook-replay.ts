@@ -5,7 +5,7 @@ import { eventStream, type EventRow, eventFields } from '../../terminal/views/ev
 import { nameOf, openForwarder, parseTarget, replay, type Replayed } from '../../webhooks/forward.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
-import { knownId } from '../history/seen.js';
+import { resolveLocally } from '../history/resolve-id.js';
 import { eventRow } from './event-row.js';
 import { defaultListenUrl, headerOf } from './receiving.js';
 import { duration, text, word } from '../values.js';
@@ -62,7 +62,7 @@ async function eventsOf(ids: readonly string[], store: EventStore, context: Need
 async function eventsNamed(name: string, store: EventStore, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<readonly StoredEvent[]> {
   const events = await store.ofTransaction(name);
   if (events.length > 0) return events;
-  const txnId = await knownId(name, context).catch(() => undefined);
+  const txnId = await resolveLocally(name, context).catch(() => undefined);
   return txnId === undefined ? [] : store.ofTransaction(txnId);
 }
 

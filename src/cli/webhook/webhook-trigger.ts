@@ -8,7 +8,7 @@ import { signBody } from '../../webhooks/sign.js';
 import type { Needs } from '../context.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
-import { knownId } from '../history/seen.js';
+import { resolveLocally } from '../history/resolve-id.js';
 import { headerOf } from './receiving.js';
 import { choice, text, transaction, word, type ValuesOf } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
@@ -49,7 +49,7 @@ export const triggerWebhook = defineCommand({
 
 /** A reference that this machine knows stands for its transaction; anything else is taken as it is. */
 const idOf = async (txn: string | undefined, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> =>
-  txn === undefined ? undefined : ((await knownId(txn, context).catch(() => undefined)) ?? txn);
+  txn === undefined ? undefined : ((await resolveLocally(txn, context).catch(() => undefined)) ?? txn);
 
 async function send(
   target: URL, state: string, { txn, ref, secretStdin }: Omit<ValuesOf<typeof options>, 'to'>,

@@ -28,7 +28,7 @@ const forgotten = [
 ];
 
 /** Fills a new file; leaves one that was filled before as it is. */
-export function plant(ctx: Context, seed: Seed): void {
+export function seedStore(ctx: Context, seed: Seed): void {
   const { store, random } = ctx;
   if (readSetting(store, 'mainAccount') !== undefined) return;
   createNodes(ctx);
@@ -48,11 +48,11 @@ export function reset(ctx: Context, machine: number, seed?: Seed): void {
   const { store } = ctx;
   const main = requireSetting(store, 'mainAccount');
   if (seed !== undefined) writeSetting(store, 'seed', seed);
-  for (const table of forgotten) store.seldom.run(`DELETE FROM ${table}`);
+  for (const table of forgotten) store.run(`DELETE FROM ${table}`);
   store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
   store.run('DELETE FROM txn');
   store.run('DELETE FROM api_key WHERE account_id <> ?', main);
-  store.seldom.run('DELETE FROM account WHERE id <> ?', main);
+  store.run('DELETE FROM account WHERE id <> ?', main);
   setClock(store, machine, { now: machine, frozen: false });
   const account = findAccount(store, main);
   if (account !== undefined) endow({ ...ctx, now: machine }, account);

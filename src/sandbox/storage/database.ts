@@ -6,7 +6,7 @@ import { groupCommit } from './group-commit.js';
 import { insertions, rowReader, type Row, type Value } from './rows.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
 import { rememberRows } from './seldom.js';
-import { workUnits } from './units.js';
+import { nestedSavepoints } from './savepoints.js';
 
 interface Tables {
   /** The first row, checked against `shape`, or undefined. */
@@ -68,16 +68,16 @@ export function openStore(options: StoreOptions): Store {
   const rows = rowReader(db);
   const memory = rememberRows(rows.all);
   const insertion = insertions();
-  const units = workUnits((sql) => void statement(sql).run([]), () => db.inTransaction);
+  const savepoints = nestedSavepoints((sql) => void statement(sql).run([]), () => db.inTransaction);
 
   const write = (sql: string, values: readonly Value[]): Database.RunResult => {
-    units.beforeWrite();
+    savepoints.beforeWrite();
     return statement(sql).run(values);
   };
 
   function attempt<T>(job: () => T): T {
     try {
-      return units.attempt(job);
+      return savepoints.attempt(job);
     } catch (error) {
       memory.forget();
       throw error;

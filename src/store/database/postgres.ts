@@ -26,7 +26,7 @@ const statementMs = 5_000;
 /** A little longer than the database itself waits, which can tell why. */
 const answerMs = 6_000;
 /** How long a database that was there before is waited for. */
-const patienceMs = 12_000;
+const reconnectTimeoutMs = 12_000;
 const firstPauseMs = 50;
 const longestPauseMs = 1_000;
 const mostConnections = 6;
@@ -92,7 +92,7 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
   }
 
   async function transaction<T>(action: (sql: Sql) => Promise<T>, { locks = [] }: TransactionOptions = {}): Promise<T> {
-    const until = clock() + patienceMs;
+    const until = clock() + reconnectTimeoutMs;
     for (let turn = 0; ; turn += 1) {
       try {
         return await once(action, locks, turn > 0);

@@ -2,14 +2,14 @@
 import Database from 'libsql';
 import { createPrivate } from './home.js';
 
-const patienceMs = 10_000;
+const lockTimeoutMs = 10_000;
 
 /** Runs the action while no other process runs one under the same file. Throws when that takes too long. */
 export function locked<T>(path: string, action: () => T): T {
   createPrivate(path);
-  const db = new Database(path, { timeout: patienceMs });
+  const db = new Database(path, { timeout: lockTimeoutMs });
   try {
-    db.pragma(`busy_timeout = ${patienceMs}`);
+    db.pragma(`busy_timeout = ${lockTimeoutMs}`);
     db.exec('BEGIN EXCLUSIVE');
     try {
       return action();

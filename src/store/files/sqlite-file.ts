@@ -28,7 +28,7 @@ export interface SqliteFile {
 const inMemory = ':memory:';
 
 /** How long a process waits for another one's write, in ms. */
-const patienceMs = 10_000;
+const lockTimeoutMs = 10_000;
 
 const newestOf = ({ firstVersion = 1, steps }: SqliteFile): number => firstVersion + steps.length - 1;
 
@@ -55,8 +55,8 @@ export function openSqlite(file: SqliteFile): Database.Database {
 }
 
 function connect(path: string): Database.Database {
-  const db = new Database(path, { timeout: patienceMs });
-  db.pragma(`busy_timeout = ${patienceMs}`);
+  const db = new Database(path, { timeout: lockTimeoutMs });
+  db.pragma(`busy_timeout = ${lockTimeoutMs}`);
   return db;
 }
 

@@ -2,7 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
-import type { ChoiceQuestion, Manner, ParsedQuestion, SelectQuestion, TextQuestion, Validation } from './questions.js';
+import type { ChoiceQuestion, Prompter, ParsedQuestion, SelectQuestion, TextQuestion, Validation } from './questions.js';
 import type { Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
 
@@ -42,16 +42,16 @@ interface AskOptions {
 }
 
 export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask {
-  let opened: Promise<Manner> | undefined;
-  const manner = (flag: string): Promise<Manner> => {
+  let opened: Promise<Prompter> | undefined;
+  const prompter = (flag: string): Promise<Prompter> => {
     demand(terminal, [flag]);
     terminal.measure();
-    return (opened ??= openManner(terminal, signal));
+    return (opened ??= openPrompter(terminal, signal));
   };
-  const confirm = async (message: string, note?: string): Promise<boolean> => yes || (await manner('--yes')).confirm(message, note);
+  const confirm = async (message: string, note?: string): Promise<boolean> => yes || (await prompter('--yes')).confirm(message, note);
   const typed = async (kind: 'text' | 'secret', question: TextQuestion, judge: (answer: string) => Validation): Promise<string | Back> => {
     const validate = (answer: string): Validation => answer.trim() === '<' || judge(answer.trim());
-    const answer = await (await manner(question.flag))[kind]({ ...question, validate }, true);
+    const answer = await (await prompter(question.flag))[kind]({ ...question, validate }, true);
     return answer === back || answer.trim() === '<' ? back : answer.trim();
   };
   return {
@@ -60,10 +60,10 @@ export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask 
     async agree(message, otherwise) {
       if (!(await confirm(message))) throw new Failure('declined', otherwise);
     },
-    confirmWithin: async (message, deadline) => yes || (await manner('--yes')).confirmWithin(message, deadline),
+    confirmWithin: async (message, deadline) => yes || (await prompter('--yes')).confirmWithin(message, deadline),
     async secret(question) {
       const validate = (answer: string): Validation => anything(answer.trim());
-      const answer = await (await manner(question.flag)).secret({ ...question, validate }, false);
+      const answer = await (await prompter(question.flag)).secret({ ...question, validate }, false);
       if (answer === back) throw new Error('A question that offers no way back was answered with it.');
       return answer.trim();
     },
@@ -73,15 +73,15 @@ export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask 
         const answer = await typed('text', question, (text) => complaint(parse, text));
         return answer === back ? back : parse(answer);
       },
-      select: async (question) => (await manner(question.flag)).select(question),
-      search: async (question) => (await manner(question.flag)).search(question),
+      select: async (question) => (await prompter(question.flag)).select(question),
+      search: async (question) => (await prompter(question.flag)).search(question),
       secret: (question) => typed('secret', question, anything),
     },
   };
 }
 
 /** Loaded when the first question is asked. */
-async function openManner(terminal: Terminal, signal: AbortSignal | undefined): Promise<Manner> {
+async function openPrompter(terminal: Terminal, signal: AbortSignal | undefined): Promise<Prompter> {
   return terminal.isDumb
     ? (await import('./plain.js')).askByLines(terminal, signal)
     : (await import('./prompted.js')).askByPrompts(terminal);

@@ -4,11 +4,11 @@ import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { wrap } from '../text.js';
-import type { Manner, Over, SelectQuestion } from './questions.js';
+import type { Prompter, Over, SelectQuestion } from './questions.js';
 import { readLine, readUnseen } from './read-line.js';
 import { back, type Back } from './wizard.js';
 
-export function askByLines(terminal: Terminal, signal: AbortSignal | undefined): Manner {
+export function askByLines(terminal: Terminal, signal: AbortSignal | undefined): Prompter {
   const { stderr, stderrCanvas, unicode } = terminal;
   const shown = (text: string): string => (unicode ? sanitize(text) : asciiGlyphs(sanitize(text)));
   const say = (text: string, indent = ''): void => {

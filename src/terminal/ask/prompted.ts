@@ -4,12 +4,12 @@ import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { oneLine, truncate } from '../text.js';
 import { runPrompt } from './prompt.js';
-import type { Choice, ChoiceQuestion, JudgedText, Manner, SelectQuestion } from './questions.js';
+import type { Choice, ChoiceQuestion, JudgedText, Prompter, SelectQuestion } from './questions.js';
 import { promptTheme } from './theme.js';
 import { timedConfirm, type Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
 
-export function askByPrompts(terminal: Terminal): Manner {
+export function askByPrompts(terminal: Terminal): Prompter {
   return {
     async confirm(message, note) {
       const config = { message: sanitize(message), default: false, theme: promptTheme(terminal, { note }) };

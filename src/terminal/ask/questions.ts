@@ -53,7 +53,7 @@ export interface JudgedText extends TextQuestion {
 }
 
 /** How questions are asked where they can be. All but a confirmation may be answered `back`, a secret where it says so. */
-export interface Manner {
+export interface Prompter {
   confirm(message: string, note: string | undefined): Promise<boolean>;
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
   text(question: JudgedText): Promise<string | Back>;

@@ -11,7 +11,7 @@ import { oneLine, padRight, truncate, widthOf, wrap } from '../text.js';
 import { clockTime, shortTime } from '../time.js';
 import { progressOf, type PendingPayment } from '../views/intent-view.js';
 import { confirmationsText, kindOf, stateWord } from '../views/state-words.js';
-import { amountOf, shortAmount, shortened, stateStyle, transactionKind, type Known } from '../views/transaction-view.js';
+import { sideAmount, shortAmount, shortened, stateStyle, transactionKind, type Known } from '../views/transaction-view.js';
 import { placeLine, type Place } from '../views/wallet-view.js';
 
 export interface Home extends Place {
@@ -156,7 +156,7 @@ function movement(txn: ListedTransaction): { readonly word: string; readonly sig
 
 /** Of a swap both amounts, or the one that arrived where there is no room for two. */
 function movedShort(txn: ListedTransaction, only?: 'arrived'): string {
-  const [from, to] = [amountOf(txn.sourceReq), amountOf(txn.destReq)];
+  const [from, to] = [sideAmount(txn.sourceReq), sideAmount(txn.destReq)];
   if (kindOf(txn) === 'swap' && from !== undefined && to !== undefined) {
     return only === 'arrived' ? `→ ${shortAmount(to)}` : `${shortAmount(from)} → ${shortAmount(to)}`;
   }
@@ -189,7 +189,7 @@ function paint(text: string, state: string, room: number, style: Canvas['style']
 
 /** Money that leaves is on its way; money that is asked for is waited for. */
 function pendingText(txn: ListedTransaction, known: Known): [text: string, state: string] {
-  const amount = amountOf(txn.destReq) ?? amountOf(txn.sourceReq);
+  const amount = sideAmount(txn.destReq) ?? sideAmount(txn.sourceReq);
   const what = whatText(amount, viaText(txn));
   const counted = confirmationsText(txn);
   const state = counted === undefined ? stateWord(txn) : `${counted} confirmations`;

@@ -11,7 +11,7 @@ import type { Canvas } from '../terminal.js';
 import { oneLine, padRight, widthOf } from '../text.js';
 import { clockTime, dateTime, relativeTime } from '../time.js';
 import { confirmationsText, stateWord } from '../views/state-words.js';
-import { amountOf, stateStyle, transactionKind, transactionList } from '../views/transaction-view.js';
+import { sideAmount, stateStyle, transactionKind, transactionList } from '../views/transaction-view.js';
 import type { RecordView } from '../rows/view.js';
 
 export interface ReceiptOptions {
@@ -85,8 +85,8 @@ function amounts(transaction: Transaction): MoneyLine[] {
     amount === undefined ? [] : [{ label, amount }];
   const feeLine = (label: string, amount: Money | undefined): MoneyLine[] =>
     amount?.value.eq(0) === true ? [] : line(label, amount);
-  const source = amountOf(sourceReq);
-  const dest = amountOf(destReq);
+  const source = sideAmount(sourceReq);
+  const dest = sideAmount(destReq);
   const isSame = source?.ccy === dest?.ccy && dest !== undefined && source?.value.eq(dest.value) === true;
   return [
     ...(isSame ? line('Amount', dest) : [...line('Source', source), ...line('Destination', dest)]),

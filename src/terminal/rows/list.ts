@@ -10,7 +10,7 @@ import { wrap } from '../text.js';
 import type { Format, ListView, Rows, RowView } from './view.js';
 
 /** How results are to be printed, decided once per command. */
-export interface Manner {
+export interface RowOptions {
   readonly terminal: Terminal;
   readonly format: Format;
   readonly fields: Fields;
@@ -25,7 +25,7 @@ const rowsAtOnce = 500;
 
 /** Hands out the lines of a table as its rows come; says whether there was any row. */
 export async function listTable<T extends object>(
-  { terminal, fields }: Manner,
+  { terminal, fields }: RowOptions,
   rows: Rows<T>,
   view: Pick<ListView<T>, 'columns' | 'heading' | 'fields'>,
   print: (lines: readonly string[]) => void,
@@ -50,12 +50,12 @@ export const besideTable = (text: string, { style, columns }: Canvas): string[] 
   wrap(sanitize(text), columns - 2).map((line) => `  ${style.dim(line)}`);
 
 /** Writes rows for machines as they come; says whether there was any. */
-export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, view: RowView<T>): Promise<boolean> {
-  const { terminal } = manner;
-  const writer = await rowWriter(manner, view);
+export async function listRows<T extends object>(options: RowOptions, rows: Rows<T>, view: RowView<T>): Promise<boolean> {
+  const { terminal } = options;
+  const writer = await rowWriter(options, view);
   const sink = createSink(terminal.stdout);
   let isEmpty = true;
-  for await (const row of checked(rows, view, manner.fields)) {
+  for await (const row of checked(rows, view, options.fields)) {
     if (terminal.stdoutClosed()) break;
     // Nothing is written before there is a row: a list that fails at once leaves stdout empty.
     await sink.push(`${isEmpty ? writer.open : ''}${writer.row(row, isEmpty)}`);
@@ -67,7 +67,7 @@ export async function listRows<T extends object>(manner: Manner, rows: Rows<T>, 
 }
 
 export async function rowWriter<T extends object>(
-  { terminal, format, fields, rawCells, onlyValue }: Manner,
+  { terminal, format, fields, rawCells, onlyValue }: RowOptions,
   { columns, quiet, json }: RowView<T>,
 ): Promise<RowWriter<T>> {
   if (onlyValue) return quietRows(quiet);

@@ -27,13 +27,13 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
 }
 
 /** What settled on a side, else what was asked for; undefined while the service tells neither. */
-export const amountOf = (side: Side): Money | undefined =>
+export const sideAmount = (side: Side): Money | undefined =>
   moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 
 /** `0.00100000 BTC → 70.79 USDT` where both sides are known, else the amount that arrives, else the one that leaves. */
 export function movedText({ sourceReq, destReq }: Sides): string {
-  const from = amountOf(sourceReq);
-  const to = amountOf(destReq);
+  const from = sideAmount(sourceReq);
+  const to = sideAmount(destReq);
   if (from !== undefined && to !== undefined && from.ccy !== to.ccy)
     return `${formatAmount(from)} → ${formatAmount(to)}`;
   const known = to ?? from;
@@ -62,8 +62,8 @@ const minus = '\u2212';
 
 /** What left or came in, as one amount of a line: `−2 507 sat`; of a swap what was given. */
 export function lineAmount(txn: Sides): string {
-  const from = amountOf(txn.sourceReq);
-  const to = amountOf(txn.destReq);
+  const from = sideAmount(txn.sourceReq);
+  const to = sideAmount(txn.destReq);
   if (kindOf(txn) === 'swap') return from === undefined ? '–' : shortAmount(from);
   const known = to ?? from;
   if (known === undefined) return '–';
@@ -91,7 +91,7 @@ const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcct
 function partyOf(txn: ListedTransaction, known: Known): string {
   const { sourceReq, destReq } = txn;
   if (kindOf(txn) === 'swap') {
-    const to = amountOf(destReq);
+    const to = sideAmount(destReq);
     return to === undefined ? '' : `→ ${shortAmount(to)}`;
   }
   const details = (sourceReq.method === 'servicepay' ? destReq : {}).reqDetails ?? {};
@@ -140,9 +140,9 @@ export function transactionList(now: number, options: TransactionListOptions = {
       { name: 'what', title: 'What', value: transactionKind, text: lineKind, priority: 1 },
       { name: 'amount', title: 'Amount', value: lineAmount, align: 'decimal', only: 'screen', style: incoming },
       rowsOnly('sourceReq.ccy', ({ sourceReq }) => sourceReq.ccy),
-      rowsOnly('sourceAmount', ({ sourceReq }) => amountOf(sourceReq)?.value),
+      rowsOnly('sourceAmount', ({ sourceReq }) => sideAmount(sourceReq)?.value),
       rowsOnly('destReq.ccy', ({ destReq }) => destReq.ccy),
-      rowsOnly('destAmount', ({ destReq }) => amountOf(destReq)?.value),
+      rowsOnly('destAmount', ({ destReq }) => sideAmount(destReq)?.value),
       rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) => givenFromWire(sourceReq.servicepayFees)),
       rowsOnly('sourceReq.networkFees', ({ sourceReq }) => givenFromWire(sourceReq.networkFees)),
       { name: 'with', title: 'With', value: (txn) => partyOf(txn, known), only: 'screen', priority: 3, shrinks: true },

@@ -9,7 +9,7 @@ import { isForOrder, isTold } from '../payment/order-record.js';
 import { checkNotExpired } from '../payment/orders.js';
 import { differentPayment } from '../payment/references.js';
 import { isLetGo } from '../payment/run.js';
-import { amountOf, CostSample } from './cost.js';
+import { rowAmount, CostSample } from './cost.js';
 import type { PlannedRow } from './plan.js';
 import { isProblem, problemOf, type BatchRow, type Problem } from './rows.js';
 
@@ -145,7 +145,7 @@ async function checkPayable(row: PlannedRow, { vet, limits, now }: CheckDeps): P
 
 function add(totals: Map<string, BatchTotal>, row: PlannedRow): void {
   const from = row.order.body.sourceReq.ccy;
-  const { ccy, value } = amountOf(row);
+  const { ccy, value } = rowAmount(row);
   const key = `${from} ${ccy}`;
   const before = totals.get(key) ?? { from, ccy, rows: 0, amount: new Big(0) };
   totals.set(key, { ...before, rows: before.rows + 1, amount: before.amount.plus(value) });

@@ -26,7 +26,7 @@ interface Group {
 }
 
 /** What is known of it before it is quoted. */
-export const amountOf = ({ order }: PlannedRow): Money =>
+export const rowAmount = ({ order }: PlannedRow): Money =>
   knownAmounts(order)[0] ?? { ccy: order.body.sourceReq.ccy, value: new Big(0) };
 
 /** Collects rows as they are read; keeps few of them whatever their number. */
@@ -37,7 +37,7 @@ export class CostSample {
 
   add(row: PlannedRow): void {
     const { sourceReq, destReq } = row.order.body;
-    const { ccy, value } = amountOf(row);
+    const { ccy, value } = rowAmount(row);
     const key = `${sourceReq.ccy} ${ccy} ${destReq.method}`;
     const group = this.#groups.get(key) ?? { from: sourceReq.ccy, ccy, rows: 0, amount: new Big(0), samples: [] };
     const samples = withExtremes(group.samples, row);
@@ -62,7 +62,7 @@ export class CostSample {
 
 /** The smallest, the largest, and some between: what a fee depends on is how much is paid. */
 function withExtremes(samples: readonly PlannedRow[], row: PlannedRow): readonly PlannedRow[] {
-  const all = [...samples, row].toSorted((a, b) => amountOf(a).value.cmp(amountOf(b).value));
+  const all = [...samples, row].toSorted((a, b) => rowAmount(a).value.cmp(rowAmount(b).value));
   return all.length <= mostSamples ? all : [...all.slice(0, 2), ...all.slice(-2)];
 }
 
@@ -143,7 +143,7 @@ function estimates(groups: readonly Group[], totals: ReadonlyMap<PlannedRow, Big
 function totalOf({ rows, amount, samples }: Group, totals: ReadonlyMap<PlannedRow, Big>): Big {
   const points = samples.flatMap((row) => {
     const total = totals.get(row);
-    return total === undefined ? [] : [{ amount: amountOf(row).value, total }];
+    return total === undefined ? [] : [{ amount: rowAmount(row).value, total }];
   });
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return amount;

@@ -52,26 +52,26 @@ export type Planned =
       readonly ccy?: string | undefined;
     };
 
-export interface Surroundings {
+export interface PlanEnvironment {
   readonly network: Network;
   /** Epoch ms. */
   readonly now: number;
 }
 
 /** Throws Failure `usage` for what is no payment, or none that can be made. */
-export function planSend(words: SendWords, around: Surroundings): Planned {
+export function planSend(words: SendWords, environment: PlanEnvironment): Planned {
   if (words.to === undefined) return { missing: 'destination' };
   const found = detectDestination(words.to);
-  if (found.kind === 'bip21') return planUri(found.value, words, around);
+  if (found.kind === 'bip21') return planUri(found.value, words, environment);
   if (words.via !== undefined) throw refused('only a bitcoin: URI can be paid in two ways, and this is none.');
-  return planFound(found, words, around);
+  return planFound(found, words, environment);
 }
 
 /** The same where nobody can be asked: what is missing is refused, and of two ways Lightning is taken. */
-export function planSendNow(words: SendWords, around: Surroundings): SendPlan {
-  const planned = planSend(words, around);
+export function planSendNow(words: SendWords, environment: PlanEnvironment): SendPlan {
+  const planned = planSend(words, environment);
   if (planned.missing === undefined) return planned.plan;
-  if (planned.missing === 'way') return planSendNow({ ...words, via: 'lightning' }, around);
+  if (planned.missing === 'way') return planSendNow({ ...words, via: 'lightning' }, environment);
   throw missingFailure(planned);
 }
 
@@ -102,17 +102,17 @@ const names: Readonly<Record<Destination['kind'], string>> = {
 
 type Found = Exclude<Destination, { kind: 'bip21' }>;
 
-function planFound(found: Found, words: SendWords, around: Surroundings): Planned {
+function planFound(found: Found, words: SendWords, environment: PlanEnvironment): Planned {
   const { kind } = words;
   if (kind !== undefined && !destinationsOf[kind].kinds.includes(found.kind)) throw otherKind(found, kind);
   switch (found.kind) {
     case 'bolt11':
-      return planInvoice(found, words, around);
+      return planInvoice(found, words, environment);
     case 'lnurl':
     case 'lightning-address':
       return planLnurl(found, words);
     case 'bitcoin-address':
-      return planOnchain(found, words, around);
+      return planOnchain(found, words, environment);
     case 'tron-address':
       return planUsdt(found, words);
     case 'evm-address':
@@ -127,7 +127,7 @@ const otherKind = (found: Destination, kind: SendKind): Failure =>
   );
 
 /** The invoice says the amount itself (rule 2). */
-function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { network }: Surroundings): Planned {
+function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { network }: PlanEnvironment): Planned {
   const invoice = pays.value;
   checkInvoice(invoice, network);
   if (words.deductFees === true) throw refused('an invoice fixes what arrives, so that no fees can be taken out of it.');
@@ -146,7 +146,7 @@ function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, word
 }
 
 /** The amount stands on the destination (rule 5). */
-function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWords, { network }: Surroundings): Planned {
+function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWords, { network }: PlanEnvironment): Planned {
   const { amount, from = 'BTC', deductFees } = words;
   checkBitcoinAddress(pays.value, network);
   if (words.spend !== undefined) throw refused('on-chain it is the amount that arrives which has to be given.');
@@ -182,28 +182,28 @@ function usdtAmount(text: string): Money {
 }
 
 /** A way that the flags rule out is not offered; what is left is for a person to choose. */
-function planUri(uri: Bip21Destination, words: SendWords, around: Surroundings): Planned {
+function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { kind, via } = words;
   if (kind === 'lnurl' || kind === 'usdt') throw otherKind({ kind: 'bip21', text: '', value: uri }, kind);
   if (kind !== undefined && via !== undefined && kind !== via) throw refused(`it cannot be paid ${via === 'onchain' ? 'on-chain' : 'over Lightning'} by send ${kind}.`);
-  const way = via ?? kind ?? onlyWay(bitcoin, invoice, words, around);
+  const way = via ?? kind ?? onlyWay(bitcoin, invoice, words, environment);
   if (way === undefined) return { missing: 'way' };
   const rest = { ...words, to: undefined, via: undefined };
   if (way === 'lightning') {
     if (invoice === null) throw refused('this bitcoin: URI has no Lightning invoice.');
-    return saying(uri, planInvoice({ kind: 'bolt11', text: invoice.invoice, value: invoice }, rest, around));
+    return saying(uri, planInvoice({ kind: 'bolt11', text: invoice.invoice, value: invoice }, rest, environment));
   }
   if (bitcoin === null) throw refused('this bitcoin: URI has no address.');
-  return saying(uri, oncePaid(invoice, planUriOnchain(bitcoin, uri, rest, around)));
+  return saying(uri, oncePaid(invoice, planUriOnchain(bitcoin, uri, rest, environment)));
 }
 
-function planUriOnchain(bitcoin: BitcoinAddress, uri: Bip21Destination, words: SendWords, around: Surroundings): Planned {
+function planUriOnchain(bitcoin: BitcoinAddress, uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const pays = { kind: 'bitcoin-address', text: bitcoin.address, value: bitcoin } as const;
-  if (uri.amount === undefined) return planOnchain(pays, words, around);
+  if (uri.amount === undefined) return planOnchain(pays, words, environment);
   const named = money('BTC', uri.amount);
   checkSameAmount(words.amount, named, 'this bitcoin: URI');
-  return planOnchain(pays, { ...words, amount: formatAmount(named) }, around);
+  return planOnchain(pays, { ...words, amount: formatAmount(named) }, environment);
 }
 
 /** The service pays only invoices that name an amount; one that has expired leaves the address. */
@@ -211,7 +211,7 @@ function onlyWay(
   bitcoin: BitcoinAddress | null,
   invoice: Invoice | null,
   { deductFees }: SendWords,
-  { network, now }: Surroundings,
+  { network, now }: PlanEnvironment,
 ): Way | undefined {
   if (bitcoin === null) return 'lightning';
   const isPayable =

@@ -16,7 +16,7 @@ export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
     });
   }
   const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
-  const highest = 'percent' in maxFee ? percentOf(quote, fees, maxFee.percent) : amountOf(maxFee, fees.ccy);
+  const highest = 'percent' in maxFee ? percentOf(quote, fees, maxFee.percent) : feeLimitIn(maxFee, fees.ccy);
   if (fees.value.lte(highest)) return;
   const allowed = 'percent' in maxFee ? `${maxFee.percent}%` : formatAmount(money(fees.ccy, highest));
   throw new Failure('limit', `Nothing moved: the fee is ${formatAmount(fees)}, more than ${allowed}.`, {
@@ -30,7 +30,7 @@ function percentOf({ total }: Quote, fees: Money, percent: string): Big {
   return total.value.minus(fees.value).times(percent).div(100);
 }
 
-function amountOf(maxFee: { readonly amount: string; readonly ccy: string }, ccy: string): Big {
+function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, ccy: string): Big {
   if (maxFee.ccy !== ccy) {
     throw new Failure('usage', `Nothing moved: the highest fee is in ${maxFee.ccy}, but the fees are in ${ccy}.`);
   }

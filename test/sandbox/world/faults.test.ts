@@ -98,8 +98,8 @@ describe('a fault', () => {
     'never answers, commit $commit, until the client gives up or the server stops',
     async ({ commit, carriedOut }) => {
       await sandbox.faults.add({ kind: 'no-answer', method: 'POST', times: 'always', commit });
-      const patience = AbortSignal.timeout(50);
-      const given = fetch(`${sandbox.url}${transaction}`, { method: 'POST', signal: patience });
+      const timeout = AbortSignal.timeout(50);
+      const given = fetch(`${sandbox.url}${transaction}`, { method: 'POST', signal: timeout });
       await expect(given).rejects.toThrow('timeout');
       const waiting = create().catch((error: unknown) => String(error));
       await expect.poll(total).toBe(carriedOut);

@@ -59,7 +59,7 @@ describe('a quote', () => {
     else inner[name] = { null: null, text, wrapped: { data: inner[name] }, nonsense: [7] }[place];
 
     const doubts: string[] = [];
-    const { client, service } = world({ onDoubt: (words) => doubts.push(words) });
+    const { client, service } = world({ onUnrecognized: (words) => doubts.push(words) });
     service.on('POST', '/api/v2/transaction', answer(200, whole));
     const txn = await client.createTransaction(order.body);
     const check = (): void => checkEcho(order, txn);

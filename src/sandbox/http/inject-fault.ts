@@ -5,7 +5,7 @@ import { jsonAnswer, type Outgoing } from './routing.js';
 import { otherError } from '../unspecified.js';
 
 /** What can be done with a request; a fault that does nothing of it leaves everything as it was. */
-export interface Doings {
+export interface FaultTarget {
   /** Does what was asked and gives the answer. */
   readonly carryOut: () => Outgoing;
   /** Does it so many ms later, when nobody sees the answer any more. */
@@ -14,7 +14,7 @@ export interface Doings {
   readonly show: () => Outgoing;
 }
 
-export function disturb(fault: AnswerFault, { carryOut, carryOutLater, show }: Doings): Outgoing {
+export function injectFault(fault: AnswerFault, { carryOut, carryOutLater, show }: FaultTarget): Outgoing {
   switch (fault.kind) {
     case 'latency': return { ...carryOut(), delay: fault.delay };
     case 'truncate': return { ...carryOut(), mishap: 'cut-within' };

@@ -7,7 +7,7 @@
  * @param carryOut runs a statement of SQL
  * @param inTransaction whether there is one: what goes wrong with the disk ends it by itself
  */
-export function workUnits(carryOut: (sql: string) => void, inTransaction: () => boolean) {
+export function nestedSavepoints(carryOut: (sql: string) => void, inTransaction: () => boolean) {
   let depth = 0;
   /** For each savepoint, outermost first, the innermost unit that began with it. */
   let savepoints: number[] = [];

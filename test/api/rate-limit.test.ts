@@ -1,6 +1,6 @@
 // A service that counts requests is asked as fast as it allows, and no faster; how long that takes is said.
 import { describe, expect, test } from 'vitest';
-import { createPatience } from '../../src/api/patience.js';
+import { trackRateLimit } from '../../src/api/rate-limit.js';
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
 import { answer } from '../support/fake-transport.js';
 import { start, transaction, world } from './support/client.js';
@@ -28,7 +28,7 @@ describe('after a 429', () => {
   });
 
   test('as often as it takes, up to the time that there is', async () => {
-    const { client, service, pauses } = world({ timeoutMs: 5_000, patienceMs: 120_000 });
+    const { client, service, pauses } = world({ timeoutMs: 5_000, rateLimitWaitMs: 120_000 });
     service.on('GET', path, full(50), full(50), good);
     await client.transaction('t1');
     expect(pauses).toEqual([50_000, 50_000]);
@@ -37,14 +37,14 @@ describe('after a 429', () => {
   });
 
   test('a service that does not say when is asked again ever later', async () => {
-    const { client, service, pauses } = world({ patienceMs: 120_000 });
+    const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('GET', path, ...Array<HttpResponse>(6).fill(answer(429, '')), good);
     await client.transaction('t1');
     expect(pauses).toEqual([188, 375, 750, 1_500, 3_000, 6_000]);
   });
 
   test('a creation and a confirmation are not repeated here: how long to wait is told', async () => {
-    const { client, service, pauses } = world({ patienceMs: 120_000 });
+    const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('PUT', `${path}/confirm`, full(7));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ status: 429, retryAfterMs: 7_000 });
     expect(pauses).toEqual([]);
@@ -73,7 +73,7 @@ test('nothing is asked for while none is left, and all is asked for at full spee
   const { transport, tooMany } = countedService(60, () => time.now);
   const { client } = world({
     transport,
-    patienceMs: 120_000,
+    rateLimitWaitMs: 120_000,
     clock: () => time.now,
     sleep: async (ms) => void (time.now += ms),
   });
@@ -84,13 +84,13 @@ test('nothing is asked for while none is left, and all is asked for at full spee
 });
 
 test('requests on their way count, too', () => {
-  const patience = createPatience();
-  patience.sent();
-  patience.sent();
-  patience.observe(answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }), start);
+  const rateLimit = trackRateLimit();
+  rateLimit.sent();
+  rateLimit.sent();
+  rateLimit.observe(answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }), start);
   // The one that is left belongs to the other, which is on its way.
-  expect(patience.before(start)).toBe(30_000);
-  expect(patience.before(start + 30_000)).toBe(0);
+  expect(rateLimit.before(start)).toBe(30_000);
+  expect(rateLimit.before(start + 30_000)).toBe(0);
 });
 
 test('a service that says none is left for longer than there is time is asked all the same', async () => {

@@ -10,7 +10,7 @@ import type { Needs } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
 
 /** What has a transaction, newest first. Empty where the journal cannot be read either. */
-export async function journalled(
+export async function offlineList(
   atMost: number,
   context: Needs<'journal' | 'ownClient' | 'settings'>,
 ): Promise<readonly Intent[]> {
@@ -48,7 +48,7 @@ function sideOf({ ccy, method, reqDetails }: CreateSide, amount: Big | string | 
 }
 
 /** `as of 2026-11-21 14:02:11`: when the service last told of the one that was not asked about for longest. */
-export function seenText(intents: readonly Intent[]): string {
+export function lastCheckedText(intents: readonly Intent[]): string {
   const open = intents.filter(({ step, closed }) => step !== 'final' && !closed);
   return `as of ${dateTime(Math.min(...(open.length === 0 ? intents : open).map(({ updatedAt }) => updatedAt)))}`;
 }

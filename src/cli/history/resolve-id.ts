@@ -7,7 +7,7 @@ import type { Needs } from '../context.js';
 import { historyOf, journalScope } from '../payment/payment-flow.js';
 
 /** Ids that were shown can be named by their beginning from then on. */
-export async function remember(txnIds: readonly string[], context: Needs<'home' | 'ownClient' | 'settings'>): Promise<void> {
+export async function rememberIds(txnIds: readonly string[], context: Needs<'home' | 'ownClient' | 'settings'>): Promise<void> {
   if (txnIds.length > 0) await keepSeenIds(context.home, await journalScope(context), txnIds);
 }
 
@@ -18,11 +18,11 @@ const shortest = 8;
  * The id of the transaction that is meant. What is neither known here nor found under its own name is looked for among
  * the references at the service. Throws Failure `usage` for a beginning that several ids share, `not-found` for nothing.
  */
-export async function transactionId(
+export async function resolveId(
   name: string,
   context: Needs<'home' | 'journal' | 'live' | 'ownClient' | 'settings' | 'terminal'>,
 ): Promise<string> {
-  const known = await knownId(name, context);
+  const known = await resolveLocally(name, context);
   if (known !== undefined) return known;
   const service = await context.ownClient();
   if (await service.transaction(name).then(isThere, notThere)) return name;
@@ -42,7 +42,7 @@ function notThere(error: unknown): boolean {
 }
 
 /** What this machine alone knows of a name: by reference or id in the journal, or by its beginning among those seen. */
-export async function knownId(name: string, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> {
+export async function resolveLocally(name: string, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> {
   // What was begun here belongs to the account of the key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   // A journal that cannot be opened is no reason not to look at a transaction.

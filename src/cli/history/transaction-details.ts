@@ -10,9 +10,9 @@ import { doubtAbout } from '../../wallet/payment/references.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import type { Needs } from '../context.js';
 import { journalScope, type PaymentNeeds } from '../payment/payment-flow.js';
-import { asTransaction, isNotReached, seenText } from './journalled.js';
+import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
 import { lookAt } from './open-payments.js';
-import { transactionId } from './seen.js';
+import { resolveId } from './resolve-id.js';
 
 /**
  * Reads the transaction that is named, and lets the journal know when it is over. Throws Failure `temporary` that says
@@ -20,16 +20,16 @@ import { transactionId } from './seen.js';
  *
  * @param letGo the kind of that failure for a payment that was let go here: who waits for its end does not know it yet
  */
-export async function lookUp(
+export async function readDetails(
   name: string,
   context: PaymentNeeds & Needs<'terminal' | 'live' | 'home' | 'client' | 'out'>,
   letGo: 'temporary' | 'pending' = 'temporary',
 ): Promise<Transaction> {
   const client = await context.client();
-  const txnId = await transactionId(name, context);
+  const txnId = await resolveId(name, context);
   try {
     const txn = await client.transaction(txnId);
-    await note(txn, context);
+    await recordState(txn, context);
     return txn;
   } catch (error) {
     throw isNotReached(error) ? await lastSeen(txnId, error, letGo, context) : error;
@@ -37,7 +37,7 @@ export async function lookUp(
 }
 
 /** What became of it is written down by the payment it belongs to, if that was begun here. */
-export async function note(txn: Transaction, context: PaymentNeeds): Promise<void> {
+export async function recordState(txn: Transaction, context: PaymentNeeds): Promise<void> {
   if (isQuoted(txn.txnState)) return;
   const intent = await intentOf(txn.txnId, context).catch(() => undefined);
   if (intent === undefined) return;
@@ -46,7 +46,7 @@ export async function note(txn: Transaction, context: PaymentNeeds): Promise<voi
 }
 
 /** Where a payment of this home was let go and is called lapsed, it is not known what became of it. */
-export async function doubtOf(txn: Transaction, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure | undefined> {
+export async function unresolvedFailure(txn: Transaction, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure | undefined> {
   if (!hasLapsed(txn.txnState)) return undefined;
   return doubtAbout(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
@@ -60,7 +60,7 @@ async function lastSeen(
 ): Promise<Failure> {
   const intent = await intentOf(txnId, context).catch(() => undefined);
   if (intent?.txnState == null) return failure;
-  const seen = seenText([intent]);
+  const seen = lastCheckedText([intent]);
   context.out.card((canvas) => receipt(asTransaction(intent), { now: context.now(), seen }, canvas));
   const known = `It was last seen as ${sendWord(intent.txnState)}, ${seen}.`;
   const message = `${failure.message} ${known}`;

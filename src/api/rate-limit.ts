@@ -31,7 +31,7 @@ function resetMs(headers: Headers, now: number): number | undefined {
 }
 
 /** Holds requests back only while the service says that none is left; what it says holds for those on their way, too. */
-export function createPatience() {
+export function trackRateLimit() {
   let left = Infinity;
   let resetAt = 0;
   let underway = 0;

@@ -1,11 +1,7 @@
 // Repeating what may be repeated: when, how often, and how long to wait before.
 import { Failure } from '../formats/failure.js';
 import type { ClientOptions } from './options.js';
-
-const maxRetries = 3;
-/** Where the service says when, more often: each time it has had the rest that it asked for. */
-const maxTold = 10;
-const firstPauseMs = 250;
+import { backoffMs, retryPolicy } from './retry-policy.js';
 
 /** Why an attempt should be repeated, and when, if the service said so. */
 export interface Again {
@@ -37,7 +33,7 @@ export async function withRetries<T>(
   { again, hold }: Judge<T>,
 ): Promise<T> {
   const start = options.clock();
-  const most = options.retries ?? maxRetries;
+  const most = options.retries ?? retryPolicy.reads;
   const rateLimitWaitEnds = start + (options.rateLimitWaitMs ?? options.timeoutMs);
   let deadline = start + options.timeoutMs;
   const pause = async (ms: number, isTold: boolean): Promise<void> => {
@@ -58,9 +54,9 @@ export async function withRetries<T>(
     if (reason === undefined) return unwrap(outcome);
     const isTold = reason.retryAfterMs !== undefined || reason.isLimited === true;
     // A plea that names no time, or none to wait, is no leave to hammer.
-    const ms = reason.retryAfterMs || backoff(retry + told, options.random);
+    const ms = reason.retryAfterMs || backoffMs(retry + told, options.random());
     const end = options.clock() + ms;
-    const isOver = isTold ? told >= maxTold || end > rateLimitWaitEnds : retry >= most || end >= deadline;
+    const isOver = isTold ? told >= retryPolicy.limitedReads || end > rateLimitWaitEnds : retry >= most || end >= deadline;
     if (isOver) return unwrap(outcome);
     if (isTold) told += 1;
     else retry += 1;
@@ -68,9 +64,6 @@ export async function withRetries<T>(
     await pause(ms, isTold);
   }
 }
-
-const backoff = (retry: number, random: () => number): number =>
-  Math.round(firstPauseMs * 2 ** retry * (0.5 + random() / 2));
 
 export function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Failure('interrupted', 'Interrupted.');

@@ -1,7 +1,9 @@
 // Waits for a transaction to reach a final state, by polling at a pace that fits how long it has taken already.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
+import { retryPolicy } from '../../api/retry-policy.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { pauseMs, type Pace } from './poll.js';
 import { readTransaction, withKnown, type ReadService } from './read-transaction.js';
 import { entryOf } from '../../formats/unknown.js';
 import { isFinal } from '../../formats/states.js';
@@ -26,44 +28,12 @@ export interface WaitOptions {
   readonly enough?: (txn: Transaction) => boolean;
 }
 
-/** Until so many ms were waited, a read every so many. */
-type Pace = readonly { readonly upTo: number; readonly everyMs: number }[];
-
-/**
- * A Lightning payment that settles at once is seen at once, with 19 reads in its first minute at most: sign-in, reference,
- * balance, quote, list and confirmation beside them make 25. A read every two seconds all along would make 45, so that
- * the reads are spent where nearly all payments settle, and are sparse for the rest of that minute only, where equal pauses make
- * the longest one as short as it can be.
- */
-const quick: Pace = [
-  { upTo: 3_000, everyMs: 280 },
-  { upTo: 11_000, everyMs: 1_980 },
-  { upTo: 60_000, everyMs: 9_820 },
-  { upTo: 600_000, everyMs: 2_000 },
-  { upTo: Infinity, everyMs: 5_000 },
-];
-
-const steady: Pace = [
-  { upTo: 10_000, everyMs: 1_000 },
-  { upTo: 60_000, everyMs: 5_000 },
-  { upTo: 600_000, everyMs: 15_000 },
-  { upTo: Infinity, everyMs: 60_000 },
-];
-
-/** Blocks are minutes apart: 52 reads in the first hour, which with the payment's own requests stay below 60, then 45 an hour. */
-const slow: Pace = [
-  { upTo: 2_000, everyMs: 1_000 },
-  { upTo: 10_000, everyMs: 4_000 },
-  { upTo: 60_000, everyMs: 12_500 },
-  { upTo: Infinity, everyMs: 80_000 },
-];
-
 /** By the method that leaves the service or reaches it, whichever is not its own. */
-const paces: Readonly<Record<string, Pace>> = { servicepay: quick, lightning: quick, lnurl: quick, 'on-chain': slow };
+const paces: Readonly<Record<string, Pace>> = { servicepay: 'quick', lightning: 'quick', lnurl: 'quick', 'on-chain': 'blocks' };
 
 function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
-  return entryOf(paces, outside ?? '') ?? steady;
+  return entryOf(paces, outside ?? '') ?? 'steady';
 }
 
 /**
@@ -78,11 +48,10 @@ export async function waitUntilFinal(txn: Transaction, options: WaitOptions, dep
   while (!isFinal(latest.txnState) && options.enough?.(latest) !== true) {
     if (deps.signal.aborted) throw stillGoing(latest, 'the wait was interrupted', options);
     if (waited >= limit) throw stillGoing(latest, 'the wait is over', options);
-    const pace = paceOf(latest).find(({ upTo }) => waited < upTo)?.everyMs ?? 1_000;
-    const pause = Math.min(pace, limit - waited);
+    const pause = Math.min(pauseMs(waited, paceOf(latest)), limit - waited);
     const before = deps.now();
     await deps.sleep(pause, deps.signal).catch(() => undefined);
-    const read = await readAgain(latest, waited < mostLagMs, options, deps);
+    const read = await readAgain(latest, waited < retryPolicy.staleForMs, options, deps);
     if ('unread' in read) {
       unread += 1;
       if (unread >= mostUnread) throw stillGoing(latest, 'its state cannot be read', options, read.unread);
@@ -96,9 +65,6 @@ export async function waitUntilFinal(txn: Transaction, options: WaitOptions, dep
 }
 
 const mostUnread = 3;
-
-/** How far reads may lag behind what the service has answered before. */
-const mostLagMs = 8_000;
 
 /** A clock that jumps counts as no more than this, and never backwards. */
 const longestReadMs = 60_000;

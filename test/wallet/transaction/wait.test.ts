@@ -41,20 +41,12 @@ async function seenAt(txn: Transaction, settlesAt: number): Promise<number> {
 }
 
 describe('the pace', () => {
-  test.for([100, 290, 1_000, 2_400, 2_999])('a Lightning payment that settles after %i ms is seen within 300 ms', async (at) => {
-    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(300);
-  });
-
-  test.for([3_100, 5_000, 9_999, 11_000, 70_000, 500_000])('one that settles after %i ms is seen within 2 s', async (at) => {
-    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(2_000);
-  });
-
-  test.for([11_001, 30_000, 50_300, 59_999])('in the rest of the first minute, after %i ms, within 10 s', async (at) => {
-    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(10_000);
+  test.for([600, 1_000, 3_100, 11_000, 43_000, 59_999])('a Lightning payment that settles after %i ms is seen within a third of that', async (at) => {
+    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(at / 3);
   });
 
   test('is the steady one for a method that nobody knows, whatever its name', async () => {
-    expect((await seenAt(transaction('constructor'), 9_000)) - 9_000).toBeLessThanOrEqual(1_000);
+    expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
   });
 
   // The requests of a payment beside its reads: sign-in, reference, balance, quote, list, confirmation.
@@ -121,7 +113,7 @@ describe('what ends the wait', () => {
     const own = world(missing(true));
     await expect(own.wait(transaction('lightning'))).rejects.toMatchObject({ exitCode: 8 });
     expect(own.time.now).toBeLessThan(15_000);
-    const lagging = world(missing(true), missing(true), missing(true), missing(true), { txnState: 'completed' });
+    const lagging = world(...Array.from({ length: 10 }, () => missing(true)), { txnState: 'completed' });
     expect(await lagging.wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
     const gateway = world(missing(false), { txnState: 'completed' });
     expect(await gateway.wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });

@@ -120,12 +120,6 @@ describe('the house', () => {
     expect([...rooms].filter(([, count]) => count > 20)).toEqual([]);
   });
 
-  test('hands the whole context to the frame of the command line alone: all else names what it takes', () => {
-    const frame = ['context', 'define', 'program', 'run', 'batch/drain'].map((name) => `cli/${name}.ts`);
-    const whole = allFiles().filter((file) => file.startsWith('cli/') && /: Context\b(?!\[)/.test(textOf(file)));
-    expect(whole.filter((file) => !frame.includes(file))).toEqual([]);
-  });
-
   test('loads a command only when it is chosen: nothing outside of its own room imports one eagerly', () => {
     const isCommand = ({ target }: Import): boolean => textOf(target.replace(/\.js$/, '.ts')).includes('= defineCommand(');
     const roomOf = (file: string): string => dirname(file);

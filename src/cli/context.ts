@@ -93,9 +93,6 @@ export interface Context extends Process, Line, Stores {
   close(): Promise<void>;
 }
 
-/** The few things of it that a function takes, so that its head says what it can touch. */
-export type Needs<K extends keyof Context> = Pick<Context, K>;
-
 const defaultTimeoutMs = 30_000;
 /** Services count their requests by the minute. */
 const defaultRateLimitWaitMs = 120_000;

@@ -1,7 +1,7 @@
 // Ends a command of which all is said: one that has run another ends with its exit code, one that was left at its first
 // question as declined.
 import { exitCodes } from '../formats/failure.js';
-import type { Needs } from './context.js';
+import type { Context } from './context.js';
 
 export class Ended extends Error {
   readonly exitCode: number;
@@ -13,7 +13,7 @@ export class Ended extends Error {
 }
 
 /** Whoever goes back from the first question has made no mistake: a quiet line says what holds. */
-export function leftAtOnce({ out }: Needs<'out'>, what = 'Nothing was sent'): Ended {
+export function leftAtOnce({ out }: Context, what = 'Nothing was sent'): Ended {
   out.say(`  ${what}: you went back.`);
   return new Ended(exitCodes.declined);
 }

@@ -1,15 +1,15 @@
 // Reads what is piped in, whole and bounded, and files that a command line names.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../formats/failure.js';
-import type { Needs } from './context.js';
+import type { Context } from './context.js';
 
 const longest = 16 * 1024 * 1024;
 
-export const readStdin = async (context: Needs<'stdin'>): Promise<string> =>
+export const readStdin = async (context: Context): Promise<string> =>
   (await readStdinBytes(context)).toString('utf8');
 
 /** All of stdin. Throws Failure `usage` at a terminal, where nobody would know that it waits. */
-export async function readStdinBytes({ stdin }: Needs<'stdin'>): Promise<Buffer> {
+export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   if (stdin.isTTY) throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
   const chunks: Buffer[] = [];
   let length = 0;
@@ -29,9 +29,9 @@ export const readGivenFile = (file: string): Promise<Buffer> =>
   });
 
 /** The text of a file, or for `-` of what is piped in. */
-export const readGivenText = async (file: string, context: Needs<'stdin'>): Promise<string> =>
+export const readGivenText = async (file: string, context: Context): Promise<string> =>
   file === '-' ? readStdin(context) : (await readGivenFile(file)).toString('utf8');
 
 /** A word from the command line, or for `-` the one line that is piped in. */
-export const wordOrStdin = async (word: string, context: Needs<'stdin'>): Promise<string> =>
+export const wordOrStdin = async (word: string, context: Context): Promise<string> =>
   word === '-' ? (await readStdin(context)).trim() : word;

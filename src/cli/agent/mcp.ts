@@ -1,6 +1,6 @@
 // A Model Context Protocol server on stdio over the same wallet, for assistants that look and, where allowed, pay.
 import { Failure } from '../../formats/failure.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { limitsOf } from './orders.js';
 import { payingTools } from './paying-tools.js';
@@ -42,7 +42,7 @@ export const mcp = defineCommand({
   },
 });
 
-function checkLimits(context: Needs<'config' | 'settings'>): void {
+function checkLimits(context: Context): void {
   if (Object.keys(limitsOf(context).perDay).length > 0) return;
   throw new Failure('limit', 'Paying tools need a limit per day: nothing says yet how much may be spent.', {
     hint: 'svcpay limits set --per-payment 20000sat --per-day 100000sat',

@@ -8,13 +8,11 @@ import { planSendNow } from '../../wallet/plan/send.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { pay } from '../../wallet/payment/payment.js';
-import type { Needs } from '../context.js';
-import { paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
+import type { Context } from '../context.js';
+import { paymentDeps } from '../payment/payment-flow.js';
 import type { MaxFeeOf } from '../payment/payment-options.js';
 import { readSwap, swapOrderOf } from '../payment/plan-swap.js';
 import { currency, text, type ValuesOf } from '../values.js';
-
-export type OrderNeeds = PaymentNeeds & Needs<'config' | 'out'>;
 
 export const sendArguments = {
   destination: text().describe('an invoice, address, LNURL, Lightning Address or bitcoin: URI'),
@@ -36,7 +34,7 @@ export interface PlannedOrder {
 
 export const plannedSend = (
   { destination, amount, from }: ValuesOf<typeof sendArguments>,
-  { settings, now }: Needs<'settings' | 'now'>,
+  { settings, now }: Context,
 ): PlannedOrder => planSendNow({ to: destination, amount, from }, { network: settings.network, now: now() });
 
 export const plannedSwap = ({ amount, from, to }: ValuesOf<typeof swapArguments>): PlannedOrder => ({
@@ -45,7 +43,7 @@ export const plannedSwap = ({ amount, from, to }: ValuesOf<typeof swapArguments>
 });
 
 /** The full cost of an order, which lapses unused. */
-export async function quoteOf(planned: PlannedOrder, signal: AbortSignal, context: OrderNeeds): Promise<object> {
+export async function quoteOf(planned: PlannedOrder, signal: AbortSignal, context: Context): Promise<object> {
   await ownAddressGuard(context.ownClient, context.out.say)(planned.order);
   let seen: Approval | undefined;
   const deps = await depsOf(signal, context, (approval) => (seen = approval));
@@ -67,7 +65,7 @@ export interface Payment {
 const settlementWaitMs = 30_000;
 
 /** The transaction in its last known state. Throws Failure as `pay` does, and `limit` where no limit holds. */
-export async function payOrder(payment: Payment, signal: AbortSignal, context: OrderNeeds): Promise<Transaction> {
+export async function payOrder(payment: Payment, signal: AbortSignal, context: Context): Promise<Transaction> {
   const { planned, ref, maxFee } = payment;
   checkLimited(limitsOf(context), planned.order.body.sourceReq.ccy);
   await ownAddressGuard(context.ownClient, context.out.say)(planned.order);
@@ -78,7 +76,7 @@ export async function payOrder(payment: Payment, signal: AbortSignal, context: O
 }
 
 /** As the profile has them now: a limit that is set while the server runs holds at once. */
-export const limitsOf = ({ config, settings }: Needs<'config' | 'settings'>): Limits =>
+export const limitsOf = ({ config, settings }: Context): Limits =>
   config.read().profiles[settings.profileName]?.limits ?? noLimits;
 
 /**
@@ -94,7 +92,7 @@ function checkLimited({ perDay }: Limits, ccy: string): void {
 
 async function depsOf(
   signal: AbortSignal,
-  context: OrderNeeds,
+  context: Context,
   onQuote: (approval: Approval) => void,
 ): Promise<PaymentDeps> {
   const deps = await paymentDeps(context, {

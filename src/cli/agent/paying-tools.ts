@@ -1,9 +1,10 @@
 // What a model may do only where a person has allowed it: let money go, within the limits of the profile.
+import type { Context } from '../context.js';
 import Big from 'big.js';
 import { Failure } from '../../formats/failure.js';
 import { parseMaxFee, reference, type MaxFeeOf } from '../payment/payment-options.js';
 import { word } from '../values.js';
-import { payOrder, plannedSend, plannedSwap, sendArguments, swapArguments, type OrderNeeds } from './orders.js';
+import { payOrder, plannedSend, plannedSwap, sendArguments, swapArguments } from './orders.js';
 import { defineTool, type Tool } from './tool.js';
 
 const terms = {
@@ -12,7 +13,7 @@ const terms = {
 };
 
 /** @param most the fee that no payment may exceed, whatever the model says */
-export function payingTools(most: MaxFeeOf, context: OrderNeeds): Tool[] {
+export function payingTools(most: MaxFeeOf, context: Context): Tool[] {
   return [
     defineTool({
       name: 'pay',

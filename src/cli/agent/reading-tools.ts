@@ -1,14 +1,15 @@
 // What a model may always do: look, decode, and ask for quotes, which move nothing.
+import type { Context } from '../context.js';
 import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
 import { allRates, findRate } from '../../wallet/quote/rates.js';
 import { knownStates } from '../../formats/states.js';
 import { periods } from '../history/history-options.js';
 import { choice, currency, text, whole } from '../values.js';
-import { plannedSend, plannedSwap, quoteOf, sendArguments, swapArguments, type OrderNeeds } from './orders.js';
+import { plannedSend, plannedSwap, quoteOf, sendArguments, swapArguments } from './orders.js';
 import { defineTool, type Tool } from './tool.js';
 
-export function readingTools(context: OrderNeeds): Tool[] {
+export function readingTools(context: Context): Tool[] {
   const { ownClient, now } = context;
   return [
     defineTool({

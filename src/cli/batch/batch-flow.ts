@@ -17,13 +17,13 @@ import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { BatchFlags } from './batch-options.js';
 import { openPayments, payBatch, quoteRow } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
-import { journalScope, spentToday, type PayingNeeds } from '../payment/payment-flow.js';
+import { journalScope, spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
 
 export async function runBatchFile(
-  file: string, flags: BatchFlags, drain: Drain, context: PayingNeeds & Needs<'stdin' | 'home' | 'config' | 'onClose'>,
+  file: string, flags: BatchFlags, drain: Drain, context: Context,
 ): Promise<void> {
   const { globals, ask, home, out } = context;
   const needsYes = !globals.yes && !flags.dryRun;
@@ -60,7 +60,7 @@ const tooPoor = (short: readonly string[]): Failure =>
   new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
 
 /** Every row as it would be paid; a row in a pipe, and under `--json` all of them in the summary. */
-async function listRows(rows: AsyncIterable<PlannedRow>, summary: BatchSummary, { out }: Needs<'out'>): Promise<void> {
+async function listRows(rows: AsyncIterable<PlannedRow>, summary: BatchSummary, { out }: Context): Promise<void> {
   if (out.format === 'json') {
     const list: BatchRowView[] = [];
     for await (const row of rows) list.push(rowView(row));
@@ -84,7 +84,7 @@ const rowView = ({ line, ref, to, amount, order }: PlannedRow): BatchRowView => 
 });
 
 /** What it will cost, asked of the service row by row, or of some rows where they are many. */
-function costOf({ sample }: BatchCheck, flags: BatchFlags, payment: PaymentDeps, { live }: Needs<'live'>): Promise<Quoted> {
+function costOf({ sample }: BatchCheck, flags: BatchFlags, payment: PaymentDeps, { live }: Context): Promise<Quoted> {
   let done = 0;
   const quote = async (row: PlannedRow): Promise<Money | undefined> => {
     const total = await quoteRow(row, flags, payment);
@@ -110,7 +110,7 @@ function refuseUnpayable({ costs, refused }: Quoted, available: (ccy: string) =>
   if (short.length > 0) throw tooPoor(short);
 }
 
-async function* bytesOf(file: string, { stdin }: Needs<'stdin'>): AsyncGenerator<Buffer> {
+async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer> {
   if (file === '-' && stdin.isTTY) {
     throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay batch - --yes' });
   }
@@ -125,7 +125,7 @@ type Plan = (row: BatchRow) => Promise<PlannedRow>;
 
 function planner(
   { name, from }: BatchFlags,
-  context: Needs<'client' | 'config' | 'home' | 'live' | 'now' | 'out' | 'settings' | 'terminal'>,
+  context: Context,
 ): Plan {
   let opened: ReturnType<typeof openLookUp> | undefined;
   const { config, settings } = context;
@@ -144,7 +144,7 @@ function planner(
 function checkFile(
   spool: Spool,
   plan: Plan,
-  context: Needs<'journal' | 'live' | 'now' | 'out' | 'ownClient' | 'settings'>,
+  context: Context,
 ): Promise<BatchCheck> {
   const { live, settings, now, journal } = context;
   const refuseOwn = ownAddressGuard(context.ownClient, context.out.say);
@@ -164,7 +164,7 @@ function checkFile(
 }
 
 /** Says on stderr what is wrong with every row, under -q and --json too: it is why nothing was done. */
-function refusalOf({ problems, rows }: BatchCheck, { terminal }: Needs<'terminal'>): Failure {
+function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
   const lines = problems.map(({ line, message }) => `${line === 0 ? 'All rows' : `Line ${line}`}: ${message}`);
   terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
@@ -205,7 +205,7 @@ function summaryOf(
 async function agree(
   { rows, settled, totals, sample }: BatchCheck,
   cost: Quoted | undefined,
-  { ask, settings, out }: Needs<'ask' | 'settings' | 'out'>,
+  { ask, settings, out }: Context,
 ): Promise<void> {
   if (rows === settled) return out.say('Every row is paid or on its way already.');
   // The service refused every row: there is nothing to say yes to, and each says for itself why.

@@ -13,14 +13,14 @@ import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { historyFor, pay } from '../../wallet/payment/payment.js';
 import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultFile } from './batch-result.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
-import { paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
+import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 
 /** What the rows are paid with: one client and one look at the history for all of them. */
 export async function openPayments(
-  { rows, settled }: BatchCheck, concurrency: number, context: PaymentNeeds & Needs<'live'>,
+  { rows, settled }: BatchCheck, concurrency: number, context: Context,
 ): Promise<PaymentDeps> {
   const never = { approve: () => Promise.resolve(false), on: () => undefined };
   const payment = await paymentDeps(context, never);
@@ -58,7 +58,7 @@ export async function payBatch(
   flags: BatchFlags,
   drain: Drain,
   payment: PaymentDeps,
-  context: Needs<'live' | 'moneyIsLetGo' | 'now' | 'out' | 'terminal'>,
+  context: Context,
 ) {
   const { live, out } = context;
   const path = flags.result ?? (before.file === '-' ? null : `${before.file}.result.csv`);
@@ -109,7 +109,7 @@ function recorder(
   rows: number,
   file: ResultFile | undefined,
   drain: Drain,
-  context: Needs<'live' | 'now' | 'out' | 'terminal'>,
+  context: Context,
 ) {
   const { out, live, terminal, now } = context;
   const halt = new AbortController();

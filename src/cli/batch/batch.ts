@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { runBatchFile } from './batch-flow.js';
 import { batchOptions } from './batch-options.js';
 import { batchFields } from '../../terminal/cards/batch-view.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
@@ -37,7 +37,7 @@ export const batch = defineCommand({
   },
 });
 
-const askFile = ({ ask }: Needs<'ask'>): Promise<string | Back> =>
+const askFile = ({ ask }: Context): Promise<string | Back> =>
   ask.steps.parsed({
     message: 'File with the rows, as CSV',
     flag: 'FILE',

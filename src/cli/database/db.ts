@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { isAlive } from '../../store/journal/owner.js';
 import { databaseList, movedView, type DatabaseRow } from '../../terminal/views/database-view.js';
-import type { Context, Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 
 export const dbStatus = defineCommand({
@@ -57,7 +57,7 @@ export const dbMove = defineCommand({
 type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 /** Throws Failure `usage` where no database is set up. */
-async function findDatabase({ database }: Needs<'database'>): Promise<Found> {
+async function findDatabase({ database }: Context): Promise<Found> {
   const found = await database();
   if (found !== undefined) return found;
   throw new Failure('usage', 'No database is set up: journal and inbox are in files of this home.', {
@@ -83,7 +83,7 @@ async function inDatabase({ postgres }: Found): Promise<DatabaseRow[]> {
   );
 }
 
-async function inFiles({ home }: Needs<'home'>): Promise<DatabaseRow[]> {
+async function inFiles({ home }: Context): Promise<DatabaseRow[]> {
   const { journalIn } = await import('../../store/journal/sqlite-journal.js');
   const { eventsIn } = await import('../../store/events/sqlite-events.js');
   const { versionIn } = await import('../../store/files/sqlite-file.js');

@@ -3,7 +3,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { back, type Choice } from '../../terminal/ask/ask.js';
 import { tableLines } from '../../terminal/rows/table.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { historyFilter } from './history-options.js';
 import { knownParties } from './parties.js';
 import { rememberIds } from './resolve-id.js';
@@ -17,7 +17,7 @@ type Chosen = { readonly open: string } | { readonly page: number };
 
 /** Ends when the person goes back, with the exit code of the last receipt. */
 export async function browse(
-  context: Needs<'signal' | 'argv' | 'runLine' | 'terminal' | 'ask' | 'home' | 'settings' | 'ownClient' | 'journal'>,
+  context: Context,
 ): Promise<number> {
   const { ask, argv, runLine, signal, terminal } = context;
   const service = await context.ownClient();
@@ -51,7 +51,7 @@ const everything = {
 
 async function rowChoices(
   rows: readonly ListedTransaction[],
-  context: Needs<'journal' | 'ownClient' | 'settings' | 'terminal'>,
+  context: Context,
 ): Promise<Choice<Chosen>[]> {
   const { stderrCanvas } = context.terminal;
   const known = await knownParties(rows, context);

@@ -6,13 +6,13 @@ import { Failure } from '../../formats/failure.js';
 import type { Intent } from '../../store/journal/journal.js';
 import { dateTime } from '../../terminal/time.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
 
 /** What has a transaction, newest first. Empty where the journal cannot be read either. */
 export async function offlineList(
   atMost: number,
-  context: Needs<'journal' | 'ownClient' | 'settings'>,
+  context: Context,
 ): Promise<readonly Intent[]> {
   try {
     const [journal, scope, client] = [await context.journal(), await journalScope(context), await context.ownClient()];

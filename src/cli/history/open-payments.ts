@@ -13,13 +13,13 @@ import { noteSeen } from '../../wallet/payment/note-seen.js';
 import { resume } from '../../wallet/payment/payment.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import { readTransaction } from '../../wallet/transaction/read-transaction.js';
-import type { Needs } from '../context.js';
-import { journalScope, paymentDeps, type PaymentNeeds } from '../payment/payment-flow.js';
+import type { Context } from '../context.js';
+import { journalScope, paymentDeps } from '../payment/payment-flow.js';
 import { within } from '../within.js';
 import { partyOf } from './parties.js';
 
 /** Oldest first. */
-export async function openIntents(context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<readonly Intent[]> {
+export async function openIntents(context: Context): Promise<readonly Intent[]> {
   const journal = await context.journal();
   return journal.open(await journalScope(context));
 }
@@ -47,7 +47,7 @@ const atMost = 24;
 const refreshTimeoutMs = 5_000;
 
 /** Reads what became of the open payments. Nothing is confirmed, and nothing is asked of anybody. */
-export async function refreshOpen(context: PaymentNeeds): Promise<Refreshed> {
+export async function refreshOpen(context: Context): Promise<Refreshed> {
   const service = await context.ownClient();
   const intents = await openIntents(context);
   const outcomes = new Map<string, Transaction | Failure>();
@@ -85,7 +85,7 @@ const failureOf = (error: unknown): Failure =>
  * The transaction as it is now. A payment that the service has taken is gone on with, without waiting, so that the
  * journal learns what was found; where the confirmation may not have gone out, it is read and nothing else.
  */
-export async function lookAt(intent: Intent, context: PaymentNeeds): Promise<Transaction> {
+export async function lookAt(intent: Intent, context: Context): Promise<Transaction> {
   const service = await context.ownClient();
   const txn = await readTransaction(service, intent.txnId ?? '');
   if (intent.step === 'confirmed' && isFinal(txn.txnState)) await writeDown(intent, context);
@@ -93,7 +93,7 @@ export async function lookAt(intent: Intent, context: PaymentNeeds): Promise<Tra
   return txn;
 }
 
-async function writeDown(intent: Intent, context: PaymentNeeds): Promise<void> {
+async function writeDown(intent: Intent, context: Context): Promise<void> {
   const options = { wait: false, retry: false } as const;
   await resume(intent, options, await silentDeps(context)).catch((error: unknown) => {
     // How it ended is what was to be written; whoever is at work on it writes it himself.
@@ -101,7 +101,7 @@ async function writeDown(intent: Intent, context: PaymentNeeds): Promise<void> {
   });
 }
 
-const silentDeps = (context: PaymentNeeds): Promise<PaymentDeps> =>
+const silentDeps = (context: Context): Promise<PaymentDeps> =>
   paymentDeps(context, { on: () => undefined, approve: () => Promise.resolve(false) });
 
 /** As a list shows it. */

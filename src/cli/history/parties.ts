@@ -4,13 +4,13 @@ import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import type { Intent } from '../../store/journal/journal.js';
 import { shortened, type Known } from '../../terminal/views/transaction-view.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { journalScope } from '../payment/payment-flow.js';
 
 /** A look-up that only decorates: where the journal cannot be read the list stands without it. */
 export async function knownParties(
   transactions: readonly ListedTransaction[],
-  context: Needs<'journal' | 'ownClient' | 'settings'>,
+  context: Context,
 ): Promise<Known> {
   const sent = transactions.filter(({ sourceReq }) => sourceReq.method === 'servicepay');
   if (sent.length === 0) return () => undefined;

@@ -3,11 +3,11 @@ import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Intent, Journal } from '../../store/journal/journal.js';
 import { attemptNamed } from '../../wallet/payment/history.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { historyOf, journalScope } from '../payment/payment-flow.js';
 
 /** Ids that were shown can be named by their beginning from then on. */
-export async function rememberIds(txnIds: readonly string[], context: Needs<'home' | 'ownClient' | 'settings'>): Promise<void> {
+export async function rememberIds(txnIds: readonly string[], context: Context): Promise<void> {
   if (txnIds.length > 0) await keepSeenIds(context.home, await journalScope(context), txnIds);
 }
 
@@ -20,7 +20,7 @@ const shortest = 8;
  */
 export async function resolveId(
   name: string,
-  context: Needs<'home' | 'journal' | 'live' | 'ownClient' | 'settings' | 'terminal'>,
+  context: Context,
 ): Promise<string> {
   const known = await resolveLocally(name, context);
   if (known !== undefined) return known;
@@ -42,7 +42,7 @@ function notThere(error: unknown): boolean {
 }
 
 /** What this machine alone knows of a name: by reference or id in the journal, or by its beginning among those seen. */
-export async function resolveLocally(name: string, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> {
+export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
   // What was begun here belongs to the account of the key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   // A journal that cannot be opened is no reason not to look at a transaction.

@@ -8,8 +8,8 @@ import { sendWord } from '../../terminal/views/state-words.js';
 import { noteSeen } from '../../wallet/payment/note-seen.js';
 import { doubtAbout } from '../../wallet/payment/references.js';
 import { isLetGo } from '../../wallet/payment/run.js';
-import type { Needs } from '../context.js';
-import { journalScope, type PaymentNeeds } from '../payment/payment-flow.js';
+import type { Context } from '../context.js';
+import { journalScope } from '../payment/payment-flow.js';
 import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
 import { lookAt } from './open-payments.js';
 import { resolveId } from './resolve-id.js';
@@ -22,7 +22,7 @@ import { resolveId } from './resolve-id.js';
  */
 export async function readDetails(
   name: string,
-  context: PaymentNeeds & Needs<'terminal' | 'live' | 'home' | 'client' | 'out'>,
+  context: Context,
   letGo: 'temporary' | 'pending' = 'temporary',
 ): Promise<Transaction> {
   const client = await context.client();
@@ -37,7 +37,7 @@ export async function readDetails(
 }
 
 /** What became of it is written down by the payment it belongs to, if that was begun here. */
-export async function recordState(txn: Transaction, context: PaymentNeeds): Promise<void> {
+export async function recordState(txn: Transaction, context: Context): Promise<void> {
   if (isQuoted(txn.txnState)) return;
   const intent = await intentOf(txn.txnId, context).catch(() => undefined);
   if (intent === undefined) return;
@@ -46,7 +46,7 @@ export async function recordState(txn: Transaction, context: PaymentNeeds): Prom
 }
 
 /** Where a payment of this home was let go and is called lapsed, it is not known what became of it. */
-export async function unresolvedFailure(txn: Transaction, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure | undefined> {
+export async function unresolvedFailure(txn: Transaction, context: Context): Promise<Failure | undefined> {
   if (!hasLapsed(txn.txnState)) return undefined;
   return doubtAbout(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
@@ -56,7 +56,7 @@ async function lastSeen(
   txnId: string,
   failure: Failure,
   letGo: 'temporary' | 'pending',
-  context: Needs<'journal' | 'now' | 'out' | 'ownClient' | 'settings'>,
+  context: Context,
 ): Promise<Failure> {
   const intent = await intentOf(txnId, context).catch(() => undefined);
   if (intent?.txnState == null) return failure;
@@ -68,13 +68,13 @@ async function lastSeen(
   return new Failure('pending', `Not known yet: ${message}`, { next: { do: 'resume', id: txnId }, txnId, cause: failure });
 }
 
-async function intentOf(txnId: string, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Intent | undefined> {
+async function intentOf(txnId: string, context: Context): Promise<Intent | undefined> {
   const intent = await paymentOf(txnId, context);
   return intent?.txnId === txnId ? intent : undefined;
 }
 
 /** Of the key's own account: with `--account` there is none. */
-async function paymentOf(txnId: string, context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Intent | undefined> {
+async function paymentOf(txnId: string, context: Context): Promise<Intent | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
   return (await context.journal()).find(await journalScope(context), txnId);
 }

@@ -8,7 +8,7 @@ import { amountWithSats } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { unresolvedFailure, readDetails } from './transaction-details.js';
@@ -45,7 +45,7 @@ export const txGet = defineCommand({
 });
 
 /** What can still be paid, checked like a new request; what does not pass is told of, and not shown to be paid. */
-function openRequest(txn: Transaction, now: number, { out, settings }: Needs<'out' | 'settings'>): InvoiceCard | undefined {
+function openRequest(txn: Transaction, now: number, { out, settings }: Context): InvoiceCard | undefined {
   const { txnState, sourceReq, destReq } = txn;
   const amounts = [destReq, sourceReq].map(({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested));
   const asked = amounts.find((amount) => amount?.ccy === 'BTC');

@@ -4,7 +4,7 @@ import type { ListedTransaction, TransactionFilter, TransactionPage } from '../.
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
 import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions, periodText } from './history-options.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
@@ -59,7 +59,7 @@ const usualPage = 20;
 const besideRows = 4;
 
 /** In a low window a page is no longer than what can be seen of it. */
-const pageSize = ({ out, terminal }: Needs<'out' | 'terminal'>): number =>
+const pageSize = ({ out, terminal }: Context): number =>
   out.forPeople && terminal.stdoutIsTty ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3) : usualPage;
 
 interface Found {
@@ -110,7 +110,7 @@ async function show(
   { rows, total, hidden, next }: Found,
   { page = 1, period }: { readonly page: number | undefined; readonly period: string },
   now: number,
-  context: Needs<'home' | 'journal' | 'out' | 'ownClient' | 'settings' | 'terminal'>,
+  context: Context,
 ): Promise<void> {
   const { out, terminal } = context;
   if (!out.forPeople) return out.list(rows, transactionList(now));
@@ -134,7 +134,7 @@ const isEverything = (flags: object): boolean =>
 /** The service cannot tell: what this home has begun is shown, and since when it is known. */
 async function showJournalled(
   atMost: number,
-  context: Needs<'journal' | 'now' | 'out' | 'ownClient' | 'settings' | 'terminal'>,
+  context: Context,
 ): Promise<void> {
   const intents = await offlineList(atMost, context);
   if (intents.length === 0) return;

@@ -16,9 +16,9 @@ import { gravest, resumeAll, type Resumed } from '../../wallet/payment/resume-al
 import { isLetGo } from '../../wallet/payment/run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/wait.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { journalScope, paymentDeps, showPayment, type PayingNeeds } from '../payment/payment-flow.js';
+import { journalScope, paymentDeps, showPayment } from '../payment/payment-flow.js';
 import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
 import { paymentOptions } from '../payment/payment-options.js';
 import { asOfText, openIntents, pendingPayment, refreshOpen } from './open-payments.js';
@@ -68,14 +68,14 @@ export const txResume = defineCommand({
   },
 });
 
-async function setAside(context: Needs<'now' | 'out' | 'home' | 'config'>): Promise<void> {
+async function setAside(context: Context): Promise<void> {
   const { setJournalAside } = await import('../../store/journal/set-aside.js');
   const aside = setJournalAside(journalFile(context.home), context.now(), context.config.read().hasJournal === true);
   context.out.say(`The damaged journal is kept as ${aside}. The next payment starts a new one.`);
   context.out.say('References are still found at the service. What is on its way: svcpay tx list --state srccreated --state destsent');
 }
 
-async function resumeOpen(waiting: Wait, context: PayingNeeds): Promise<void> {
+async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   const { out, live } = context;
   const intents = await openIntents(context);
   try {
@@ -93,14 +93,14 @@ async function resumeOpen(waiting: Wait, context: PayingNeeds): Promise<void> {
   }
 }
 
-async function depsFor(intent: Intent, context: PayingNeeds): ReturnType<typeof paymentDeps> {
+async function depsFor(intent: Intent, context: Context): ReturnType<typeof paymentDeps> {
   askForYes(intent, context);
   const client = await context.ownClient();
   return paymentDeps(context, paymentScreen(presentationOf(intent), () => client.serviceNow(), context));
 }
 
 /** No quote is asked for where nobody could agree to it. */
-function askForYes(intent: Intent, { ask, globals }: Needs<'globals' | 'ask'>): void {
+function askForYes(intent: Intent, { ask, globals }: Context): void {
   if (intent.consent === 'none' && !isLetGo(intent) && intent.step !== 'final' && !globals.yes) ask.demand(['--yes']);
 }
 
@@ -126,7 +126,7 @@ function presentationOf(intent: Intent): Presentation {
   };
 }
 
-async function resumeOne(id: string, waiting: Wait, retry: boolean, context: PayingNeeds & Needs<'home'>): Promise<void> {
+async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Context): Promise<void> {
   const intent = await paymentNamed(id, await journalScope(context), await context.journal());
   if (intent === undefined || (intent.closed && intent.txnId !== null)) {
     return followElsewhere(intent?.txnId ?? (await resolveId(id, context)), waiting, context);
@@ -143,7 +143,7 @@ async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Pay
 
 /** A transaction that was not begun here, or was given up here: it is followed, never confirmed. */
 async function followElsewhere(
-  txnId: string, waiting: Wait, context: Needs<'signal' | 'now' | 'sleep' | 'out' | 'ownClient'>,
+  txnId: string, waiting: Wait, context: Context,
 ): Promise<void> {
   const service = await context.ownClient();
   const txn = await service.transaction(txnId);

@@ -6,7 +6,7 @@ import { stepsLine } from '../../terminal/cards/steps.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/wait.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { unresolvedFailure, readDetails, recordState } from './transaction-details.js';
 import { duration, transaction } from '../values.js';
@@ -65,7 +65,7 @@ const rowsBelow = 2;
 function watchLines(
   all: readonly Transaction[],
   reached: ReadonlyMap<string, readonly string[]>,
-  { terminal }: Needs<'terminal'>,
+  { terminal }: Context,
 ): string[] {
   const { stderrCanvas } = terminal;
   const room = Math.max(stderrCanvas.rows - rowsBelow, 2);
@@ -75,7 +75,7 @@ function watchLines(
   return shown.length === all.length ? lines : [...lines, `and ${all.length - shown.length} more`];
 }
 
-async function printEnded(ended: readonly Transaction[], now: number, { out }: Needs<'out'>): Promise<void> {
+async function printEnded(ended: readonly Transaction[], now: number, { out }: Context): Promise<void> {
   // Under jsonl the changes were printed as they came, and the last of them is the result.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
@@ -86,7 +86,7 @@ async function printEnded(ended: readonly Transaction[], now: number, { out }: N
 }
 
 /** What is not known yet goes first. */
-async function unpaid(ended: readonly Transaction[], context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Failure | undefined> {
+async function unpaid(ended: readonly Transaction[], context: Context): Promise<Failure | undefined> {
   for (const txn of ended) {
     const doubt = await unresolvedFailure(txn, context);
     if (doubt !== undefined) return doubt;

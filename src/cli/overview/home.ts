@@ -4,7 +4,7 @@ import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
 import type { Intent } from '../../store/journal/journal.js';
 import { isLetGo } from '../../wallet/payment/run.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { browse } from '../history/browse.js';
@@ -13,7 +13,6 @@ import { asTransaction, isNotReached, offlineList, lastCheckedText } from '../hi
 import { knownParties } from '../history/parties.js';
 import { placeOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
-import type { PaymentNeeds } from '../payment/payment-flow.js';
 
 export const home = defineCommand({
   examples: [['svcpay', 'balances, what is pending, and what to do next']],
@@ -37,10 +36,10 @@ export const home = defineCommand({
   },
 });
 
-const isFresh = ({ settings }: Needs<'settings'>): boolean =>
+const isFresh = ({ settings }: Context): boolean =>
   !settings.embedded && (settings.baseUrl === undefined || settings.apiKey === undefined);
 
-async function welcome(context: Needs<'argv' | 'ask' | 'client' | 'out' | 'runLine' | 'terminal'>): Promise<void> {
+async function welcome(context: Context): Promise<void> {
   if (!context.terminal.canPrompt) await context.client();
   context.out.screen(['', '  No account is connected yet.', '']);
   const chosen = await context.ask.steps.select<Words>({
@@ -57,7 +56,7 @@ async function welcome(context: Needs<'argv' | 'ask' | 'client' | 'out' | 'runLi
 }
 
 /** The same command that a person would type, with the global options of this one. Resolves with its exit code. */
-async function follow(words: Words, { argv, runLine, out }: Needs<'argv' | 'runLine' | 'out'>): Promise<number> {
+async function follow(words: Words, { argv, runLine, out }: Context): Promise<number> {
   out.say(`  svcpay ${words.join(' ')}`);
   return runLine([...argv, ...words]);
 }
@@ -70,7 +69,7 @@ interface Look {
   readonly isPending: boolean;
 }
 
-async function look(context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Look> {
+async function look(context: Context): Promise<Look> {
   const client = await context.client();
   const [place, wallets, worth, movements] = await Promise.all([
     placeOf(context),
@@ -85,7 +84,7 @@ async function look(context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Lo
 }
 
 /** Where the service is not reached people still see what this home knows. Throws what it is handed otherwise. */
-async function lookHere(reason: unknown, context: PaymentNeeds & Needs<'out' | 'client'>): Promise<Look> {
+async function lookHere(reason: unknown, context: Context): Promise<Look> {
   if (!isNotReached(reason) || !context.out.forPeople) throw reason;
   const intents = await offlineList(mostKnown, context);
   const isOver = ({ step, closed }: Intent): boolean => step === 'final' || closed;
@@ -114,7 +113,7 @@ type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore
 const nothing: Movements = { pending: [], unfinished: [], recent: [], open: [], notAsked: undefined, known: () => undefined };
 
 /** What the service has in progress, what moved last, and what the journal holds that is not over, as it is now. */
-async function readMovements(context: PaymentNeeds): Promise<Movements> {
+async function readMovements(context: Context): Promise<Movements> {
   const service = await ownService(context);
   if (service === undefined) return nothing;
   const [underWay, done, refreshed] = await Promise.all([
@@ -138,7 +137,7 @@ async function readMovements(context: PaymentNeeds): Promise<Movements> {
 }
 
 /** Transactions are those of the key's own account; with `--account` there is nothing to tell of them. */
-async function ownService(context: Needs<'ownClient'>) {
+async function ownService(context: Context) {
   return context.ownClient().catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'usage') return undefined;
     throw error;

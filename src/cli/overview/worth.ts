@@ -2,7 +2,7 @@
 import type { Rates } from '../../api/types.js';
 import { money, type Money } from '../../formats/amount.js';
 import { findRate } from '../../wallet/quote/rates.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { within } from '../within.js';
 
 /** Undefined for fiat, and where the service names no rate. */
@@ -12,7 +12,7 @@ const fiat = 'USD';
 const ratesTimeoutMs = 3_000;
 
 /** Resolves with a function that knows nothing when the service does not tell its rates soon. */
-export async function readWorth({ client, sleep }: Needs<'client' | 'sleep'>): Promise<Worth> {
+export async function readWorth({ client, sleep }: Context): Promise<Worth> {
   const rates = client().then((service) => service.rates());
   const known = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);
   return known === undefined ? () => undefined : (amount) => worthOf(amount, known);

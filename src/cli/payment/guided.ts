@@ -2,7 +2,7 @@
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
 
 /** An answer, or several that belong together, given again. */
@@ -26,7 +26,7 @@ export interface Flow<A> {
 const mendable: ReadonlySet<FailureKind> = new Set(['usage', 'limit', 'refused', 'not-found', 'temporary']);
 
 /** Runs a flow that nothing stands before: whoever goes back from its first question has left the command. */
-export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Needs<'ask' | 'out'>): Promise<void> {
+export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Context): Promise<void> {
   if ((await guide(start, flow, ref, context)) === back) throw leftAtOnce(context);
 }
 
@@ -39,7 +39,7 @@ export async function guide<A>(
   start: A,
   flow: Flow<A>,
   ref: string | undefined,
-  context: Needs<'ask' | 'out'>,
+  context: Context,
 ): Promise<Back | undefined> {
   const asked = await flow.ask(start);
   if (asked === back) return back;
@@ -62,7 +62,7 @@ async function askChange<A>(
   answers: A,
   error: Failure,
   { ask, changes, paysNobody }: Flow<A>,
-  context: Needs<'ask' | 'out'>,
+  context: Context,
 ): Promise<A | undefined> {
   const { out } = context;
   if (error.kind !== 'declined') out.card((canvas) => ['', ...failureLines(error, { money: paysNobody !== true, canvas }), '']);

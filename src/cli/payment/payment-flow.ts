@@ -12,25 +12,16 @@ import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { openHistory, type History } from '../../wallet/payment/history.js';
 import { pay } from '../../wallet/payment/payment.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { termsOf, type PaymentFlags } from './payment-options.js';
-import { paymentScreen, showReading, type PaymentScreen, type Presentation, type PaymentScreenNeeds } from './payment-screen.js';
-
-/** What the payment machine takes of a command line. */
-export type PaymentNeeds = Needs<
-  | 'database' | 'events' | 'every' | 'home' | 'journal' | 'moneyIsLetGo' | 'newId' | 'now' | 'ownClient' | 'owner' | 'settings' | 'signal'
-  | 'sleep'
->;
-
-/** What a payment takes that is shown while it is made. */
-export type PayingNeeds = PaymentNeeds & PaymentScreenNeeds;
+import { paymentScreen, showReading, type PaymentScreen, type Presentation } from './payment-screen.js';
 
 /** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
 export async function runPayment(
   order: Order,
   flags: PaymentFlags,
   presentation: Presentation,
-  context: PayingNeeds,
+  context: Context,
 ): Promise<void> {
   const { globals } = context;
   const options = optionsOf(flags);
@@ -50,7 +41,7 @@ export async function runPayment(
 export function demandAnswers(
   missing: readonly string[],
   { quoteOnly }: Pick<PaymentFlags, 'quoteOnly'>,
-  { ask, globals }: Needs<'ask' | 'globals'>,
+  { ask, globals }: Context,
   hint?: string,
 ): void {
   const all = [...missing, ...(quoteOnly || globals.yes ? [] : ['--yes'])];
@@ -60,7 +51,7 @@ export function demandAnswers(
 export async function showPayment(
   presentation: Presentation,
   drive: (deps: PaymentDeps) => Promise<Transaction>,
-  context: PayingNeeds,
+  context: Context,
 ): Promise<void> {
   const client = await context.ownClient();
   const screen = paymentScreen(presentation, () => client.serviceNow(), context);
@@ -82,7 +73,7 @@ export function optionsOf(flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 're
   return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, mode: quoteOnly ? 'look' : 'pay' };
 }
 
-export async function paymentDeps(context: PaymentNeeds, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
+export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
   const service = await context.ownClient();
   return {
     service,
@@ -106,20 +97,20 @@ export async function paymentDeps(context: PaymentNeeds, screen: Pick<PaymentScr
 }
 
 /** States of a transaction that webhook events told, where this home keeps an inbox that can be read. */
-async function reported(txnId: string, { home, events, database }: Needs<'home' | 'events' | 'database'>): Promise<readonly string[]> {
+async function reported(txnId: string, { home, events, database }: Context): Promise<readonly string[]> {
   if (!existsSync(eventsFile(home)) && (await database()) === undefined) return [];
   const told = await events().then((inbox) => inbox.ofTransaction(txnId)).catch(() => []);
   return told.flatMap(({ txnState }) => txnState ?? []);
 }
 
 /** The service and the account, within which the journal's references are unique. */
-export async function journalScope({ settings, ownClient }: Needs<'settings' | 'ownClient'>): Promise<string> {
+export async function journalScope({ settings, ownClient }: Context): Promise<string> {
   const accountId = await (await ownClient()).ownAccountId();
   return `${parseBaseUrl(settings.baseUrl ?? '')} ${accountId}`;
 }
 
 /** What is known of the service's list of transactions, for looking up references. */
-export async function historyOf(context: Needs<'journal' | 'live' | 'ownClient' | 'settings' | 'terminal'>): Promise<History> {
+export async function historyOf(context: Context): Promise<History> {
   return openHistory({
     service: await context.ownClient(),
     references: (await context.journal()).references,
@@ -128,14 +119,14 @@ export async function historyOf(context: Needs<'journal' | 'live' | 'ownClient' 
   });
 }
 
-export async function spentToday(context: Needs<'journal' | 'now' | 'ownClient'>): Promise<readonly Spend[]> {
+export async function spentToday(context: Context): Promise<readonly Spend[]> {
   const service = await context.ownClient();
   const account = await service.ownAccountId();
   return (await context.journal()).spent(account, lastDay(context.now(), service.serviceNow()));
 }
 
 /** On a screen the live line has said it all. */
-export function paidView({ now }: Needs<'now'>): RecordView<Transaction> {
+export function paidView({ now }: Context): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now());
   return { columns, fields, quiet, screen: () => [] };
 }

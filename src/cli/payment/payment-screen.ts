@@ -15,12 +15,8 @@ import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/c
 import type { Intent } from '../../store/journal/journal.js';
 import type { Quote } from '../../wallet/quote/quote.js';
 import { usualFee } from '../../wallet/quote/usual-fee.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
-
-export type PaymentScreenNeeds = Needs<
-  'ask' | 'client' | 'every' | 'globals' | 'journal' | 'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'sleep' | 'terminal'
->;
 
 /** What the command knows about a payment besides its order, for the card above the figures. */
 export interface Presentation {
@@ -45,18 +41,18 @@ export interface PaymentScreen {
 }
 
 /** A long history is read once; on a screen that is seen. */
-export function showReading(count: number, { live, terminal }: Needs<'live' | 'terminal'>): void {
+export function showReading(count: number, { live, terminal }: Context): void {
   if (terminal.canAnimate) live.start(() => `Reading the history once, to know its references: ${count} transactions`);
 }
 
 /** What lets time pass, below the line that waits for a blockchain of the sandbox; nothing where blocks are found by others. */
-export function miningHint(txn: Transaction, { settings, terminal }: Needs<'settings' | 'terminal'>): string {
+export function miningHint(txn: Transaction, { settings, terminal }: Context): string {
   if (!settings.embedded || confirmationsText(txn) === undefined) return '';
   return terminal.canAnimate ? `\n${terminal.stderrCanvas.style.dim('the next block: svcpay --sandbox sandbox mine')}` : '';
 }
 
 /** @param now the service's clock, epoch ms */
-export function paymentScreen(presentation: Presentation, now: () => number, context: PaymentScreenNeeds): PaymentScreen {
+export function paymentScreen(presentation: Presentation, now: () => number, context: Context): PaymentScreen {
   const { out, ask, live, settings } = context;
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
@@ -152,7 +148,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 const mostEarlier = 50;
 
 /** The latest payments from here, by which a fee is judged; none where the journal cannot tell. */
-async function readEarlier({ journal, ownClient }: Needs<'journal' | 'ownClient'>): Promise<readonly Intent[]> {
+async function readEarlier({ journal, ownClient }: Context): Promise<readonly Intent[]> {
   const latest = async (): Promise<readonly Intent[]> =>
     (await journal()).latest(await (await ownClient()).ownAccountId(), mostEarlier);
   return latest().catch(() => []);

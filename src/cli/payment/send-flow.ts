@@ -3,11 +3,11 @@ import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type PlanEnvironment } from '../../wallet/plan/send.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
 import { runGuided } from './guided.js';
-import { demandAnswers, runPayment, type PayingNeeds } from './payment-flow.js';
+import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}
@@ -18,7 +18,7 @@ export async function runSend(
   destination: string | undefined,
   amount: string | undefined,
   flags: SendFlags,
-  context: PayingNeeds & Needs<'stdin'>,
+  context: Context,
 ): Promise<void> {
   const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
   const { spend, from, via, deductFees } = flags;
@@ -54,7 +54,7 @@ const destinationWords = { any: 'DESTINATION', lightning: 'INVOICE', lnurl: 'ADD
 const withoutAmount = (words: SendWords): SendWords => ({ ...words, amount: undefined, spend: undefined });
 const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(words), to: undefined, via: undefined });
 
-async function paySend(plan: SendPlan, flags: PaymentFlags, context: PayingNeeds): Promise<void> {
+async function paySend(plan: SendPlan, flags: PaymentFlags, context: Context): Promise<void> {
   const { order } = plan;
   await ownAddressGuard(context.ownClient, context.out.say)(order);
   await runPayment(order, flags, { about: aboutSend(plan), expiresAt: order.expiresAt }, context);
@@ -64,7 +64,7 @@ async function paySend(plan: SendPlan, flags: PaymentFlags, context: PayingNeeds
 function askSend(
   start: SendWords,
   environment: PlanEnvironment,
-  { ask }: Needs<'ask'>,
+  { ask }: Context,
   before: SendWords | undefined,
 ): Promise<SendWords | Back> {
   const parse = (soFar: SendWords, name: 'to' | 'amount') => (text: string): SendWords => {

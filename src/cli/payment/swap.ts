@@ -3,11 +3,11 @@ import { formatAmount, moneyFromWire, parseAmount } from '../../formats/amount.j
 import type { Ask, Back, Choice } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
 import { runGuided } from './guided.js';
-import { demandAnswers, runPayment, type PayingNeeds } from './payment-flow.js';
+import { demandAnswers, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { swapPresentation } from './payment-screen.js';
 import { missingOf, planSwap, readSwapWords, swapExample, swapOrderOf, type SwapWords } from './plan-swap.js';
@@ -53,7 +53,7 @@ interface WalletChoice extends Choice<string> {
 }
 
 /** The own wallets as a list to choose from. */
-async function walletChoices({ ownClient }: Needs<'ownClient'>): Promise<WalletChoice[]> {
+async function walletChoices({ ownClient }: Context): Promise<WalletChoice[]> {
   const wallets = await (await ownClient()).wallets();
   return wallets.map(({ ccy, availableBalance }) => {
     const held = moneyFromWire(ccy, availableBalance);
@@ -61,7 +61,7 @@ async function walletChoices({ ownClient }: Needs<'ownClient'>): Promise<WalletC
   });
 }
 
-async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: PayingNeeds): Promise<void> {
+async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: Context): Promise<void> {
   const planned = planSwap(words, receive);
   const about = [{ label: 'Swap', value: `${planned.from} to ${planned.to}` }];
   await runPayment(swapOrderOf(planned), flags, { about, ...swapPresentation }, context);

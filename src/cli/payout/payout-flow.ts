@@ -10,8 +10,8 @@ import { findInstitution } from '../../wallet/payout/institutions.js';
 import type { Order } from '../../wallet/payment/orders.js';
 import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js';
 import type { PayoutMethod } from '../../wallet/payout/methods.js';
-import type { Needs } from '../context.js';
-import { runPayment, type PayingNeeds } from '../payment/payment-flow.js';
+import type { Context } from '../context.js';
+import { runPayment } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-screen.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
 import { partyOf, type Draft } from './payout-draft.js';
@@ -21,7 +21,7 @@ export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
 /** Those of a country, kept for completion. */
 export async function institutionsOf(
-  countryCode: string, { client, home }: Needs<'client' | 'home'>,
+  countryCode: string, { client, home }: Context,
 ): Promise<readonly Institution[]> {
   const found = await (await client()).institutions(countryCode);
   const names = found.map(({ institutionCode, institutionName }): [string, string] => [institutionCode, institutionName ?? '']);
@@ -30,7 +30,7 @@ export async function institutionsOf(
 }
 
 /** The service's look-up of institutions, asked once per country; where it fails, codes are taken as they are. */
-export async function openLookUp(context: Needs<'client' | 'home' | 'live' | 'out'>): Promise<LookUp> {
+export async function openLookUp(context: Context): Promise<LookUp> {
   const { live, out } = context;
   await context.client();
   const known = new Map<string, Promise<readonly Institution[]>>();
@@ -82,7 +82,7 @@ export const recipientRecord = ({ method, institution, acctNum, acctName, recipi
 
 /** Pays, after what was typed has been kept as the person asked. */
 export async function runPayout(
-  payout: Payout, draft: Draft, flags: PaymentFlags, context: PayingNeeds & Needs<'config'>,
+  payout: Payout, draft: Draft, flags: PaymentFlags, context: Context,
 ): Promise<void> {
   const { config, settings, out } = context;
   if (draft.keepSender === true) {
@@ -106,7 +106,7 @@ export async function runPayoutOrder(
   order: Order,
   method: PayoutMethod,
   flags: PaymentFlags,
-  context: PayingNeeds,
+  context: Context,
 ): Promise<void> {
   const wait = flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
   await runPayment(order, { ...flags, wait }, presentation(order.body, method), context);

@@ -4,11 +4,11 @@ import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/order.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided } from '../payment/guided.js';
-import { demandAnswers, type PayingNeeds } from '../payment/payment-flow.js';
+import { demandAnswers } from '../payment/payment-flow.js';
 import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
 import { answerOptions, givenFlags, missingFlags, payoutOptions, type PayoutFlags } from './payout-options.js';
@@ -44,11 +44,11 @@ export const payout = defineCommand({
   },
 });
 
-async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: PayingNeeds & Needs<'config'>): Promise<void> {
+async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: Context): Promise<void> {
   await runPayout(await completePayout(draft, flags.from ?? 'BTC', lookUp), draft, flags, context);
 }
 
-async function payFromFile(file: string, flags: PayoutFlags, context: PayingNeeds & Needs<'stdin' | 'home'>): Promise<void> {
+async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {
   const others = [...(flags.recipient === undefined ? [] : ['--recipient']), ...givenFlags(flags, answerOptions)];
   if (flags.from !== undefined) others.push('--from');
   if (others.length > 0) throw new Failure('usage', `--from-file has every answer: leave out ${others.join(', ')}.`);

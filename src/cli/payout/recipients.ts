@@ -4,7 +4,7 @@ import { changeRecipients, parseRecipientName } from '../../store/profile/profil
 import { back } from '../../terminal/ask/ask.js';
 import { shellWord } from '../../terminal/next-step.js';
 import { recipientList, recipientFields } from '../../terminal/views/payout-lists.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { answersOf, readDestination, withMethod } from './payout-draft.js';
@@ -69,7 +69,7 @@ function changed(kept: Destination, flags: DestinationFlags): Destination {
   return withMethod({ ...kept, ...account, ...named, ...given, country: wanted.country, method: wanted.method, methodOf: wanted.methodOf }, wanted.method);
 }
 
-async function askForRest(start: Destination, institutions: LookUp, context: Needs<'ask' | 'out'>): Promise<Destination> {
+async function askForRest(start: Destination, institutions: LookUp, context: Context): Promise<Destination> {
   const draft = await askRecipient(start, { ask: context.ask.steps, institutions });
   if (draft === back) throw leftAtOnce(context, 'Nothing was kept');
   return draft;

@@ -2,7 +2,7 @@
 import type { ServiceClient } from '../../api/client.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf, withoutMark } from '../../formats/unknown.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { readGivenFile, readStdin } from '../stdin.js';
 
 export const accountPlaceholder = '{accountId}';
@@ -32,7 +32,7 @@ export async function fillIn(path: string, client: ServiceClient): Promise<strin
 }
 
 /** The body from the command line, `@FILE` or `-`: checked to be JSON, and sent to the letter. */
-export async function readBody(given: string, context: Needs<'stdin'>): Promise<string> {
+export async function readBody(given: string, context: Context): Promise<string> {
   const body = withoutMark(await textOf(given, context));
   try {
     JSON.parse(body);
@@ -42,7 +42,7 @@ export async function readBody(given: string, context: Needs<'stdin'>): Promise<
   return body;
 }
 
-async function textOf(given: string, context: Needs<'stdin'>): Promise<string> {
+async function textOf(given: string, context: Context): Promise<string> {
   if (given === '-') return readStdin(context);
   return given.startsWith('@') ? (await readGivenFile(given.slice(1))).toString('utf8') : given;
 }

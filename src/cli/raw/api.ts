@@ -10,7 +10,7 @@ import { createOutput, type Output } from '../../terminal/output.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { eachItem } from './api-pages.js';
 import { accountPlaceholder, fillIn, parseMethod, parsePath, readBody } from './api-request.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, verbatim, word } from '../values.js';
 
@@ -55,7 +55,7 @@ interface Asked {
   readonly paginate: boolean;
 }
 
-function checkFlags({ method, data, include, paginate }: Asked, { globals }: Needs<'globals'>): void {
+function checkFlags({ method, data, include, paginate }: Asked, { globals }: Context): void {
   const usage = (message: string): Failure => new Failure('usage', message);
   const formatted = globals.json || globals.output !== undefined || globals.fields !== undefined;
   if (data !== undefined && ['GET', 'HEAD'].includes(method)) throw usage(`A ${method} has no body: leave --data out.`);
@@ -68,7 +68,7 @@ function checkFlags({ method, data, include, paginate }: Asked, { globals }: Nee
 }
 
 /** Past the journal and the limits, so it takes a yes of its own. */
-async function agree(method: string, path: string, { ask, out, globals }: Needs<'ask' | 'out' | 'globals'>): Promise<void> {
+async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
   out.warn(`${method} ${path} can move money, past the journal and your limits.`);
@@ -81,7 +81,7 @@ async function request(
   path: string,
   body: string | undefined,
   client: ServiceClient,
-  { terminal, globals }: Needs<'terminal' | 'globals'>,
+  { terminal, globals }: Context,
 ): Promise<HttpResponse> {
   const response = await client.request(method, path, body).catch((error: unknown) => {
     throw unknownFate(error);
@@ -105,7 +105,7 @@ function unknownFate(error: unknown): unknown {
   });
 }
 
-async function print(response: HttpResponse, include: boolean, context: Needs<'globals' | 'terminal'>): Promise<void> {
+async function print(response: HttpResponse, include: boolean, context: Context): Promise<void> {
   const { terminal, globals } = context;
   const { content, json } = readAnswer(response);
   const asked = globals.json || globals.output !== undefined || globals.fields !== undefined;
@@ -118,7 +118,7 @@ async function print(response: HttpResponse, include: boolean, context: Needs<'g
   else terminal.stdout.write(content === 'json' ? `${toJson(json, { indent: 2 })}\n` : shown(response.body));
 }
 
-const jsonOutput = ({ terminal, globals }: Needs<'terminal' | 'globals'>): Output =>
+const jsonOutput = ({ terminal, globals }: Context): Output =>
   createOutput(terminal, {
     format: globals.output ?? 'json',
     json: globals.json,

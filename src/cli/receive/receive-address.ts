@@ -5,7 +5,7 @@ import { encodeLnurl } from '../../formats/lnurl.js';
 import { depositView, type Deposit, depositFields } from '../../terminal/cards/deposit-view.js';
 import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
@@ -45,7 +45,7 @@ export const receiveAddress = defineCommand({
 });
 
 export async function showAddress(
-  { ccy, chain }: Permanent, qrFile: string | undefined, context: Needs<'out' | 'settings' | 'client' | 'ownClient'>,
+  { ccy, chain }: Permanent, qrFile: string | undefined, context: Context,
 ): Promise<void> {
   const { answer, deposit } = await (ccy === 'usdt' ? usdtDeposit(chain, context) : deposits[ccy](context));
   if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
@@ -98,13 +98,13 @@ const chainQuestion: { message: string; flag: string; choices: Choice<Chain>[] }
   ],
 };
 
-async function bitcoinDeposit({ ownClient, settings }: Needs<'ownClient' | 'settings'>): Promise<CheckedDeposit> {
+async function bitcoinDeposit({ ownClient, settings }: Context): Promise<CheckedDeposit> {
   const answer = await (await ownClient()).bitcoinAddress();
   const address = checkedBitcoinDeposit(answer, settings.network);
   return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21(address) } };
 }
 
-async function usdtDeposit(named: Chain | undefined, context: Needs<'ownClient'>): Promise<CheckedDeposit> {
+async function usdtDeposit(named: Chain | undefined, context: Context): Promise<CheckedDeposit> {
   if (named === undefined) throw new Error('An address for USDT was asked for, and nobody knows on which chain.');
   const chain = chains[named];
   const client = await context.ownClient();
@@ -114,7 +114,7 @@ async function usdtDeposit(named: Chain | undefined, context: Needs<'ownClient'>
 }
 
 /** The QR code carries what a Lightning Address stands for (LUD-16), since more wallets read that. */
-async function lightningDeposit({ client }: Needs<'client'>): Promise<CheckedDeposit> {
+async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();
   const { address, user, domain } = lightningAddressOf(await service.account(await service.accountId()));
   const code = `lightning:${encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`)}`;

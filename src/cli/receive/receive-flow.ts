@@ -19,7 +19,7 @@ import { readAsked, type Asked } from '../../wallet/receive/asked.js';
 import { checkedInvoice, invoiceText } from '../../wallet/receive/lightning.js';
 import { requestMoney } from '../../wallet/receive/request.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
-import type { Context, Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { rememberIds } from '../history/resolve-id.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 import { within } from '../within.js';
@@ -29,10 +29,6 @@ import { miningHint } from '../payment/payment-screen.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, type ValuesOf } from '../values.js';
 import { qrFile, writeQr } from './qr-file.js';
-
-type WaitNeeds = Needs<'live' | 'now' | 'out' | 'ownClient' | 'settings' | 'signal' | 'sleep' | 'terminal'>;
-
-export type ReceiveNeeds = WaitNeeds & Needs<'ask' | 'client' | 'home' | 'journal' | 'newId'>;
 
 export const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it: the service takes no description for an invoice'),
@@ -69,7 +65,7 @@ export async function runReceive(
   method: ReceiveMethod,
   amount: string | undefined,
   flags: ReceiveFlags,
-  context: ReceiveNeeds,
+  context: Context,
 ): Promise<Back | undefined> {
   const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
   if (amount !== undefined) return void (await run(amount));
@@ -91,7 +87,7 @@ export async function runReceive(
 }
 
 async function receiveAmount(
-  method: ReceiveMethod, text: string, flags: ReceiveFlags, context: ReceiveNeeds,
+  method: ReceiveMethod, text: string, flags: ReceiveFlags, context: Context,
 ): Promise<void> {
   const service = await context.ownClient();
   const now: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
@@ -110,7 +106,7 @@ async function receiveAmount(
 const decorationMs = 300;
 
 /** Only what was checked is shown; an invoice of an earlier run that is paid is not shown again. */
-function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: number, context: Needs<'settings'>): PaymentRequest {
+function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: number, context: Context): PaymentRequest {
   const { network } = context.settings;
   const { amount } = asked;
   const facts = pageFact(txn, context.settings);
@@ -138,7 +134,7 @@ async function showRequest(
   txn: Transaction,
   request: PaymentRequest,
   flags: ReceiveFlags,
-  context: WaitNeeds & Needs<'home'>,
+  context: Context,
 ): Promise<void> {
   const { out, terminal } = context;
   if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
@@ -158,7 +154,7 @@ async function showRequest(
 }
 
 /** While it is waited the time left stands in the live line. */
-function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, { out, now }: Needs<'now' | 'out'>): void {
+function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, { out, now }: Context): void {
   const { amount, how, expiresAt } = request;
   const title = `Receive ${amountWithSats(amount)} ${how}`;
   const expires = wait || expiresAt === undefined ? [] : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
@@ -178,7 +174,7 @@ async function follow(
   request: PaymentRequest,
   { waitTimeout }: ReceiveFlags,
   tell: (next: Transaction) => void,
-  context: WaitNeeds,
+  context: Context,
 ): Promise<Transaction> {
   const { live, now } = context;
   const service = await context.ownClient();
@@ -220,7 +216,7 @@ type ServiceClock = Pick<Awaited<ReturnType<Context['ownClient']>>, 'serviceNow'
 
 /** That nobody waits any more ends nothing: it can be paid as long as it is valid, and what was paid is confirmed. */
 function stopped(
-  error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Needs<'now'>,
+  error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Context,
 ): unknown {
   if (!(error instanceof Failure) || error.kind !== 'pending') return error;
   const left = expiresAt === undefined ? undefined : expiresAt - service.serviceNow();

@@ -1,11 +1,12 @@
 // Asks to be paid over Lightning, on-chain or at a permanent address: in the way that is named, or behind one question.
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { showAddress, type Permanent } from './receive-address.js';
 import { phrase } from '../values.js';
-import { receiveOptions, runReceive, type ReceiveFlags, type ReceiveMethod, type ReceiveNeeds } from './receive-flow.js';
+import { receiveOptions, runReceive, type ReceiveFlags, type ReceiveMethod } from './receive-flow.js';
 
 const fields = [...paymentFields, 'payTo'];
 
@@ -33,7 +34,7 @@ export const receiveOnchain = defineCommand({
   run: ({ amount, ...flags }, context) => receiveOver('on-chain', amount, flags, context),
 });
 
-async function receiveOver(method: ReceiveMethod, amount: string | undefined, flags: ReceiveFlags, context: ReceiveNeeds): Promise<void> {
+async function receiveOver(method: ReceiveMethod, amount: string | undefined, flags: ReceiveFlags, context: Context): Promise<void> {
   if ((await runReceive(method, amount, flags, context)) === back) throw leftAtOnce(context, 'Nothing was asked for');
 }
 

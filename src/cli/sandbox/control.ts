@@ -5,7 +5,7 @@ import { NetworkError, type Transport } from '../../api/transport.js';
 import { Failure } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
 import { embeddedUrl, type Settings } from '../../store/profile/settings.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 
 const errorSchema = v.object({ error: v.string(), message: v.optional(v.string()) });
 
@@ -16,7 +16,7 @@ export interface SandboxTarget {
 
 /** Throws Failure `refused` when the sandbox says no. */
 export async function controlSandbox<T>(
-  context: Needs<'embedded' | 'settings' | 'transport'>,
+  context: Context,
   method: string,
   path: string,
   schema: v.GenericSchema<unknown, T>,
@@ -48,7 +48,7 @@ export async function controlAt<T>(
 }
 
 /** A sandbox at an address of this machine, where one is chosen; else the embedded one is meant, with `--sandbox` or without. */
-async function findTarget(context: Needs<'embedded' | 'settings' | 'transport'>): Promise<SandboxTarget> {
+async function findTarget(context: Context): Promise<SandboxTarget> {
   const { baseUrl } = context.settings;
   if (meansEmbedded(context.settings) || baseUrl === undefined) {
     return { url: embeddedUrl, transport: (await context.embedded()).transport };
@@ -65,7 +65,7 @@ export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =
   baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
 
 /** The account of the command line or the profile, where it can be one of the sandbox. */
-export const accountOf = ({ settings }: Needs<'settings'>): string | undefined =>
+export const accountOf = ({ settings }: Context): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
 /** The query of a control endpoint, led by `?`; what is undefined is left out. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { openEmbedded } from './embedded.js';
 import { controlAt } from './control.js';
@@ -25,7 +25,7 @@ export const demo = defineCommand({
   },
 });
 
-async function tour(home: string, context: Needs<'env' | 'runLine' | 'globals' | 'out' | 'settings'>): Promise<void> {
+async function tour(home: string, context: Context): Promise<void> {
   const { out } = context;
   out.text('The whole service on this machine, with play money: nothing real moves.');
   const show = async (line: readonly string[], hidden: readonly string[] = []): Promise<void> => {
@@ -47,7 +47,7 @@ async function tour(home: string, context: Needs<'env' | 'runLine' | 'globals' |
 }
 
 /** Somebody outside asks for money: a coffee, to be paid from the sandbox's wallet. */
-async function outsideInvoice(home: string, { settings }: Needs<'settings'>): Promise<string> {
+async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
   const service = await openEmbedded({ config: home, data: home, isolated: true }, settings.maker, {});
   const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
   try {

@@ -1,13 +1,13 @@
 // The sandbox's clock: looking at it, moving it, letting it stand still and run on.
 import { clockSchema } from '../../api/sandbox-answers.js';
 import { sandboxClockView, clockFields } from '../../terminal/views/sandbox-view.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { controlSandbox } from './control.js';
 import { defineCommand } from '../define.js';
 import { duration } from '../values.js';
 
 async function controlClock(
-  context: Needs<'embedded' | 'out' | 'settings' | 'transport'>, method: 'GET' | 'POST', path: string, body?: object,
+  context: Context, method: 'GET' | 'POST', path: string, body?: object,
 ): Promise<void> {
   const clock = await controlSandbox(context, method, path, clockSchema, body);
   await context.out.record(clock, sandboxClockView(clock));

@@ -3,7 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
 import type { ServerOptions } from '../../sandbox/server.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { readGivenFile } from '../stdin.js';
 import { chosenShapes } from './live-shapes.js';
 import { choice, file, flag, word, type ValuesOf } from '../values.js';
@@ -32,7 +32,7 @@ export const serverOptions = {
 /** The options as the server takes them. Throws Failure `usage` when the certificate cannot be read. */
 export async function readServerOptions(
   { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>,
-  { env, out, settings }: Needs<'env' | 'out' | 'settings'>,
+  { env, out, settings }: Context,
 ): Promise<ServerOptions> {
   return {
     ...flags,

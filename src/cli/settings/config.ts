@@ -2,7 +2,7 @@
 import { Failure } from '../../formats/failure.js';
 import { changeProfile } from '../../store/profile/profiles.js';
 import { pathView, settingList, settingView } from '../../terminal/views/settings-views.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, text, word } from '../values.js';
 import { configNames, findKey, readKey, readKeys, type ConfigKey } from './config-keys.js';
@@ -60,7 +60,7 @@ export const configUnset = defineCommand({
 async function change(
   key: ConfigKey,
   value: string | undefined,
-  { config, settings, secrets, out, env }: Needs<'config' | 'settings' | 'secrets' | 'out' | 'env'>,
+  { config, settings, secrets, out, env }: Context,
 ): Promise<void> {
   const kept = value === undefined ? undefined : ((await key.keep?.(value, secrets)) ?? value);
   await changeProfile(config, settings.profileName, (before) => key.change(before, kept));

@@ -12,7 +12,7 @@ import { checkupLines, checkupList, type Check } from '../../terminal/views/sett
 import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import { noLimits } from '../../wallet/limits/limits.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { journalScope } from '../payment/payment-flow.js';
@@ -34,11 +34,6 @@ export const doctor = defineCommand({
   },
 });
 
-type CheckNeeds = Needs<
-  | 'client' | 'database' | 'embedded' | 'env' | 'home' | 'journal' | 'now' | 'ownClient' | 'secrets' | 'settings' | 'signal' | 'tokens'
-  | 'transport'
->;
-
 /** What the machine is, so that tests can say what it is. */
 export interface Machine {
   /** Of Node, as in `20.19.0`. */
@@ -53,7 +48,7 @@ const ok = (detail: string, advice: string | null = null): Finding => ({ state: 
 const problem = (detail: string, advice: string | null): Finding => ({ state: 'problem', detail, advice });
 
 /** Checks from the inside out; what cannot be checked because of an earlier problem is left out. */
-async function* checkUp(machine: Machine, context: CheckNeeds): AsyncGenerator<Check, void, void> {
+async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
   yield await found('Node', () => checkNode(machine));
   // First of all files, because opening them mends the mode of their folder.
@@ -114,7 +109,7 @@ function checkModes({ config, data }: Home): Finding {
   return problem(`others can read ${open.join(', ')}`, `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`);
 }
 
-function checkSettings({ settings }: Needs<'settings'>): Finding {
+function checkSettings({ settings }: Context): Finding {
   const { profileName, embedded, baseUrl, apiKey } = settings;
   if (embedded) return ok(`profile ${profileName}, the embedded sandbox`);
   const isKnown = baseUrl !== undefined && apiKey !== undefined;
@@ -123,7 +118,7 @@ function checkSettings({ settings }: Needs<'settings'>): Finding {
 }
 
 /** Opening a file reads every page of it; opening a database compares its tables. */
-async function checkJournal({ home, journal, database }: Needs<'home' | 'journal' | 'database'>): Promise<Finding> {
+async function checkJournal({ home, journal, database }: Context): Promise<Finding> {
   const path = journalFile(home);
   const found = await database();
   if (found === undefined && !isThere(path)) return ok(noneYet);
@@ -133,7 +128,7 @@ async function checkJournal({ home, journal, database }: Needs<'home' | 'journal
 
 const noneYet = 'none yet';
 
-function checkLimits({ settings }: Needs<'settings'>): Finding {
+function checkLimits({ settings }: Context): Finding {
   const { perPayment, perDay, destinations } = settings.profile.limits ?? noLimits;
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
   if (amounts + destinations.length === 0) return ok('none: every payment is up to you', 'svcpay limits set --per-day 100000sat');
@@ -141,7 +136,7 @@ function checkLimits({ settings }: Needs<'settings'>): Finding {
 }
 
 /** What goes through a proxy fails in ways of its own. */
-function checkProxy({ settings, env }: Needs<'settings' | 'env'>): Finding | undefined {
+function checkProxy({ settings, env }: Context): Finding | undefined {
   const proxy = proxyOf(env);
   if (proxy === undefined || settings.baseUrl === undefined || !mayBeProxied(new URL(settings.baseUrl))) return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
@@ -149,7 +144,7 @@ function checkProxy({ settings, env }: Needs<'settings' | 'env'>): Finding | und
   return URL.canParse(proxy.address) ? ok(`requests go through ${new URL(proxy.address).host}${except}`) : undefined;
 }
 
-async function checkSecret(context: Needs<'secrets' | 'settings'>): Promise<Finding> {
+async function checkSecret(context: Context): Promise<Finding> {
   const place = await secretPlace(context);
   return place === undefined ? problem('the API secret is not there', 'svcpay login') : ok(`in ${place}`);
 }
@@ -164,7 +159,7 @@ interface Asked {
 const probeTimeoutMs = 10_000;
 
 /** Without a token the service refuses, which is all that is to be heard of it. */
-async function ask({ settings, transport, now, signal }: Needs<'settings' | 'transport' | 'now' | 'signal'>): Promise<Asked> {
+async function ask({ settings, transport, now, signal }: Context): Promise<Asked> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
   try {
@@ -202,7 +197,7 @@ export function compareClocks(date: string | undefined, at: number, isSandbox: b
   return problem(skew, 'Set the clock, best by NTP. Countdowns follow the service.');
 }
 
-async function checkToken(context: Needs<'client' | 'embedded' | 'settings' | 'tokens'>): Promise<Finding> {
+async function checkToken(context: Context): Promise<Finding> {
   const client = await context.client();
   await client.account();
   const accountId = await client.accountId();
@@ -210,7 +205,7 @@ async function checkToken(context: Needs<'client' | 'embedded' | 'settings' | 't
   return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
 }
 
-async function checkOpen(context: Needs<'journal' | 'ownClient' | 'settings'>): Promise<Finding> {
+async function checkOpen(context: Context): Promise<Finding> {
   const { length } = await (await context.journal()).open(await journalScope(context));
   if (length === 0) return ok('none is open');
   return ok(`${length} ${length === 1 ? 'is' : 'are'} open`, 'svcpay tx pending');

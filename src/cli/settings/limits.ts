@@ -8,12 +8,10 @@ import { back } from '../../terminal/ask/ask.js';
 import { limitFields, limitList, type LimitRow } from '../../terminal/views/settings-views.js';
 import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
 import { noLimits, sumOf } from '../../wallet/limits/limits.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { amount, currency, text } from '../values.js';
-
-type LimitNeeds = Needs<'config' | 'journal' | 'now' | 'out' | 'ownClient' | 'settings'>;
 
 export const limitsList = defineCommand({
   fields: limitFields,
@@ -119,7 +117,7 @@ async function agreeToRaise(
   rule: string,
   before: Readonly<Record<string, string>>,
   amounts: readonly Money[],
-  { ask, globals }: Needs<'ask' | 'globals'>,
+  { ask, globals }: Context,
 ): Promise<void> {
   for (const { ccy, value } of globals.yes ? [] : amounts) {
     const former = before[ccy];
@@ -142,7 +140,7 @@ function byCurrency(amounts: readonly Money[], flag: string): Record<string, str
   return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }
 
-async function changeLimits(context: LimitNeeds, change: (before: Limits) => Limits): Promise<void> {
+async function changeLimits(context: Context, change: (before: Limits) => Limits): Promise<void> {
   await changeProfile(context.config, context.settings.profileName, (before) => ({
     ...before,
     limits: change(before.limits ?? noLimits),
@@ -150,7 +148,7 @@ async function changeLimits(context: LimitNeeds, change: (before: Limits) => Lim
   await showLimits(context);
 }
 
-async function showLimits(context: LimitNeeds): Promise<void> {
+async function showLimits(context: Context): Promise<void> {
   const { config, settings, out } = context;
   const limits = config.read().profiles[settings.profileName]?.limits ?? noLimits;
   const perDay = Object.keys(limits.perDay).length > 0;
@@ -158,7 +156,7 @@ async function showLimits(context: LimitNeeds): Promise<void> {
 }
 
 /** Undefined where the account is not known, because nobody is logged in or the service does not answer. */
-async function spentInWindow(context: Needs<'journal' | 'now' | 'ownClient'>): Promise<readonly Spend[] | undefined> {
+async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
   try {
     return await spentToday(context);
   } catch (error) {
@@ -190,7 +188,7 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
 }
 
 /** A policy must not be taken for more than it is. */
-function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Needs<'settings'>): string {
+function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
   const amounts = limited.length === 0 ? 'any amount' : `other currencies than ${limited.join(', ')} without limit`;
   const where = destinations.length === 0 ? 'any destination' : 'only the destinations above';

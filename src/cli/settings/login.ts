@@ -7,7 +7,7 @@ import { changeProfile, networks, type Profile } from '../../store/profile/profi
 import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
 import { loginView, type Login, loginFields } from '../../terminal/views/settings-views.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { stepFor, taking, walk } from '../../terminal/ask/wizard.js';
 import { defineCommand } from '../define.js';
@@ -80,7 +80,7 @@ export const whoami = defineCommand({
   },
 });
 
-async function loginToSandbox(context: Needs<'ask' | 'config' | 'settings' | 'client' | 'embedded'>): Promise<Login> {
+async function loginToSandbox(context: Context): Promise<Login> {
   await agreeToReplace({ sandbox: true }, context);
   const client = await context.client();
   const token = await client.authenticate();
@@ -90,7 +90,7 @@ async function loginToSandbox(context: Needs<'ask' | 'config' | 'settings' | 'cl
 }
 
 async function loginToService(
-  answers: Answers, context: Needs<'stdin' | 'env' | 'ask' | 'home' | 'config' | 'out' | 'secrets' | 'settings' | 'clientOf'>,
+  answers: Answers, context: Context,
 ): Promise<Login> {
   const { settings } = context;
   // A profile of the embedded sandbox becomes one of a service: nobody has an account at the address of the sandbox.
@@ -130,7 +130,7 @@ const flags: Readonly<Record<keyof Access, string>> = {
 
 const step = stepFor<Access>();
 
-async function askAccess(start: Access, context: Needs<'ask' | 'config' | 'settings'>): Promise<Access | Back> {
+async function askAccess(start: Access, context: Context): Promise<Access | Back> {
   const { ask } = context;
   const missing = (['baseUrl', 'apiKey', 'apiSecret'] as const).filter((name) => start[name] === undefined);
   if (missing.length > 0) ask.demand(missing.map((name) => flags[name]));
@@ -146,7 +146,7 @@ async function askAccess(start: Access, context: Needs<'ask' | 'config' | 'setti
   ]);
 }
 
-async function knownSecret({ apiSecretStdin }: Answers, context: Needs<'settings' | 'stdin'>): Promise<string | undefined> {
+async function knownSecret({ apiSecretStdin }: Answers, context: Context): Promise<string | undefined> {
   if (!apiSecretStdin) return context.settings.apiSecret;
   const secret = (await readStdin(context)).trim();
   if (secret === '') throw new Failure('usage', 'There was no API secret on stdin.');
@@ -156,7 +156,7 @@ async function knownSecret({ apiSecretStdin }: Answers, context: Needs<'settings
 /** A profile of another service or another key is not given up in passing. */
 async function agreeToReplace(
   next: Profile,
-  { config, settings: { profileName, profile }, ask }: Needs<'config' | 'settings' | 'ask'>,
+  { config, settings: { profileName, profile }, ask }: Context,
 ): Promise<void> {
   const isThere = Object.hasOwn(config.read().profiles, profileName) && (profile.sandbox === true || profile.apiKey !== undefined);
   const isSame = next.sandbox === true ? profile.sandbox === true : next.baseUrl === profile.baseUrl && next.apiKey === profile.apiKey;
@@ -166,10 +166,10 @@ async function agreeToReplace(
   if (!yes) throw new Failure('declined', `Profile ${profileName} stays as it is.`, { hint: 'svcpay login --profile NAME' });
 }
 
-const keepProfile = ({ config, settings }: Needs<'config' | 'settings'>, change: (before: Profile) => Profile): Promise<Profile> =>
+const keepProfile = ({ config, settings }: Context, change: (before: Profile) => Profile): Promise<Profile> =>
   changeProfile(config, settings.profileName, change, true);
 
-function loginOf(context: Needs<'settings'>, baseUrl: string, token: Token, secretPlace: string, tokenPlace: string): Login {
+function loginOf(context: Context, baseUrl: string, token: Token, secretPlace: string, tokenPlace: string): Login {
   return {
     profile: context.settings.profileName,
     baseUrl,

@@ -2,9 +2,9 @@
 import { ifTold } from '../../formats/failure.js';
 import { credentialName, type KeptTokens } from '../../store/profile/tokens.js';
 import type { Place } from '../../terminal/views/wallet-view.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 
-export async function placeOf({ settings, client }: Needs<'settings' | 'client'>): Promise<Place> {
+export async function placeOf({ settings, client }: Context): Promise<Place> {
   const { profileName, embedded, baseUrl } = settings;
   return {
     profile: profileName,
@@ -14,7 +14,7 @@ export async function placeOf({ settings, client }: Needs<'settings' | 'client'>
 }
 
 /** Where the API secret is, in words; undefined when it is nowhere. */
-export async function secretPlace({ settings, secrets }: Needs<'settings' | 'secrets'>): Promise<string | undefined> {
+export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
   const { embedded, apiSecret, baseUrl, apiKey } = settings;
   if (embedded) return 'the sandbox itself';
   if (apiSecret !== undefined) return 'the environment';
@@ -23,5 +23,5 @@ export async function secretPlace({ settings, secrets }: Needs<'settings' | 'sec
 }
 
 /** Where the token of the chosen service and key is kept; undefined where nothing says which. */
-export const tokenStore = async ({ settings, embedded, tokens }: Needs<'settings' | 'embedded' | 'tokens'>): Promise<KeptTokens | undefined> =>
+export const tokenStore = async ({ settings, embedded, tokens }: Context): Promise<KeptTokens | undefined> =>
   settings.embedded ? (await embedded()).tokens : tokens();

@@ -1,11 +1,11 @@
 // What `webhook listen` says on stderr while it runs: troubles in words, and never a line for each of a thousand.
 import type { StoredEvent } from '../../store/events/event-store.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { messageOf } from '../../formats/unknown.js';
 
 const quietMs = 5_000;
 
-export function listenReports(context: Needs<'every' | 'out' | 'terminal'>) {
+export function listenReports(context: Context) {
   const { out, terminal } = context;
   const wrongSignature = calmly(context, (count) =>
     out.warn(count === 1 ? 'A delivery with a wrong signature was refused.' : `${count} more with a wrong signature were refused.`),
@@ -32,7 +32,7 @@ export function listenReports(context: Needs<'every' | 'out' | 'terminal'>) {
 }
 
 /** Says the first at once, and the others together, every few seconds. */
-function calmly({ every }: Needs<'every'>, say: (count: number) => void) {
+function calmly({ every }: Context, say: (count: number) => void) {
   let count = 0;
   let stop: (() => void) | undefined;
   const flush = (): void => {

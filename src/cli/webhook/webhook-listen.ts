@@ -9,18 +9,13 @@ import { eventStream, totalLines, type EventRow, eventFields } from '../../termi
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
 import { nameOf, parseTarget } from '../../webhooks/forward.js';
 import { startListener, type Listener } from '../../webhooks/listen.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
 import { defaultListenPort, headerOf } from './receiving.js';
 import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
-
-type ListenNeeds = Needs<
-  | 'client' | 'elapsed' | 'env' | 'every' | 'newId' | 'now' | 'onClose' | 'out' | 'owner' | 'pid' | 'random' | 'settings' | 'signal'
-  | 'terminal'
->;
 
 const options = {
   port: whole(0, 65_535, 'PORT').otherwise(defaultListenPort).describe(`port to listen on, 0 for any free one (default ${defaultListenPort})`),
@@ -58,7 +53,7 @@ export const listenWebhook = defineCommand({
   },
 });
 
-async function listen(secret: string, store: EventStore, flags: Flags, context: ListenNeeds): Promise<void> {
+async function listen(secret: string, store: EventStore, flags: Flags, context: Context): Promise<void> {
   const { out, signal } = context;
   const reports = listenReports(context);
   const client = flags.enrich ? await context.client() : undefined;
@@ -103,7 +98,7 @@ async function* rows(events: AsyncIterable<Enriched>): AsyncGenerator<EventRow> 
 async function greet(
   url: string,
   { readyFile, forwardTo }: Flags,
-  { out, pid }: Needs<'out' | 'pid'>,
+  { out, pid }: Context,
 ): Promise<() => Promise<void>> {
   const remove = readyFile === undefined ? () => Promise.resolve() : await announceReady(readyFile, { url, pid });
   out.say(`Listening on ${url}. Ctrl-C ends.`);

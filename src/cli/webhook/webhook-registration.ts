@@ -6,7 +6,7 @@ import { Failure } from '../../formats/failure.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { webhookCard, webhookFields, webhookList } from '../../terminal/views/webhook-view.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 import { chooseSecret, forgetWebhookSecret, keepWebhookSecret, newSecret } from './webhook-secret.js';
@@ -125,7 +125,7 @@ async function updateExisting(
   wanted: { readonly callback: string; readonly secret: string },
   agreed: Webhook | undefined,
   refusal: Failure,
-  context: Needs<'out' | 'ask'>,
+  context: Context,
 ): Promise<Webhook> {
   const [existing] = await client.webhooks();
   if (existing === undefined) throw refusal;
@@ -135,7 +135,7 @@ async function updateExisting(
 }
 
 /** An account has one webhook: the one before gets no event from now on. */
-async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Needs<'ask' | 'out'>): Promise<void> {
+async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(`The account has a webhook: ${before.callback} (${before.id}). It will get no more events.`);
   await ask.agree(`Replace it by ${url.href}?`, `Nothing was changed: the webhook is still ${before.callback}.`);
 }

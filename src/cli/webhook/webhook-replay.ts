@@ -3,7 +3,7 @@ import { Failure } from '../../formats/failure.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
 import { nameOf, openForwarder, parseTarget, replay, type Replayed } from '../../webhooks/forward.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { resolveLocally } from '../history/resolve-id.js';
 import { eventRow } from './event-row.js';
@@ -47,7 +47,7 @@ export const replayWebhook = defineCommand({
 });
 
 /** Each once, in the order in which they came. Throws Failure `not-found` for a name without any. */
-async function eventsOf(ids: readonly string[], store: EventStore, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<StoredEvent[]> {
+async function eventsOf(ids: readonly string[], store: EventStore, context: Context): Promise<StoredEvent[]> {
   const found = new Map<number, StoredEvent>();
   for (const id of ids) {
     const event = /^\d{1,15}$/.test(id) ? await store.read(Number(id)) : undefined;
@@ -59,7 +59,7 @@ async function eventsOf(ids: readonly string[], store: EventStore, context: Need
 }
 
 /** By the id of a transaction, else by a reference that this machine knows. */
-async function eventsNamed(name: string, store: EventStore, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<readonly StoredEvent[]> {
+async function eventsNamed(name: string, store: EventStore, context: Context): Promise<readonly StoredEvent[]> {
   const events = await store.ofTransaction(name);
   if (events.length > 0) return events;
   const txnId = await resolveLocally(name, context).catch(() => undefined);

@@ -1,7 +1,7 @@
 // The webhook secret: from stdin, the environment, the secret store or a masked question; never from an argument.
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { readStdin } from '../stdin.js';
 import { flag, type ValuesOf } from '../values.js';
 
@@ -17,7 +17,7 @@ const variable = 'SVCPAY_WEBHOOK_SECRET';
 /** The secret that the deliveries of the chosen account are signed with. */
 export async function findWebhookSecret(
   secretStdin: boolean,
-  context: Needs<'ask' | 'env' | 'secrets' | 'settings' | 'stdin'>,
+  context: Context,
 ): Promise<string> {
   return (
     (await givenSecret(secretStdin, context)) ??
@@ -28,7 +28,7 @@ export async function findWebhookSecret(
 
 export async function chooseSecret(
   { secretStdin, generateSecret }: ValuesOf<typeof newSecret>,
-  context: Needs<'ask' | 'env' | 'stdin'>,
+  context: Context,
 ): Promise<string> {
   if (generateSecret && secretStdin) throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');
   if (generateSecret) return `whsec_${randomBytes(32).toString('base64url')}`;
@@ -41,7 +41,7 @@ export async function chooseSecret(
   );
 }
 
-async function givenSecret(secretStdin: boolean, context: Needs<'env' | 'stdin'>): Promise<string | undefined> {
+async function givenSecret(secretStdin: boolean, context: Context): Promise<string | undefined> {
   if (!secretStdin) return withoutLineEnd(context.env[variable] ?? '') || undefined;
   const secret = withoutLineEnd(await readStdin(context));
   if (secret.trim() === '') throw new Failure('usage', 'There was no webhook secret on stdin.');
@@ -51,13 +51,13 @@ async function givenSecret(secretStdin: boolean, context: Needs<'env' | 'stdin'>
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 
 /** Keeps the secret, so that `webhook listen` finds it; resolves with where, in words. */
-export const keepWebhookSecret = async (secret: string, context: Needs<'secrets' | 'settings'>): Promise<string> =>
+export const keepWebhookSecret = async (secret: string, context: Context): Promise<string> =>
   context.secrets.where(await context.secrets.save(secretName(context), secret));
 
-export const forgetWebhookSecret = (context: Needs<'secrets' | 'settings'>): Promise<void> => context.secrets.remove(secretName(context));
+export const forgetWebhookSecret = (context: Context): Promise<void> => context.secrets.remove(secretName(context));
 
 /** One webhook per account, so one secret for each. */
-function secretName({ settings }: Needs<'settings'>): string {
+function secretName({ settings }: Context): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
   return ['webhook', baseUrl, embedded ? '' : apiKey, accountId].filter((part) => part !== '').join(' ');
 }

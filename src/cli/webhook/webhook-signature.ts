@@ -5,7 +5,7 @@ import { credentialName } from '../../store/profile/tokens.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
 import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
 import { signBody } from '../../webhooks/sign.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readGivenFile, readStdinBytes } from '../stdin.js';
 import { file, text } from '../values.js';
@@ -44,7 +44,7 @@ export const verifyWebhook = defineCommand({
 });
 
 /** The secret that is most easily taken for the webhook's. */
-async function otherSecrets({ settings, secrets }: Needs<'settings' | 'secrets'>): Promise<OtherSecret[]> {
+async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;
   if (apiKey === undefined) return [];
   const kept = baseUrl === undefined ? undefined : (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
@@ -53,7 +53,7 @@ async function otherSecrets({ settings, secrets }: Needs<'settings' | 'secrets'>
 }
 
 /** `-` or nothing is stdin, which cannot hold a secret as well. */
-async function inputBytes(file: string | undefined, secretStdin: boolean, context: Needs<'stdin'>): Promise<Uint8Array> {
+async function inputBytes(file: string | undefined, secretStdin: boolean, context: Context): Promise<Uint8Array> {
   if (file !== undefined && file !== '-') return readGivenFile(file);
   if (secretStdin) {
     throw new Failure('usage', 'The body and the secret cannot both come from stdin.', {

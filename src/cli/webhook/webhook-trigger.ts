@@ -5,7 +5,7 @@ import { transactionStates } from '../../formats/states.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import { nameOf, openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
-import type { Needs } from '../context.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { resolveLocally } from '../history/resolve-id.js';
@@ -48,12 +48,12 @@ export const triggerWebhook = defineCommand({
 });
 
 /** A reference that this machine knows stands for its transaction; anything else is taken as it is. */
-const idOf = async (txn: string | undefined, context: Needs<'home' | 'journal' | 'ownClient' | 'settings'>): Promise<string | undefined> =>
+const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
   txn === undefined ? undefined : ((await resolveLocally(txn, context).catch(() => undefined)) ?? txn);
 
 async function send(
   target: URL, state: string, { txn, ref, secretStdin }: Omit<ValuesOf<typeof options>, 'to'>,
-  context: Needs<'ask' | 'env' | 'newId' | 'now' | 'onClose' | 'secrets' | 'settings' | 'signal' | 'stdin'>,
+  context: Context,
 ): Promise<Triggered> {
   const secret = await findWebhookSecret(secretStdin, context);
   const event = {

@@ -4,7 +4,7 @@ import type { Txn } from './strict-transactions.js';
 
 /** What the next requests of a kind meet with in place of the service's answer. */
 export interface Meeting {
-  readonly exchange: 'creation' | 'confirmation' | 'read' | 'list';
+  readonly exchange: 'creation' | 'confirmation' | 'read' | 'list' | 'rates';
   /** Those about this reference alone. */
   readonly ref?: string;
   /** The connection is broken off without an answer. */
@@ -51,6 +51,7 @@ const exchanges: readonly (readonly [Meeting['exchange'], method: string, path: 
   ['confirmation', 'PUT', /\/confirm$/],
   ['read', 'GET', /\/transaction\/[^/]+$/],
   ['list', 'GET', /\/transaction$/],
+  ['rates', 'GET', /\/rate$/],
 ];
 
 /**

@@ -2,6 +2,7 @@
 import { describe, expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import type { Json } from '../conformance/strict-judge.js';
+import { quickTime } from '../support/in-process.js';
 import { lnurl, test } from '../support/strict.js';
 
 const side = (view: Json, name: string): Json => ({ ...Object(view[name]) });
@@ -81,5 +82,36 @@ describe('a rate that is off', { concurrent: true }, () => {
     const end = await run(`send usdt ${tron} 25usdt --from BTC --yes`);
     expect(end.exitCode).toBe(0);
     expect(end.stderr).toMatch(/rate/i);
+  });
+
+  const unreadable = [
+    { what: 'are missing', status: 404, body: '{"error":"not found"}', exitCode: 7 },
+    { what: 'are limited', status: 429, body: '{"error":"too many requests"}', exitCode: 75 },
+    { what: 'fail', status: 500, body: '{"error":"internal"}', exitCode: 75 },
+    { what: 'are a page', status: 200, body: '<html>', exitCode: 75 },
+    { what: 'are a list of nothing', status: 200, body: '{"data":[]}', exitCode: 7 },
+    { what: 'lack the pair', status: 200, body: '{"data":{"BTCUSD":100000}}', exitCode: 7 },
+  ];
+  test.for(unreadable)('is refused under --max-rate-loss when the rates $what, and paid without it', async ({ status, body, exitCode }, { strict }) => {
+    const { service, run } = strict;
+    const met = { exchange: 'rates', status, body, effect: 'none', times: 99 } as const;
+    service.temper.meetings.push(met);
+    const swap = 'swap 0.0002btc USDT --yes --timeout 3s';
+    const refused = await run(`${swap} --max-rate-loss 1% --json`, 'home', quickTime());
+    expect(refused).toMatchObject({ exitCode, stdout: '' });
+    expect(refused.error().message).toMatch(/^Nothing moved: the conversion could not be checked/);
+    expect(service.moved()).toHaveLength(0);
+    const paid = await run(swap, 'home', quickTime());
+    expect(paid.exitCode).toBe(0);
+    expect(paid.stderr.includes('shows no rate')).toBe(body.includes('BTCUSD'));
+    expect(paid.stderr).toContain("the conversion's loss was not checked");
+  });
+
+  test('is refused under --max-rate-loss when the quote does not name the amount that arrives', async ({ strict }) => {
+    const { service, run } = strict;
+    service.temper.rates = { BTCUSDT: 100_000 };
+    service.temper.makes = ({ fxRate: _rate, ...view }) => view;
+    expect(await run('swap 0.0002btc USDT --yes --max-rate-loss 1% --json')).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(service.moved()).toHaveLength(0);
   });
 });

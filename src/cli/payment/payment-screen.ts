@@ -82,7 +82,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     if (event.type === 'following') out.say(`Another svcpay is at work on ${event.intent.ref}; waiting for it.`);
     else if (event.type === 'found') out.say(`Going on with the earlier transaction ${event.txn.txnId}.`);
     else if (event.type === 'reading-history') showReading(event.count, context);
-    else if (event.type === 'rate-unknown') out.say(`The service shows no rate for ${event.pair}: what the conversion loses was not checked.`);
+    else if (event.type === 'rate-unchecked') out.say(event.why);
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);

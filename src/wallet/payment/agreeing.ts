@@ -1,7 +1,7 @@
 // created -> confirming: the quote is checked against what was asked for, shown, agreed to, and only then let go.
 import Big from 'big.js';
 import { CancelNotOffered, ServiceError } from '../../api/errors.js';
-import type { Rates, Transaction } from '../../api/types.js';
+import type { Transaction } from '../../api/types.js';
 import { fixed, formatAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Consent } from '../../store/journal/journal.js';
@@ -13,7 +13,7 @@ import { checkEcho, notObeyed } from '../quote/echo.js';
 import { checkAgreement, isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { alreadyPaid } from './references.js';
 import { withKnown } from '../transaction/read-transaction.js';
-import { checkMaxFee, checkRateLoss, isConversion, marketRate, refuseUnusual, unusualOf } from '../quote/terms.js';
+import { checkMarket, checkMaxFee, refuseUnusual, unusualOf } from '../quote/terms.js';
 import { afterLapse, close, interrupted, lagPauses, reread, wasReportedLater, write, writeAfterMoney, type Run } from './run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 
@@ -59,24 +59,11 @@ async function rereadQuote(run: Run): Promise<Transaction | undefined> {
 
 async function approvalOf(run: Run, txn: Transaction): Promise<Approval> {
   const quote = checkFigures(run, txn);
-  const rates = await ratesFor(run, quote);
-  const market = marketRate(quote, rates);
   const { terms } = run.claim.intent;
-  if (market !== undefined) checkRateLoss(terms, quote, market);
-  else if (isConversion(quote)) run.deps.on({ type: 'rate-unknown', pair: `${quote.total.ccy}/${quote.receives?.ccy ?? ''}` });
-  const unusual = unusualOf(terms, quote, market, rates);
+  const market = await checkMarket(terms, run.order, quote, () => run.deps.service.rates());
+  if (market.unchecked !== undefined) run.deps.on({ type: 'rate-unchecked', why: market.unchecked });
+  const unusual = unusualOf(terms, quote, market);
   return { order: run.order, quote, txn, available: run.available, worse: isWorseThanAgreed(run, quote), unusual };
-}
-
-/** The service's rates where they can decide something; they guard, so that a payment goes on without them. */
-async function ratesFor(run: Run, quote: Quote): Promise<Rates | undefined> {
-  const fees = quote.serviceFee.value.plus(quote.networkFee.value);
-  const isCostly = quote.total.ccy !== 'BTC' && fees.gt(quote.total.value.minus(fees));
-  if (!isConversion(quote) && !isCostly) return undefined;
-  return run.deps.service.rates().catch((error: unknown) => {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  });
 }
 
 function checkFigures(run: Run, txn: Transaction): Quote {

@@ -47,8 +47,8 @@ export type PaymentEvent =
   | { readonly type: 'read'; readonly txn: Transaction }
   /** The service's list is long and is read for the first time: so many of its transactions so far. */
   | { readonly type: 'reading-history'; readonly count: number }
-  /** The service shows no rate for this conversion, so that what it loses was not checked. */
-  | { readonly type: 'rate-unknown'; readonly pair: string }
+  /** No rate could be read for this conversion; `why` is a sentence. */
+  | { readonly type: 'rate-unchecked'; readonly why: string }
   | { readonly type: 'journal-failed'; readonly error: Failure };
 
 export interface PaymentDeps {

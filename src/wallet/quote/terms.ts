@@ -4,6 +4,7 @@ import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
+import type { Order } from '../payment/orders.js';
 import { findRate } from './rates.js';
 import type { Quote } from './quote.js';
 
@@ -43,11 +44,53 @@ const usualRateLoss = '5';
 /** Below this, in BTC, a fee may be above the amount: the smallest payments cost more than they move. */
 const smallFee = new Big('0.00001');
 
-/** The service's rate between the two currencies of a quote; undefined within one, and where it shows none. */
-export function marketRate(quote: Quote, rates: Rates | undefined): Big | undefined {
-  const [from, to] = [quote.total.ccy, quote.receives?.ccy];
-  if (to === undefined || from === to || rates === undefined) return undefined;
-  return rateBetween(from, to, rates);
+/** What the service's own rates show about a quote. */
+export interface Market {
+  readonly rates?: Rates | undefined;
+  /** Units of the currency that arrives for one of the currency that leaves. */
+  readonly rate?: Big | undefined;
+  /** Why the loss of a conversion was not checked. */
+  readonly unchecked?: string | undefined;
+}
+
+/**
+ * Reads the rates where they can decide something, and checks the loss of a conversion. A highest loss that a person gave is a
+ * bound: throws Failure when the loss is above the bound (`limit`), or when no rate can be read to check it (`temporary` if a
+ * later attempt may read one, otherwise `limit`). Without a bound the payment goes on unchecked.
+ */
+export async function checkMarket(terms: PaymentTerms, { body }: Order, quote: Quote, readRates: () => Promise<Rates>): Promise<Market> {
+  const [from, to] = [body.sourceReq.ccy, body.destReq.ccy];
+  if (from === to && (from === 'BTC' || !isCostly(quote))) return {};
+  const bound = from === to ? undefined : terms.maxRateLoss;
+  const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
+    new Failure(kind, `Nothing moved: the conversion could not be checked against your highest loss of ${bound} %. ${why}`, {
+      hint: kind === 'limit' ? 'Run it without --max-rate-loss to convert at an unchecked rate.' : 'Try again later.',
+      txnId: quote.txnId,
+      cause,
+    });
+  let rates: Rates;
+  try {
+    rates = await readRates();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
+    if (bound !== undefined) throw refuse(error.kind === 'temporary' ? 'temporary' : 'limit', error.message, error);
+    return from === to ? {} : { unchecked: `The rates could not be read, so the conversion's loss was not checked. ${error.message}` };
+  }
+  if (from === to) return { rates };
+  const rate = rateBetween(from, to, rates);
+  if (rate === undefined || quote.receives === undefined) {
+    const missing = rate === undefined ? `The service shows no rate for ${from}/${to}` : 'The quote does not name the amount that arrives';
+    if (bound !== undefined) throw refuse('limit', `${missing}.`);
+    return { rates, unchecked: `${missing}, so the conversion's loss was not checked.` };
+  }
+  checkRateLoss(terms, quote, rate);
+  return { rates, rate };
+}
+
+/** Whether the fees are above the amount that they move. */
+function isCostly({ total, serviceFee, networkFee }: Quote): boolean {
+  const fees = serviceFee.value.plus(networkFee.value);
+  return fees.gt(total.value.minus(fees));
 }
 
 function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
@@ -59,8 +102,6 @@ function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
   }
 }
 
-export const isConversion = ({ total, receives }: Quote): boolean => receives !== undefined && receives.ccy !== total.ccy;
-
 /** Percent of its worth that the money loses in the conversion, fees apart; below zero for a gain. */
 function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Big): Big {
   const converted = total.value.minus(serviceFee.value).minus(networkFee.value).times(market);
@@ -68,8 +109,8 @@ function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Bi
   return converted.minus(receives?.value ?? 0).div(converted).times(100);
 }
 
-/** Throws Failure `limit` where the conversion loses more than `--max-rate-loss`, or where it and the fees are above the highest that was agreed to. */
-export function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big): void {
+/** Throws Failure `limit` when the conversion loses more than `--max-rate-loss`. */
+function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big): void {
   if (maxRateLoss === undefined) return;
   const loss = rateLoss(quote, market);
   if (loss.lte(maxRateLoss)) return;
@@ -82,15 +123,15 @@ export function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, marke
 const lossText = (loss: Big): string => `the rate loses ${loss.round(1, Big.roundUp).toFixed()} % against the service's own rates`;
 
 /** What a standing yes does not cover, in words: a person has to see it. */
-export function unusualOf({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big | undefined, rates: Rates | undefined): string[] {
+export function unusualOf({ maxRateLoss }: PaymentTerms, quote: Quote, { rate, rates }: Market): string[] {
   const found: string[] = [];
   const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
   const amount = quote.total.value.minus(fees.value);
-  if (fees.value.gt(amount) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
+  if (isCostly(quote) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
     found.push(`the fee of ${formatAmount(fees)} is more than the ${formatAmount(money(fees.ccy, amount))} that it moves`);
   }
-  if (market !== undefined && maxRateLoss === undefined) {
-    const loss = rateLoss(quote, market);
+  if (rate !== undefined && maxRateLoss === undefined) {
+    const loss = rateLoss(quote, rate);
     if (loss.gt(usualRateLoss)) found.push(lossText(loss));
   }
   return found;

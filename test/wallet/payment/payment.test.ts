@@ -975,8 +975,9 @@ describe('a conversion that loses 10 %', () => {
     [{ BTCUSDT: 100_000 }, '20', 'paid'],
     [{ BTCUSDT: 100_000 }, undefined, 'limit'],
     [{ BTCUSDT: 0, USDTBTC: 0.00001 }, undefined, 'limit'],
-    [{ BTCUSDT: 0 }, '1', 'paid'],
-    [{}, '1', 'paid'],
+    [{ BTCUSDT: 0 }, '1', 'limit'],
+    [{}, '1', 'limit'],
+    [{}, undefined, 'paid'],
   ];
   test.each(answers)('by the rates %j, with a highest loss of %s: %s', async (rates, maxRateLoss, end) => {
     const made = bench();

@@ -75,11 +75,14 @@ export interface Context extends Process, Line, Stores {
   readonly settings: Settings;
   /** Names this process in the journal. */
   readonly owner: string;
-  /** The client of the chosen service and account. Throws Failure `authentication` where nothing says which. */
+  /**
+   * The client of the chosen service, also when `--account` names a subaccount: for its wallets and its record alone, since every
+   * other endpoint acts for the account of the API key. Throws Failure `authentication` when no service is configured.
+   */
   client(): Promise<ServiceClient>;
   /**
-   * The client, for what the service does in the account of the API key alone: transactions and deposit addresses.
-   * Throws Failure `usage` when another account was asked for.
+   * The client, for what the service does only in the account of the API key: transactions, addresses, webhooks.
+   * Throws Failure `usage` when `--account` names another account.
    */
   ownClient(): Promise<ServiceClient>;
   /** A client of any service, with credentials that are not kept yet. */

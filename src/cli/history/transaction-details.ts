@@ -25,7 +25,7 @@ export async function readDetails(
   context: Context,
   letGo: 'temporary' | 'pending' = 'temporary',
 ): Promise<Transaction> {
-  const client = await context.client();
+  const client = await context.ownClient();
   const txnId = await resolveId(name, context);
   try {
     const txn = await client.transaction(txnId);

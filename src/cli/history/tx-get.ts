@@ -22,7 +22,7 @@ export const txGet = defineCommand({
     ['svcpay tx get ID --json --fields txnState', 'one field for a script'],
   ],
   async run({ id, qrFile }, context) {
-    const client = await context.client();
+    const client = await context.ownClient();
     const txn = await readDetails(id, context);
     const doubt = await unresolvedFailure(txn, context);
     if (doubt !== undefined) context.out.warn(doubt.message);

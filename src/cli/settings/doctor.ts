@@ -158,13 +158,13 @@ interface Asked {
 
 const probeTimeoutMs = 10_000;
 
-/** Without a token the service refuses, which is all that is to be heard of it. */
+/** A token that cannot be valid: the 401 shows that the service answers. */
 async function ask({ settings, transport, now, signal }: Context): Promise<Asked> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
   try {
     const send = await transport();
-    const request = { method: 'GET', url: `${baseUrl}/api/v2/transaction`, headers: { accept: 'application/json' } };
+    const request = { method: 'GET', url: `${baseUrl}/api/v2/transaction`, headers: { accept: 'application/json', authorization: 'Bearer none' } };
     const answer = await send({ ...request, signal, timeoutMs: probeTimeoutMs });
     const at = now();
     const { status } = answer;

@@ -27,8 +27,8 @@ const callbackUrl = () =>
 /** None or one. */
 export const listWebhooks = defineCommand({
   examples: [['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown']],
-  async run(_values, { client, out, now }) {
-    await out.list(await (await client()).webhooks(), webhookList(now()));
+  async run(_values, { ownClient, out, now }) {
+    await out.list(await (await ownClient()).webhooks(), webhookList(now()));
   },
 });
 
@@ -43,7 +43,7 @@ export const setWebhook = defineCommand({
   ],
   async run({ url, ...flags }, context) {
     checkCallback(url, context.settings.baseUrl);
-    const client = await context.client();
+    const client = await context.ownClient();
     const [before] = await client.webhooks();
     if (before !== undefined) await agreeToReplace(before, url, context);
     const secret = await chooseSecret(flags, context);
@@ -72,8 +72,8 @@ export const updateWebhook = defineCommand({
       throw new Failure('usage', 'Nothing to change.', { hint: 'Give --callback URL, --secret-stdin or --generate-secret.' });
     }
     if (callback !== undefined) checkCallback(callback, context.settings.baseUrl);
+    const client = await context.ownClient();
     const secret = changesSecret ? await chooseSecret(flags, context) : undefined;
-    const client = await context.client();
     await client.updateWebhook(id, {
       ...(callback !== undefined && { callback: callback.href }),
       ...(secret !== undefined && { secret }),
@@ -96,8 +96,9 @@ export const removeWebhook = defineCommand({
   arguments: { id },
   examples: [['svcpay webhook remove ID', 'no state change is pushed any more; asks first']],
   async run({ id }, context) {
+    const client = await context.ownClient();
     await context.ask.agree(`Remove the webhook ${id}? State changes are then pushed to nobody.`, 'Nothing was removed.');
-    await (await context.client()).removeWebhook(id);
+    await client.removeWebhook(id);
     await forgetWebhookSecret(context);
     await context.out.record({ id, removed: true }, {
       screen: () => [`  Removed the webhook ${sanitize(id)}. Events already on their way may still arrive.`],

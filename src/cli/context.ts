@@ -1,4 +1,5 @@
 // What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
+import { parseBaseUrl } from '../api/base-url.js';
 import { ServiceClient } from '../api/client.js';
 import { networkTransport } from '../api/network/network.js';
 import type { Transport } from '../api/transport.js';
@@ -18,6 +19,7 @@ import { openTerminal, type Input, type OutputStream, type Terminal } from '../t
 import { clientReports, tellsWhatIsAwaited } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
+import type { Journal } from '../store/journal/journal.js';
 import { ownerOf } from '../store/journal/owner.js';
 import { lazily, openStores, type Stores } from './stores.js';
 
@@ -62,6 +64,15 @@ export interface Line {
   readonly createsProfile?: boolean;
 }
 
+export interface OwnAccount {
+  readonly client: ServiceClient;
+  /** As the service names it. */
+  readonly id: string;
+  /** The service and the account, within which references are unique. */
+  readonly scope: string;
+  journal(): Promise<Journal>;
+}
+
 export interface Context extends Process, Line, Stores {
   readonly globals: Globals;
   readonly terminal: Terminal;
@@ -81,10 +92,10 @@ export interface Context extends Process, Line, Stores {
    */
   client(): Promise<ServiceClient>;
   /**
-   * The client, for what the service does only in the account of the API key: transactions, addresses, webhooks.
-   * Throws Failure `usage` when `--account` names another account.
+   * The API key's own account, the only one for transactions, addresses and webhooks. Throws Failure `usage` when `--account`
+   * names another.
    */
-  ownClient(): Promise<ServiceClient>;
+  account(): Promise<OwnAccount>;
   /** A client of any service, with credentials that are not kept yet. */
   clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
   /** The token kept for the chosen service and key. */
@@ -171,14 +182,10 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return clientOf(baseUrl, credentials, tokens() ?? openTokens(home().config, baseUrl));
   });
 
-  const ownClient = lazily(async () => {
-    const opened = await client();
-    const { accountId } = settings();
-    if (accountId !== undefined && accountId !== (await opened.ownAccountId())) throw notItsOwn(accountId);
-    return opened;
-  });
-
   const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
+  const stores = openStores({ home, config, profile: () => settings().profile, secrets, env, now: proc.now, owner, onClose });
+
+  const account = lazily(async () => ownAccount(await client(), settings(), stores.journal));
 
   return {
     ...proc,
@@ -204,12 +211,12 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       return owner();
     },
     client,
-    ownClient,
+    account,
     clientOf,
     tokens,
     transport: () => transportTo(settings().baseUrl),
     embedded,
-    ...openStores({ home, config, profile: () => settings().profile, secrets, env, now: proc.now, owner, onClose }),
+    ...stores,
     onClose,
     close: async () => {
       for (const close of closers.toReversed()) {
@@ -218,6 +225,12 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       }
     },
   };
+}
+
+async function ownAccount(client: ServiceClient, { accountId, baseUrl = '' }: Settings, journal: Stores['journal']): Promise<OwnAccount> {
+  const id = await client.ownAccountId();
+  if (accountId !== undefined && accountId !== id) throw notItsOwn(accountId);
+  return { client, id, scope: `${parseBaseUrl(baseUrl)} ${id}`, journal };
 }
 
 async function findCredentials(

@@ -107,7 +107,7 @@ export function openPayments(options: PaymentsOptions): Payments {
   const baseUrl = parseBaseUrl(options.baseUrl);
   const network = options.network ?? (baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const signal = options.signal ?? new AbortController().signal;
-  const guard = ownAddressGuard(async () => client, () => undefined);
+  const guard = ownAddressGuard(async () => ({ client }), () => undefined);
 
   const depsOf = async (approve: PaymentDeps['approve']): Promise<PaymentDeps> => {
     const account = await client.ownAccountId();

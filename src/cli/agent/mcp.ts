@@ -26,7 +26,7 @@ export const mcp = defineCommand({
   ],
   async run({ allowPayments, maxFee }, context) {
     const { stdout, signal, version } = context;
-    if (context.settings.accountId !== undefined) await context.ownClient();
+    if (context.settings.accountId !== undefined) await context.account();
     if (allowPayments) checkLimits(context);
     const tools = [...readingTools(context), ...(allowPayments ? payingTools(maxFee, context) : [])];
     if (context.stdin.isTTY) context.out.say('This speaks to a program, one JSON message a line. Ctrl-C ends it.');

@@ -44,7 +44,7 @@ export const plannedSwap = ({ amount, from, to }: ValuesOf<typeof swapArguments>
 
 /** The full cost of an order, which lapses unused. */
 export async function quoteOf(planned: PlannedOrder, signal: AbortSignal, context: Context): Promise<object> {
-  await ownAddressGuard(context.ownClient, context.out.say)(planned.order);
+  await ownAddressGuard(context.account, context.out.say)(planned.order);
   let seen: Approval | undefined;
   const deps = await depsOf(signal, context, (approval) => (seen = approval));
   const request = { order: planned.order, ref: undefined, terms: {}, consent: 'none' } as const;
@@ -68,7 +68,7 @@ const settlementWaitMs = 30_000;
 export async function payOrder(payment: Payment, signal: AbortSignal, context: Context): Promise<Transaction> {
   const { planned, ref, maxFee } = payment;
   checkLimited(limitsOf(context), planned.order.body.sourceReq.ccy);
-  await ownAddressGuard(context.ownClient, context.out.say)(planned.order);
+  await ownAddressGuard(context.account, context.out.say)(planned.order);
   const deps = await depsOf(signal, context, () => undefined);
   const wait = planned.slow ? false : settlementWaitMs;
   const request = { order: planned.order, ref, terms: { maxFee: maxFee(planned.order.body.sourceReq.ccy) }, consent: 'standing' } as const;

@@ -10,7 +10,7 @@ import { plannedSend, plannedSwap, quoteOf, sendArguments, swapArguments } from 
 import { defineTool, type Tool } from './tool.js';
 
 export function readingTools(context: Context): Tool[] {
-  const { ownClient, now } = context;
+  const { account, now } = context;
   return [
     defineTool({
       name: 'wallets',
@@ -19,7 +19,7 @@ export function readingTools(context: Context): Tool[] {
       effect: 'reads',
       arguments: { ccy: currency().optional().describe('only this currency, such as BTC') },
       async run({ ccy }) {
-        const all = await (await ownClient()).wallets();
+        const all = await (await account()).client.wallets();
         return { wallets: ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy) };
       },
     }),
@@ -36,7 +36,7 @@ export function readingTools(context: Context): Tool[] {
       },
       async run({ state, time, limit, page }) {
         const txnStatuses = state === undefined ? undefined : [state];
-        const { data, pagination } = await (await ownClient()).transactions({ txnStatuses, time, limit, page });
+        const { data, pagination } = await (await account()).client.transactions({ txnStatuses, time, limit, page });
         return { transactions: data, pagination };
       },
     }),
@@ -46,7 +46,7 @@ export function readingTools(context: Context): Tool[] {
       description: 'A transaction in its present state.',
       effect: 'reads',
       arguments: { txnId: text().describe('the transaction id') },
-      run: async ({ txnId }) => (await ownClient()).transaction(txnId),
+      run: async ({ txnId }) => (await account()).client.transaction(txnId),
     }),
     defineTool({
       name: 'decode',
@@ -63,7 +63,7 @@ export function readingTools(context: Context): Tool[] {
       effect: 'reads',
       arguments: { pair: text().optional().describe('only this pair, such as BTC/USD') },
       async run({ pair }) {
-        const known = await (await ownClient()).rates();
+        const known = await (await account()).client.rates();
         return { rates: pair === undefined ? allRates(known) : [findRate(known, pair)] };
       },
     }),

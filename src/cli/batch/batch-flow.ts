@@ -19,7 +19,7 @@ import { openPayments, payBatch, quoteRow } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
-import { journalScope, spentToday } from '../payment/payment-flow.js';
+import { spentToday } from '../payment/payment-flow.js';
 import { openLookUp } from '../payout/payout-flow.js';
 
 export async function runBatchFile(
@@ -36,7 +36,7 @@ export async function runBatchFile(
   if (check.problems.length > 0) throw refusalOf(check, context);
   // One that does not fit a wallet is said once, and not of every row.
   for (const { from } of check.totals) flags.maxFee?.(from);
-  const service = await context.ownClient();
+  const { client: service } = await context.account();
   const wallets = await ifTold(service.wallets());
   const available = (ccy: string): Money | undefined => balanceOf(ccy, wallets ?? []);
   const before = summaryOf(file, flags, check, available);
@@ -146,8 +146,8 @@ function checkFile(
   plan: Plan,
   context: Context,
 ): Promise<BatchCheck> {
-  const { live, settings, now, journal } = context;
-  const refuseOwn = ownAddressGuard(context.ownClient, context.out.say);
+  const { live, settings, now } = context;
+  const refuseOwn = ownAddressGuard(context.account, context.out.say);
   let checked = 0;
   const deps = {
     plan: async (row: BatchRow) => {
@@ -155,7 +155,10 @@ function checkFile(
       return plan(row);
     },
     vet: ({ order }: PlannedRow) => refuseOwn(order),
-    find: async (ref: string) => (await journal()).find(await journalScope(context), ref),
+    find: async (ref: string) => {
+      const { scope, journal } = await context.account();
+      return (await journal()).find(scope, ref);
+    },
     spent: () => spentToday(context),
     limits: settings.profile.limits ?? noLimits,
     now,

@@ -4,7 +4,6 @@ import { reconcile } from '../../wallet/history/reconcile.js';
 import { defineCommand } from '../define.js';
 import { beginningOf, instant } from '../history/history-options.js';
 import { lookAt, openIntents } from '../history/open-payments.js';
-import { journalScope } from '../payment/payment-flow.js';
 
 export const dbReconcile = defineCommand({
   options: { since: instant().describe('when the back-up was made, or before: 36h, 2026-03-01 (default: all of history)') },
@@ -15,15 +14,13 @@ export const dbReconcile = defineCommand({
   fields: ['read', 'entered', 'open'],
   async run({ since }, context) {
     const { live, out, terminal, now, newId } = context;
-    const service = await context.ownClient();
-    const journal = await context.journal();
+    const { client: service, id: account, scope, ...own } = await context.account();
+    const journal = await own.journal();
     const onRead = (count: number): void => {
       if (terminal.canAnimate) live.start(() => `Comparing the journal with the history: ${count} transactions`);
     };
     try {
       const from = await beginningOf(since, service);
-      const scope = await journalScope(context);
-      const account = await service.ownAccountId();
       const { uncounted, ...counts } = await reconcile(from, { service, journal, scope, account, now, newId, onRead });
       for (const intent of await openIntents(context)) if (intent.txnId !== null) await lookAt(intent, context);
       const open = (await openIntents(context)).length;

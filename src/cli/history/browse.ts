@@ -20,7 +20,7 @@ export async function browse(
   context: Context,
 ): Promise<number> {
   const { ask, argv, runLine, signal, terminal } = context;
-  const service = await context.ownClient();
+  const { client: service } = await context.account();
   const filter = await historyFilter(everything, service);
   const limit = Math.max(5, Math.min(15, terminal.rows - besideRows));
   let code = 0;
@@ -55,7 +55,7 @@ async function rowChoices(
 ): Promise<Choice<Chosen>[]> {
   const { stderrCanvas } = context.terminal;
   const known = await knownParties(rows, context);
-  const service = await context.ownClient();
+  const { client: service } = await context.account();
   const { columns } = transactionList(service.serviceNow(), { known, ids: rows.map(({ txnId }) => txnId) });
   const shown = columns.filter(({ only }) => only !== 'rows');
   const lines = await tableLines(shown, rows, stderrCanvas.columns - beforeRow);

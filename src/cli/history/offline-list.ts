@@ -7,7 +7,6 @@ import type { Intent } from '../../store/journal/journal.js';
 import { dateTime } from '../../terminal/time.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { Context } from '../context.js';
-import { journalScope } from '../payment/payment-flow.js';
 
 /** What has a transaction, newest first. Empty where the journal cannot be read either. */
 export async function offlineList(
@@ -15,8 +14,9 @@ export async function offlineList(
   context: Context,
 ): Promise<readonly Intent[]> {
   try {
-    const [journal, scope, client] = [await context.journal(), await journalScope(context), await context.ownClient()];
-    const letGo = await journal.latest(await client.ownAccountId(), atMost);
+    const { id, scope, ...account } = await context.account();
+    const journal = await account.journal();
+    const letGo = await journal.latest(id, atMost);
     const known = new Map([...letGo, ...(await journal.open(scope))].map((intent) => [intent.id, intent]));
     return [...known.values()]
       .filter((intent) => intent.scope === scope && intent.txnId !== null)

@@ -14,14 +14,14 @@ import { resume } from '../../wallet/payment/payment.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import { readTransaction } from '../../wallet/transaction/read-transaction.js';
 import type { Context } from '../context.js';
-import { journalScope, paymentDeps } from '../payment/payment-flow.js';
+import { paymentDeps } from '../payment/payment-flow.js';
 import { within } from '../within.js';
 import { partyOf } from './parties.js';
 
 /** Oldest first. */
 export async function openIntents(context: Context): Promise<readonly Intent[]> {
-  const journal = await context.journal();
-  return journal.open(await journalScope(context));
+  const { scope, journal } = await context.account();
+  return (await journal()).open(scope);
 }
 
 /** A payment, and its transaction as the service told it just now; undefined where it has none or could not be read. */
@@ -48,7 +48,7 @@ const refreshTimeoutMs = 5_000;
 
 /** Reads what became of the open payments. Nothing is confirmed, and nothing is asked of anybody. */
 export async function refreshOpen(context: Context): Promise<Refreshed> {
-  const service = await context.ownClient();
+  const { client: service } = await context.account();
   const intents = await openIntents(context);
   const outcomes = new Map<string, Transaction | Failure>();
   const waiting = intents.filter(({ txnId }) => txnId !== null).slice(-atMost);
@@ -86,10 +86,10 @@ const failureOf = (error: unknown): Failure =>
  * journal learns what was found; where the confirmation may not have gone out, it is read and nothing else.
  */
 export async function lookAt(intent: Intent, context: Context): Promise<Transaction> {
-  const service = await context.ownClient();
-  const txn = await readTransaction(service, intent.txnId ?? '');
+  const { client, journal } = await context.account();
+  const txn = await readTransaction(client, intent.txnId ?? '');
   if (intent.step === 'confirmed' && isFinal(txn.txnState)) await writeDown(intent, context);
-  else await noteSeen(intent, txn, await context.journal(), context.owner);
+  else await noteSeen(intent, txn, await journal(), context.owner);
   return txn;
 }
 

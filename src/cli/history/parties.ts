@@ -5,7 +5,6 @@ import type { Intent } from '../../store/journal/journal.js';
 import { shortened, type Known } from '../../terminal/views/transaction-view.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { Context } from '../context.js';
-import { journalScope } from '../payment/payment-flow.js';
 
 /** A look-up that only decorates: where the journal cannot be read the list stands without it. */
 export async function knownParties(
@@ -15,7 +14,8 @@ export async function knownParties(
   const sent = transactions.filter(({ sourceReq }) => sourceReq.method === 'servicepay');
   if (sent.length === 0) return () => undefined;
   try {
-    const [journal, scope] = [await context.journal(), await journalScope(context)];
+    const { scope, ...account } = await context.account();
+    const journal = await account.journal();
     const parties = new Map<string, string>();
     for (const { txnId } of sent) {
       const intent = await journal.find(scope, txnId);

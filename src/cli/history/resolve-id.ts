@@ -4,11 +4,11 @@ import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Intent, Journal } from '../../store/journal/journal.js';
 import { attemptNamed } from '../../wallet/payment/history.js';
 import type { Context } from '../context.js';
-import { historyOf, journalScope } from '../payment/payment-flow.js';
+import { historyOf } from '../payment/payment-flow.js';
 
 /** Ids that were shown can be named by their beginning from then on. */
 export async function rememberIds(txnIds: readonly string[], context: Context): Promise<void> {
-  if (txnIds.length > 0) await keepSeenIds(context.home, await journalScope(context), txnIds);
+  if (txnIds.length > 0) await keepSeenIds(context.home, (await context.account()).scope, txnIds);
 }
 
 /** So many characters of an id can stand for it. */
@@ -24,7 +24,7 @@ export async function resolveId(
 ): Promise<string> {
   const known = await resolveLocally(name, context);
   if (known !== undefined) return known;
-  const service = await context.ownClient();
+  const { client: service } = await context.account();
   if (await service.transaction(name).then(isThere, notThere)) return name;
   const history = await historyOf(context);
   await history.update(0);
@@ -45,9 +45,9 @@ function notThere(error: unknown): boolean {
 export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
   // What was begun here belongs to the account of the key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
-  // A journal that cannot be opened is no reason not to look at a transaction.
-  const journal = await context.journal().catch(() => undefined);
-  const scope = await journalScope(context);
+  const { scope, ...account } = await context.account();
+  // A transaction can be read without a journal.
+  const journal = await account.journal().catch(() => undefined);
   const intent = journal && (await paymentNamed(name, scope, journal));
   if (intent?.doubts.some(({ txnId }) => txnId === name) === true) return name;
   if (intent?.txnId != null) return intent.txnId;

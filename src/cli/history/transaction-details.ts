@@ -9,7 +9,6 @@ import { noteSeen } from '../../wallet/payment/note-seen.js';
 import { doubtAbout } from '../../wallet/payment/references.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import type { Context } from '../context.js';
-import { journalScope } from '../payment/payment-flow.js';
 import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
 import { lookAt } from './open-payments.js';
 import { resolveId } from './resolve-id.js';
@@ -25,7 +24,7 @@ export async function readDetails(
   context: Context,
   letGo: 'temporary' | 'pending' = 'temporary',
 ): Promise<Transaction> {
-  const client = await context.ownClient();
+  const { client } = await context.account();
   const txnId = await resolveId(name, context);
   try {
     const txn = await client.transaction(txnId);
@@ -42,7 +41,7 @@ export async function recordState(txn: Transaction, context: Context): Promise<v
   const intent = await intentOf(txn.txnId, context).catch(() => undefined);
   if (intent === undefined) return;
   if (intent.step === 'confirmed' && isFinal(txn.txnState)) await lookAt(intent, context).catch(() => undefined);
-  else await noteSeen(intent, txn, await context.journal(), context.owner).catch(() => undefined);
+  else await noteSeen(intent, txn, await (await context.account()).journal(), context.owner).catch(() => undefined);
 }
 
 /** Where a payment of this home was let go and is called lapsed, it is not known what became of it. */
@@ -76,5 +75,6 @@ async function intentOf(txnId: string, context: Context): Promise<Intent | undef
 /** Of the key's own account: with `--account` there is none. */
 async function paymentOf(txnId: string, context: Context): Promise<Intent | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
-  return (await context.journal()).find(await journalScope(context), txnId);
+  const { scope, journal } = await context.account();
+  return (await journal()).find(scope, txnId);
 }

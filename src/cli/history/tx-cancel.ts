@@ -3,7 +3,6 @@ import { receiptView } from '../../terminal/cards/receipt.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
-import { journalScope } from '../payment/payment-flow.js';
 import { resolveId } from './resolve-id.js';
 import { transaction } from '../values.js';
 
@@ -12,11 +11,11 @@ export const txCancel = defineCommand({
   arguments: { id: transaction().describe('the id of a quote, its first eight characters, or its reference') },
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id }, context) {
-    const service = await context.ownClient();
+    const { client: service, scope, journal } = await context.account();
     const txn = await cancelQuote(await resolveId(id, context), {
       service,
-      journal: await context.journal(),
-      scope: await journalScope(context),
+      journal: await journal(),
+      scope,
       owner: context.owner,
     });
     if (txn.txnState !== 'usercanceled') context.out.say('This quote had lapsed already.');

@@ -29,7 +29,7 @@ export const txExport = defineCommand({
       });
     }
     if (format === undefined) throw new Failure('usage', `Say which format: -o ${exportFormats.join(', -o ')}.`);
-    const service = await context.ownClient();
+    const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
     if (globals.rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for -o csv.');
     const left = { unmoved: 0, unclear: 0 };

@@ -22,7 +22,7 @@ export const txGet = defineCommand({
     ['svcpay tx get ID --json --fields txnState', 'one field for a script'],
   ],
   async run({ id, qrFile }, context) {
-    const client = await context.ownClient();
+    const { client } = await context.account();
     const txn = await readDetails(id, context);
     const doubt = await unresolvedFailure(txn, context);
     if (doubt !== undefined) context.out.warn(doubt.message);

@@ -30,7 +30,7 @@ export const txList = defineCommand({
       throw new Failure('usage', '--all lists everything. Leave --limit and --page out.');
     }
     const { out } = context;
-    const service = await context.ownClient();
+    const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
     // Whoever asks for a state gets it.
     const isWanted = (txn: ListedTransaction): boolean => quotes || flags.state.length > 0 || !isExpiredQuote(txn, service.serviceNow());

@@ -18,7 +18,7 @@ import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { journalScope, paymentDeps, showPayment } from '../payment/payment-flow.js';
+import { paymentDeps, showPayment } from '../payment/payment-flow.js';
 import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
 import { paymentOptions } from '../payment/payment-options.js';
 import { asOfText, openIntents, pendingPayment, refreshOpen } from './open-payments.js';
@@ -81,7 +81,8 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   try {
     const resumed = await resumeAll(intents, waiting, (intent) => depsFor(intent, context));
     live.stop();
-    const { read } = await context.journal();
+    const { journal } = await context.account();
+    const { read } = await journal();
     // A payment that ended without paying has come further than it was when it was listed.
     const known = await Promise.all(intents.map(({ id }) => read(id).catch(() => undefined)));
     const rows = resumed.map((each, n) => resumedPayment({ ...each, intent: known[n] ?? each.intent }));
@@ -95,7 +96,7 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
 
 async function depsFor(intent: Intent, context: Context): ReturnType<typeof paymentDeps> {
   askForYes(intent, context);
-  const client = await context.ownClient();
+  const { client } = await context.account();
   return paymentDeps(context, paymentScreen(presentationOf(intent), () => client.serviceNow(), context));
 }
 
@@ -127,7 +128,8 @@ function presentationOf(intent: Intent): Presentation {
 }
 
 async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Context): Promise<void> {
-  const intent = await paymentNamed(id, await journalScope(context), await context.journal());
+  const { scope, journal } = await context.account();
+  const intent = await paymentNamed(id, scope, await journal());
   if (intent === undefined || (intent.closed && intent.txnId !== null)) {
     return followElsewhere(intent?.txnId ?? (await resolveId(id, context)), waiting, context);
   }
@@ -145,7 +147,7 @@ async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Con
 async function followElsewhere(
   txnId: string, waiting: Wait, context: Context,
 ): Promise<void> {
-  const service = await context.ownClient();
+  const { client: service } = await context.account();
   const txn = await service.transaction(txnId);
   const { columns } = transactionList(context.now());
   const onChange = (next: Transaction): void => context.out.change(next, columns);

@@ -22,7 +22,7 @@ export const txWatch = defineCommand({
   async run({ ids, waitTimeout }, context) {
     const { live, out } = context;
     const { columns } = transactionList(context.now());
-    const service = await context.ownClient();
+    const { client: service } = await context.account();
     const latest = new Map<string, Transaction>();
     const reached = new Map<string, string[]>();
     const observe = (txn: Transaction): void => {

@@ -138,7 +138,7 @@ async function readMovements(context: Context): Promise<Movements> {
 
 /** Transactions are those of the key's own account; with `--account` there is nothing to tell of them. */
 async function ownService(context: Context) {
-  return context.ownClient().catch((error: unknown) => {
+  return context.account().then(({ client }) => client, (error: unknown) => {
     if (error instanceof Failure && error.kind === 'usage') return undefined;
     throw error;
   });

@@ -1,6 +1,5 @@
 // A payment as a person or a script goes through it: what it is given, how it is driven, what is printed.
 import { existsSync } from 'node:fs';
-import { parseBaseUrl } from '../../api/base-url.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
@@ -53,7 +52,7 @@ export async function showPayment(
   drive: (deps: PaymentDeps) => Promise<Transaction>,
   context: Context,
 ): Promise<void> {
-  const client = await context.ownClient();
+  const { client } = await context.account();
   const screen = paymentScreen(presentation, () => client.serviceNow(), context);
   try {
     const txn = await drive(await paymentDeps(context, screen));
@@ -74,12 +73,12 @@ export function optionsOf(flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 're
 }
 
 export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
-  const service = await context.ownClient();
+  const account = await context.account();
   return {
-    service,
-    journal: await context.journal(),
-    scope: await journalScope(context),
-    account: await service.ownAccountId(),
+    service: account.client,
+    journal: await account.journal(),
+    scope: account.scope,
+    account: account.id,
     owner: context.owner,
     limits: context.settings.profile.limits ?? noLimits,
     now: context.now,
@@ -103,26 +102,21 @@ async function reported(txnId: string, { home, events, database }: Context): Pro
   return told.flatMap(({ txnState }) => txnState ?? []);
 }
 
-/** The service and the account, within which the journal's references are unique. */
-export async function journalScope({ settings, ownClient }: Context): Promise<string> {
-  const accountId = await (await ownClient()).ownAccountId();
-  return `${parseBaseUrl(settings.baseUrl ?? '')} ${accountId}`;
-}
-
 /** What is known of the service's list of transactions, for looking up references. */
 export async function historyOf(context: Context): Promise<History> {
+  const { client: service, journal, scope } = await context.account();
+  const { references } = await journal();
   return openHistory({
-    service: await context.ownClient(),
-    references: (await context.journal()).references,
-    scope: await journalScope(context),
+    service,
+    references,
+    scope,
     onRead: (count) => showReading(count, context),
   });
 }
 
 export async function spentToday(context: Context): Promise<readonly Spend[]> {
-  const service = await context.ownClient();
-  const account = await service.ownAccountId();
-  return (await context.journal()).spent(account, lastDay(context.now(), service.serviceNow()));
+  const { client, id, journal } = await context.account();
+  return (await journal()).spent(id, lastDay(context.now(), client.serviceNow()));
 }
 
 /** On a screen the live line has said it all. */

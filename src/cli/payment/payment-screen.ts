@@ -148,9 +148,11 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 const mostEarlier = 50;
 
 /** The latest payments from here, by which a fee is judged; none where the journal cannot tell. */
-async function readEarlier({ journal, ownClient }: Context): Promise<readonly Intent[]> {
-  const latest = async (): Promise<readonly Intent[]> =>
-    (await journal()).latest(await (await ownClient()).ownAccountId(), mostEarlier);
+async function readEarlier(context: Context): Promise<readonly Intent[]> {
+  const latest = async (): Promise<readonly Intent[]> => {
+    const { id, journal } = await context.account();
+    return (await journal()).latest(id, mostEarlier);
+  };
   return latest().catch(() => []);
 }
 

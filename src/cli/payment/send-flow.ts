@@ -56,7 +56,7 @@ const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(
 
 async function paySend(plan: SendPlan, flags: PaymentFlags, context: Context): Promise<void> {
   const { order } = plan;
-  await ownAddressGuard(context.ownClient, context.out.say)(order);
+  await ownAddressGuard(context.account, context.out.say)(order);
   await runPayment(order, flags, { about: aboutSend(plan), expiresAt: order.expiresAt }, context);
 }
 

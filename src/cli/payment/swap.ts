@@ -53,8 +53,8 @@ interface WalletChoice extends Choice<string> {
 }
 
 /** The own wallets as a list to choose from. */
-async function walletChoices({ ownClient }: Context): Promise<WalletChoice[]> {
-  const wallets = await (await ownClient()).wallets();
+async function walletChoices({ account }: Context): Promise<WalletChoice[]> {
+  const wallets = await (await account()).client.wallets();
   return wallets.map(({ ccy, availableBalance }) => {
     const held = moneyFromWire(ccy, availableBalance);
     return { value: ccy, name: held === undefined ? ccy : formatAmount(held), isEmpty: held?.value.lte(0) === true };

@@ -30,7 +30,7 @@ export const txConfirm = defineCommand({
   ],
   async run({ id: named, maxFee, maxRateLoss, wait, waitTimeout }, context) {
     const { ask, globals, out } = context;
-    const service = await context.ownClient();
+    const { client: service } = await context.account();
     const id = await resolveId(named, context);
     const txn = await service.transaction(id);
     if (isFinal(txn.txnState)) {

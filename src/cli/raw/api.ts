@@ -36,7 +36,7 @@ export const api = defineCommand({
   async run({ method, path, data, include, paginate }, context) {
     checkFlags({ method, data, include, paginate }, context);
     const body = data === undefined ? undefined : await readBody(data, context);
-    const client = path.includes(accountPlaceholder) ? await context.client() : await context.ownClient();
+    const client = path.includes(accountPlaceholder) ? await context.client() : (await context.account()).client;
     const filled = await fillIn(path, client);
     const send = async (to: string): Promise<HttpResponse> => request(method, to, body, client, context);
     if (paginate) {

@@ -98,8 +98,8 @@ const chainQuestion: { message: string; flag: string; choices: Choice<Chain>[] }
   ],
 };
 
-async function bitcoinDeposit({ ownClient, settings }: Context): Promise<CheckedDeposit> {
-  const answer = await (await ownClient()).bitcoinAddress();
+async function bitcoinDeposit({ account, settings }: Context): Promise<CheckedDeposit> {
+  const answer = await (await account()).client.bitcoinAddress();
   const address = checkedBitcoinDeposit(answer, settings.network);
   return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21(address) } };
 }
@@ -107,7 +107,7 @@ async function bitcoinDeposit({ ownClient, settings }: Context): Promise<Checked
 async function usdtDeposit(named: Chain | undefined, context: Context): Promise<CheckedDeposit> {
   if (named === undefined) throw new Error('An address for USDT was asked for, and nobody knows on which chain.');
   const chain = chains[named];
-  const client = await context.ownClient();
+  const { client } = await context.account();
   const answer = await client.usdtAddress(chain);
   const address = checkedUsdtDeposit(answer, chain, await client.accountId().catch(() => undefined));
   return { answer, deposit: { ccy: 'USDT', chain: chain === 'TRON' ? 'TRON' : 'Ethereum', address, code: address } };

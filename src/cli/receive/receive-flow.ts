@@ -1,4 +1,5 @@
 // Being paid as a person or a script goes through it: the card with its QR code, the wait until the money is there.
+import type { ServiceClient } from '../../api/client.js';
 import type { Transaction } from '../../api/types.js';
 import { currencyOf, formatAmount, moneyFromWire, parseAmount, type Money } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
@@ -89,7 +90,7 @@ export async function runReceive(
 async function receiveAmount(
   method: ReceiveMethod, text: string, flags: ReceiveFlags, context: Context,
 ): Promise<void> {
-  const service = await context.ownClient();
+  const { client: service } = await context.account();
   const now: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
   const body = { ...receiveBody(method, now.amount), note: flags.note };
   const rates = context.out.forPeople ? readWorth(context) : Promise.resolve(undefined);
@@ -177,7 +178,7 @@ async function follow(
   context: Context,
 ): Promise<Transaction> {
   const { live, now } = context;
-  const service = await context.ownClient();
+  const { client: service } = await context.account();
   const started = now();
   let latest = txn;
   live.start(() => `${waitingText(latest, request.expiresAt, service.serviceNow())}${miningHint(latest, context)}`);
@@ -212,7 +213,7 @@ async function follow(
 const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money =>
   moneyFromWire(amount.ccy, destReq.amtSettled) ?? amount;
 
-type ServiceClock = Pick<Awaited<ReturnType<Context['ownClient']>>, 'serviceNow'>;
+type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
 /** That nobody waits any more ends nothing: it can be paid as long as it is valid, and what was paid is confirmed. */
 function stopped(

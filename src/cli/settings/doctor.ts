@@ -15,7 +15,6 @@ import { noLimits } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
-import { journalScope } from '../payment/payment-flow.js';
 import { secretPlace, tokenStore } from './whereabouts.js';
 
 export const doctor = defineCommand({
@@ -206,7 +205,8 @@ async function checkToken(context: Context): Promise<Finding> {
 }
 
 async function checkOpen(context: Context): Promise<Finding> {
-  const { length } = await (await context.journal()).open(await journalScope(context));
+  const { scope, journal } = await context.account();
+  const { length } = await (await journal()).open(scope);
   if (length === 0) return ok('none is open');
   return ok(`${length} ${length === 1 ? 'is' : 'are'} open`, 'svcpay tx pending');
 }

@@ -56,7 +56,7 @@ export const listenWebhook = defineCommand({
 async function listen(secret: string, store: EventStore, flags: Flags, context: Context): Promise<void> {
   const { out, signal } = context;
   const reports = listenReports(context);
-  const client = flags.enrich ? await context.ownClient() : undefined;
+  const client = flags.enrich ? (await context.account()).client : undefined;
   const lookUp = client && ((txnId: string) => client.transaction(txnId));
   const listener = await startListener({
     ...context,

@@ -27,8 +27,8 @@ const callbackUrl = () =>
 /** None or one. */
 export const listWebhooks = defineCommand({
   examples: [['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown']],
-  async run(_values, { ownClient, out, now }) {
-    await out.list(await (await ownClient()).webhooks(), webhookList(now()));
+  async run(_values, { account, out, now }) {
+    await out.list(await (await account()).client.webhooks(), webhookList(now()));
   },
 });
 
@@ -43,7 +43,7 @@ export const setWebhook = defineCommand({
   ],
   async run({ url, ...flags }, context) {
     checkCallback(url, context.settings.baseUrl);
-    const client = await context.ownClient();
+    const { client } = await context.account();
     const [before] = await client.webhooks();
     if (before !== undefined) await agreeToReplace(before, url, context);
     const secret = await chooseSecret(flags, context);
@@ -72,7 +72,7 @@ export const updateWebhook = defineCommand({
       throw new Failure('usage', 'Nothing to change.', { hint: 'Give --callback URL, --secret-stdin or --generate-secret.' });
     }
     if (callback !== undefined) checkCallback(callback, context.settings.baseUrl);
-    const client = await context.ownClient();
+    const { client } = await context.account();
     const secret = changesSecret ? await chooseSecret(flags, context) : undefined;
     await client.updateWebhook(id, {
       ...(callback !== undefined && { callback: callback.href }),
@@ -96,7 +96,7 @@ export const removeWebhook = defineCommand({
   arguments: { id },
   examples: [['svcpay webhook remove ID', 'no state change is pushed any more; asks first']],
   async run({ id }, context) {
-    const client = await context.ownClient();
+    const { client } = await context.account();
     await context.ask.agree(`Remove the webhook ${id}? State changes are then pushed to nobody.`, 'Nothing was removed.');
     await client.removeWebhook(id);
     await forgetWebhookSecret(context);

@@ -70,16 +70,16 @@ export interface OwnAddresses {
 
 /** Refuses orders that pay to the account's own permanent addresses; `say` is told when they cannot be known. */
 export function ownAddressGuard(
-  open: () => Promise<OwnAddresses>,
+  open: () => Promise<{ readonly client: OwnAddresses }>,
   say: (line: string) => void,
 ): (order: Order) => Promise<void> {
   const known = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
   return async ({ body, destination }) => {
     const { method } = body.destReq;
     if (method !== 'on-chain' && method !== 'tron') return;
-    const service = await open();
+    const { client } = await open();
     const isFirst = !known.has(method);
-    const own = known.get(method) ?? (method === 'tron' ? service.usdtAddress('TRON') : service.bitcoinAddress());
+    const own = known.get(method) ?? (method === 'tron' ? client.usdtAddress('TRON') : client.bitcoinAddress());
     known.set(method, own);
     await refuseOwnAddress(destination, () => own, isFirst ? say : () => undefined);
   };

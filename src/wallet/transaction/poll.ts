@@ -26,7 +26,7 @@ const paces: Readonly<Record<Pace, Pauses>> = {
 /** The pause before the next read: a settled payment is seen within a third of the time that it took. */
 export function pauseMs(waitedMs: number, pace: Pace): number {
   const { first, longestMs } = paces[pace];
-  return first.find(({ untilMs }) => waitedMs < untilMs)?.pauseMs ?? Math.min(waitedMs / 3, longestMs);
+  return first.find(({ untilMs }) => waitedMs < untilMs)?.pauseMs ?? Math.min(Math.floor(waitedMs / 3), longestMs);
 }
 
 export interface PollDeps {

@@ -38,7 +38,7 @@ async function createOrFind(run: Run): Promise<Transaction> {
   const { txn: created, isFound } = await createFresh(run);
   if (isFound) return created;
   // The answer is held against the order before anything else of it is believed, whatever state it is in.
-  checkEcho(run.order, created);
+  checkEcho(run.order, created, run.deps.account);
   checkReference(run, created);
   run.createdHere = true;
   run.requotes += 1;

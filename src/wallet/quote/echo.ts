@@ -6,17 +6,21 @@ import { misread, type RequestSide, type Transaction } from '../../api/types.js'
 import { decimalsOf, fixed, givenFromWire } from '../../formats/amount.js';
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
+import { isQuoted } from '../../formats/states.js';
 import type { Order } from '../payment/orders.js';
 
 /**
- * Compares what the service echoes with what was asked, whatever state the transaction is in.
- * A service that answers something else is not obeyed: throws Failure `refused`.
+ * Compares the transaction in an answer with the order, whatever state it is in. Throws Failure `refused` when they differ.
+ *
+ * @param account the account that the transaction must belong to, where the answer names one
  */
-export function checkEcho(order: Order, txn: Transaction): void {
+export function checkEcho(order: Order, txn: Transaction, account?: string): void {
   const difference =
+    accountDifference(txn, account) ??
     txn[misread]?.find((words) => decides.test(words)) ??
     sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
     sideDifference('destination', order.body.destReq, txn.destReq) ??
+    unaskedTarget(order.body.destReq, txn) ??
     amountDifference(order, txn) ??
     deductionDifference(order, txn);
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
@@ -45,6 +49,9 @@ export function notObeyed(difference: string, txnId?: string): Failure {
 
 type AskedSide = Order['body']['sourceReq'];
 
+const accountDifference = ({ accountId }: Transaction, account: string | undefined): string | undefined =>
+  account === undefined || accountId == null || accountId === account ? undefined : different('the account', accountId, account);
+
 function sideDifference(name: string, asked: AskedSide, given: RequestSide): string | undefined {
   if (asked.ccy !== given.ccy) return different(`the ${name} currency`, given.ccy, asked.ccy);
   if (asked.method !== given.method) return different(`the ${name} method`, given.method, asked.method);
@@ -61,6 +68,7 @@ function sideDifference(name: string, asked: AskedSide, given: RequestSide): str
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   acctNum: ['bankAcctNum', 'accountNumber'],
   bankAcctNum: ['acctNum', 'accountNumber'],
+  accountNumber: ['acctNum', 'bankAcctNum'],
 };
 
 function detailDifference(asked: AskedSide, given: RequestSide): string | undefined {
@@ -76,8 +84,22 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   return undefined;
 }
 
+/** Details that decide where money goes. */
+const targets = ['paymentRequest', 'address', 'acctNum', 'bankAcctNum', 'accountNumber', 'institutionCode'] as const;
+
+/** A second destination beside the one that was asked for. Once confirmed, a service may show the invoice of an LNURL. */
+function unaskedTarget({ method, reqDetails: asked = {} }: AskedSide, { destReq, txnState }: Transaction): string | undefined {
+  const answered = destReq.reqDetails ?? {};
+  const isAsked = (field: string): boolean => [field, ...(otherNames[field] ?? [])].some((each) => asked[each] !== undefined);
+  const isResolved = (field: string): boolean => field === 'paymentRequest' && method === 'lnurl' && !isQuoted(txnState);
+  const field = targets.find((each) => answered[each] != null && answered[each] !== '' && !isAsked(each) && !isResolved(each));
+  return field === undefined ? undefined : `${field} was not asked for, and is ${shown(answered[field])}`;
+}
+
+const shown = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+
 const different = (field: string, got: unknown, wanted: unknown): string =>
-  `${field} is ${got === undefined || got === null ? 'missing' : String(got)}, not ${String(wanted)}`;
+  `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;
 
 /** Bech32 and invoices mean the same in either case; everything else must be equal to the letter. */
 function sameText(got: unknown, wanted: unknown): boolean {
@@ -113,10 +135,11 @@ function lnurlTarget(text: unknown): unknown {
 
 /** Who pays and who is paid, where the answer names them. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
-  const wanted = asked.kyc?.details;
-  const got = given.kyc?.['details'];
-  if (wanted === undefined || typeof got !== 'object' || got === null) return undefined;
-  for (const [field, value] of Object.entries(wanted)) {
+  const { type, details: got } = given.kyc ?? {};
+  if (asked.kyc === undefined) return undefined;
+  if (type != null && (typeof type !== 'string' || type.toLowerCase() !== asked.kyc.type.toLowerCase())) return different('kyc type', type, asked.kyc.type);
+  if (typeof got !== 'object' || got === null) return undefined;
+  for (const [field, value] of Object.entries(asked.kyc.details)) {
     const echoed: unknown = Reflect.get(got, field);
     if (echoed !== undefined && echoed !== null && echoed !== value) return different(`kyc ${field}`, echoed, value);
   }

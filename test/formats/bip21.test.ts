@@ -15,8 +15,8 @@ const suites = [
 ] as const;
 
 describe.for(suites)('official %s vectors', ([, vectors]) => {
-  test.skipIf(!vectors)('valid ones are read', () => {
-    for (const { uri } of vectors?.valid ?? []) {
+  test('valid ones are read', () => {
+    for (const { uri } of vectors.valid) {
       const read = parseBip21(uri);
       const label = /label=([^&]*)/.exec(uri)?.[1];
       const amount = /amount=([^&]*)/.exec(uri)?.[1];
@@ -29,8 +29,8 @@ describe.for(suites)('official %s vectors', ([, vectors]) => {
     }
   });
 
-  test.skipIf(!vectors)('invalid ones are refused', () => {
-    for (const { uri } of vectors?.invalid ?? []) {
+  test('invalid ones are refused', () => {
+    for (const { uri } of vectors.invalid) {
       expect(refusal(() => parseBip21(uri))).toContain('This bitcoin: URI cannot be used');
     }
   });

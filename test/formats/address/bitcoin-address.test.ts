@@ -36,8 +36,8 @@ function scriptOf({ witnessVersion, program }: BitcoinAddress): string {
 }
 
 describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
-  test.skipIf(!vectors)('valid addresses lead to the script stated', () => {
-    for (const { address, scriptPubKey } of vectors?.valid_addresses.filter((one) => !one.superseded_by_bip350) ?? []) {
+  test('valid addresses lead to the script stated', () => {
+    for (const { address, scriptPubKey } of vectors.valid_addresses.filter((one) => !one.superseded_by_bip350)) {
       const parsed = parseBitcoinAddress(address);
       expect(scriptOf(parsed)).toBe(scriptPubKey);
       expect(parsed).toMatchObject({
@@ -49,16 +49,16 @@ describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
     }
   });
 
-  test.skipIf(!vectors)('invalid and superseded addresses are refused', () => {
-    const superseded = vectors?.valid_addresses.filter((one) => one.superseded_by_bip350) ?? [];
-    for (const { address } of [...superseded, ...(vectors?.invalid_addresses ?? [])]) {
+  test('invalid and superseded addresses are refused', () => {
+    const superseded = vectors.valid_addresses.filter((one) => one.superseded_by_bip350);
+    for (const { address } of [...superseded, ...vectors.invalid_addresses]) {
       expect(refusal(() => parseBitcoinAddress(address))).toMatch(/changed or cut off|not a Bitcoin address/);
     }
   });
 
-  test.skipIf(!vectors)('strings are told apart as stated', () => {
-    for (const { string } of vectors?.valid_strings ?? []) expect(coder.decodeUnsafe(string)).toBeTruthy();
-    for (const { string } of vectors?.invalid_strings ?? []) expect(coder.decodeUnsafe(string)).toBeUndefined();
+  test('strings are told apart as stated', () => {
+    for (const { string } of vectors.valid_strings) expect(coder.decodeUnsafe(string)).toBeTruthy();
+    for (const { string } of vectors.invalid_strings) expect(coder.decodeUnsafe(string)).toBeUndefined();
   });
 });
 

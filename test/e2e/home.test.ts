@@ -1,4 +1,6 @@
 // svcpay alone, as a person at a terminal and as a script run it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test } from '../support/svcpay.js';
@@ -64,6 +66,23 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(pending.json()).toEqual([]);
   });
 
+  test('checks every payment of a batch with one list, and shows none as on its way that is over', async ({ around, sandbox }) => {
+    const rows = Array.from({ length: 30 }, (_, i) => `ada${i}@example.com,100sat,r${i}`);
+    const file = join(around.home, 'payroll.csv');
+    writeFileSync(file, ['to,amount,ref', ...rows].join('\n'));
+    await sandbox.clock.freeze();
+    expect(await svcpay(['batch', file, '--no-wait', '--yes'], around)).toMatchObject({ exitCode: 0 });
+    await sandbox.clock.advance('5m');
+    const readsBefore = sandbox.requests('GET').length;
+    const home = svcpayTty([], { ...around, rows: 24 });
+    await home.waitFor(/BTC[^]*What next\?/);
+    home.type(escape);
+    expect(await home.ended).toBe(0);
+    expect(home.text()).not.toMatch(/On its way|more|checked/);
+    expect(sandbox.requests('GET').length - readsBefore).toBeLessThan(8);
+    expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toEqual([]);
+  });
+
   test('and the history say what this home knows, and since when, while the service is down', async ({ around, sandbox }) => {
     const invoice = await sandbox.invoice('2500sat', { description: 'Coffee House' });
     await sandbox.clock.freeze();
@@ -71,14 +90,14 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     await sandbox.faults.add({ kind: 'status', status: 503, times: 'always' });
     const hasty = (...args: readonly string[]) => svcpay([...args, '--timeout', '500ms'], around);
     const [got, pending, rows] = [await hasty('tx', 'get', 'tea'), await hasty('tx', 'pending'), await hasty('tx', 'list')];
-    expect(got).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(/last seen as confirmed, as of \d{4}-/) });
-    expect(pending).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('tea'), stderr: expect.stringMatching(/as of \d{4}-/) });
+    expect(got).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(/last seen as confirmed \(last checked \d{4}-/) });
+    expect(pending).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('tea'), stderr: expect.stringMatching(/last checked \d{4}-/) });
     expect(rows).toMatchObject({ exitCode: 75, stdout: '' });
     const list = svcpayTty(['tx', 'list', '--timeout', '500ms'], around);
-    await list.waitFor(/Service not reached · begun here · as of \d{4}-[^]*−2 500 sat +Coffee House +confirmed/);
+    await list.waitFor(/Service not reached · payments from this home · last checked \d{4}-[^]*−2 500 sat +Coffee House +confirmed/);
     expect(await list.ended).toBe(75);
     const home = svcpayTty(['--timeout', '500ms'], { ...around, rows: 24 });
-    await home.waitFor(/service not reached[^]*On its way: 2 500 sat over Lightning to Coffee House, confirmed\s+as of \d{4}-[^]*❯ Try again/);
+    await home.waitFor(/service not reached[^]*Not checked: 2 500 sat over Lightning to Coffee House, last seen confirmed\s+last checked \d{4}-[^]*❯ Try again/);
     await sandbox.faults.clear();
     home.type(enter);
     await home.waitFor(/BTC +0\.99[^]*What next\?/);

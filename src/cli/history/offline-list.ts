@@ -1,4 +1,4 @@
-// What this home knows of its own payments where the service cannot be asked, in the form in which the service tells it.
+// The payments of this home as the journal has them, in the form of the service's list: for when the service does not answer.
 import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
@@ -47,10 +47,10 @@ function sideOf({ ccy, method, reqDetails }: CreateSide, amount: Big | string | 
   return { ccy, method, reqDetails, amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))) };
 }
 
-/** `as of 2026-11-21 14:02:11`: when the service last told of the one that was not asked about for longest. */
+/** `last checked 2026-11-21 14:02:11`: of the one that was not checked for longest. */
 export function lastCheckedText(intents: readonly Intent[]): string {
   const open = intents.filter(({ step, closed }) => step !== 'final' && !closed);
-  return `as of ${dateTime(Math.min(...(open.length === 0 ? intents : open).map(({ updatedAt }) => updatedAt)))}`;
+  return `last checked ${dateTime(Math.min(...(open.length === 0 ? intents : open).map(({ updatedAt }) => updatedAt)))}`;
 }
 
 /** Whether the service could not be asked, so that what is known here is the best that can be said. */

@@ -1,11 +1,11 @@
 // The open payments of the chosen service and account: what the journal has, brought up to date from the service.
-import type { Transaction } from '../../api/types.js';
+import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
 import type { PendingPayment } from '../../terminal/views/intent-view.js';
-import { clockTime, dateTime } from '../../terminal/time.js';
+import { clockTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
@@ -16,6 +16,7 @@ import { readTransaction } from '../../wallet/transaction/read-transaction.js';
 import type { Context } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { within } from '../within.js';
+import { lastCheckedText } from './offline-list.js';
 import { partyOf } from './parties.js';
 
 /** Oldest first. */
@@ -41,7 +42,7 @@ export interface Refreshed {
   readonly asOf: number;
 }
 
-/** So many are read at once, so many in all, and so long is waited for them: it only guards what is said of them. */
+/** How many are read at once, how many at most, and how long they are awaited: the answer only decorates a screen. */
 const atOnce = 4;
 const atMost = 24;
 const refreshTimeoutMs = 5_000;
@@ -50,8 +51,11 @@ const refreshTimeoutMs = 5_000;
 export async function refreshOpen(context: Context): Promise<Refreshed> {
   const { client: service } = await context.account();
   const intents = await openIntents(context);
-  const outcomes = new Map<string, Transaction | Failure>();
-  const waiting = intents.filter(({ txnId }) => txnId !== null).slice(-atMost);
+  const outcomes = new Map<string, ListedTransaction | Failure>();
+  const submitted = intents.filter(({ txnId }) => txnId !== null);
+  // A single read shows more than a row of the list, and of a few it takes no longer.
+  if (submitted.length > atOnce) await within(refreshTimeoutMs, readListed(submitted, outcomes, context).catch(failureOf), context);
+  const waiting = submitted.filter(({ id }) => !outcomes.has(id)).slice(0, atMost).toReversed();
   const worker = async (): Promise<void> => {
     for (let intent = waiting.pop(); intent !== undefined; intent = waiting.pop()) {
       outcomes.set(intent.id, await lookAt(intent, context).catch(failureOf));
@@ -70,6 +74,33 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
     failure: failures[0],
     asOf: service.serviceNow(),
   };
+}
+
+/** Enough for a batch of a thousand rows. */
+const mostPages = 10;
+
+/** Takes the states of the payments from the service's list and writes their ends to the journal. */
+async function readListed(
+  submitted: readonly Intent[],
+  outcomes: Map<string, ListedTransaction | Failure>,
+  context: Context,
+): Promise<void> {
+  const service = await context.client();
+  const journal = await context.journal();
+  const byId = new Map(submitted.map((intent) => [intent.txnId, intent]));
+  const dayMs = 86_400_000;
+  const startTime = new Date(Math.min(...submitted.map(({ openedAt }) => openedAt)) - dayMs).toISOString();
+  let pages = 0;
+  for await (const page of service.eachTransactionPage({ time: 'other', startTime })) {
+    for (const txn of page) {
+      const intent = byId.get(txn.txnId);
+      if (intent === undefined) continue;
+      outcomes.set(intent.id, txn);
+      await noteSeen(intent, txn, journal, context.owner);
+    }
+    pages += 1;
+    if (pages === mostPages || outcomes.size === submitted.length) return;
+  }
 }
 
 /** That a quote lapsed proves nothing of a payment that was let go: it stays open, and in doubt. */
@@ -128,10 +159,8 @@ export function pendingPayment({ intent, txn }: OpenPayment, asOf: number): Pend
   };
 }
 
-/** `as of 14:02:11`; where the service could not be asked, since when nothing is known. */
+/** `as of 14:02:11`; if the service did not answer for all of them, when they were last checked. */
 export function asOfText({ open, failure, asOf }: Refreshed): string {
   if (failure === undefined) return `as of ${clockTime(asOf)}`;
-  const unread = open.filter(({ intent, txn }) => txn === undefined && intent.txnId !== null);
-  const oldest = Math.min(...unread.map(({ intent }) => intent.updatedAt));
-  return `not asked of the service: as of ${dateTime(oldest)}`;
+  return lastCheckedText(open.filter(({ intent, txn }) => txn === undefined && intent.txnId !== null).map(({ intent }) => intent));
 }

@@ -61,7 +61,7 @@ async function lastSeen(
   if (intent?.txnState == null) return failure;
   const seen = lastCheckedText([intent]);
   context.out.card((canvas) => receipt(asTransaction(intent), { now: context.now(), seen }, canvas));
-  const known = `It was last seen as ${sendWord(intent.txnState)}, ${seen}.`;
+  const known = `It was last seen as ${sendWord(intent.txnState)} (${seen}).`;
   const message = `${failure.message} ${known}`;
   if (letGo === 'temporary' || !isLetGo(intent)) return new Failure('temporary', message, { ...failure, txnId, cause: failure });
   return new Failure('pending', `Not known yet: ${message}`, { next: { do: 'resume', id: txnId }, txnId, cause: failure });

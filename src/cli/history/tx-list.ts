@@ -139,7 +139,7 @@ async function showJournalled(
   const intents = await offlineList(atMost, context);
   if (intents.length === 0) return;
   const shown = newestLast(intents.map(asTransaction));
-  const heading = `Service not reached · begun here · ${lastCheckedText(intents)} · newest last`;
+  const heading = `Service not reached · payments from this home · ${lastCheckedText(intents)} · newest last`;
   const known = await knownParties(shown, context);
   const ids = context.terminal.stdoutIsTty ? { ids: shown.map(({ txnId }) => txnId) } : {};
   await context.out.list(shown, transactionList(context.now(), { known, heading, ...ids }));

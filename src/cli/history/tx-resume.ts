@@ -33,7 +33,8 @@ export const txPending = defineCommand({
   async run(_values, context) {
     const { out } = context;
     const refreshed = await refreshOpen(context);
-    for (const txn of refreshed.ended) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   svcpay tx get ${txn.txnId}`);
+    for (const txn of refreshed.ended.slice(0, mostTold)) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   svcpay tx get ${txn.txnId}`);
+    if (refreshed.ended.length > mostTold) out.say(`  ${refreshed.ended.length - mostTold} more are over: svcpay tx list`);
     const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each of them`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
     await out.list(
@@ -42,6 +43,9 @@ export const txPending = defineCommand({
     );
   },
 });
+
+/** The others are in the history. */
+const mostTold = 5;
 
 const { wait, waitTimeout } = paymentOptions;
 

@@ -77,10 +77,10 @@ async function look(context: Context): Promise<Look> {
     context.out.forPeople ? readWorth(context) : () => undefined,
     readMovements(context),
   ]);
-  const { open, known, notAsked, ...listed } = movements;
+  const { open, known, notAsked, morePending, ...listed } = movements;
   const overview: Home = { ...place, wallets, ...listed, asOf: client.serviceNow() };
   const leaves = listed.pending.some(({ sourceReq }) => sourceReq.method === 'servicepay');
-  return { overview, more: { open, notAsked, notReached: undefined, worth, known }, isPending: open.length > 0 || leaves };
+  return { overview, more: { open, notAsked, morePending, notReached: undefined, worth, known }, isPending: open.length > 0 || leaves };
 }
 
 /** Where the service is not reached people still see what this home knows. Throws what it is handed otherwise. */
@@ -96,6 +96,7 @@ async function lookHere(reason: unknown, context: Context): Promise<Look> {
     overview: { ...place, wallets: [], pending: [], unfinished: [], recent, asOf: context.now() },
     more: {
       open: open.map((intent) => pendingPayment({ intent, txn: undefined }, intent.updatedAt)),
+      morePending: 0,
       notAsked: open.length === 0 ? undefined : lastCheckedText(open),
       notReached: reason,
       worth: () => undefined,
@@ -108,9 +109,9 @@ async function lookHere(reason: unknown, context: Context): Promise<Look> {
 /** Enough to find what moved last among what was given up. */
 const mostKnown = 50;
 
-type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore, 'open' | 'notAsked' | 'known'>;
+type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore, 'open' | 'morePending' | 'notAsked' | 'known'>;
 
-const nothing: Movements = { pending: [], unfinished: [], recent: [], open: [], notAsked: undefined, known: () => undefined };
+const nothing: Movements = { pending: [], unfinished: [], recent: [], open: [], morePending: 0, notAsked: undefined, known: () => undefined };
 
 /** What the service has in progress, what moved last, and what the journal holds that is not over, as it is now. */
 async function readMovements(context: Context): Promise<Movements> {
@@ -128,6 +129,7 @@ async function readMovements(context: Context): Promise<Movements> {
   const others = refreshed.open.filter(({ intent }) => intent.txnId === null || !listed.has(intent.txnId));
   return {
     pending,
+    morePending: Math.max((underWay.pagination?.total ?? 0) - underWay.data.length, 0),
     recent: done.data,
     unfinished: others.filter(({ intent }) => !isLetGo(intent)).map(({ intent }) => intent.ref),
     open: others.map((payment) => pendingPayment(payment, refreshed.asOf)),

@@ -7,9 +7,9 @@ import type { RecordView } from '../rows/view.js';
 import { pointsAligned } from '../rows/table.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { oneLine, padRight, truncate, widthOf, wrap } from '../text.js';
+import { oneLine, padRight, widthOf, wrap } from '../text.js';
 import { clockTime, shortTime } from '../time.js';
-import { progressOf, type PendingPayment } from '../views/intent-view.js';
+import { isUnchecked, progressOf, type PendingPayment } from '../views/intent-view.js';
 import { confirmationsText, kindOf, stateWord } from '../views/state-words.js';
 import { sideAmount, shortAmount, shortened, stateStyle, transactionKind, type Known } from '../views/transaction-view.js';
 import { placeLine, type Place } from '../views/wallet-view.js';
@@ -28,9 +28,11 @@ export interface Home extends Place {
 
 /** What only the screen shows. */
 export interface HomeMore {
-  /** Open payments of the journal that the service's list does not tell of. */
+  /** Open payments of the journal that the service's list of those in flight does not have. */
   readonly open: readonly PendingPayment[];
-  /** Since when the open payments are as they are shown, where the service could not be asked. */
+  /** How many the service has in flight beyond those of `Home.pending`. */
+  readonly morePending: number;
+  /** When the open payments were last checked, if the service did not answer for all of them. */
   readonly notAsked: string | undefined;
   /** Why the service did not tell anything at all: what is shown is what this home knows. */
   readonly notReached: Failure | undefined;
@@ -118,30 +120,29 @@ function knownLines(home: Home, { known }: HomeMore, { message }: Failure, { col
   ];
 }
 
-const leastRecent = 22;
 const lastLabel = 7;
 /** A name shorter than this says nothing. */
 const leastParty = 8;
 
-/** `2 min  sent  2 500 sat  Coffee House`; none where there is no room to say anything. */
+/** `2 min  sent  2 500 sat  Coffee House`; the name gives way first, then the word, then the age, never an amount. */
 function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: number): string[] {
   const room = columns - lastLabel;
-  if (room < leastRecent) return [];
   const shown = recent.slice(0, Math.min(mostRecent, Math.max(3, wallets.length)));
   const times = shown.map(({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, asOf) : '–'));
+  const [words, signs] = [shown.map((txn) => movement(txn).word), shown.map((txn) => movement(txn).sign)];
+  const [both, arrived] = [shown.map((txn) => movedShort(txn)), shown.map((txn) => movedShort(txn, 'arrived'))];
   const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
-  const whole = { words: shown.map((txn) => movement(txn).word), amounts: shown.map((txn) => movedShort(txn)) };
-  const signs = { ...whole, words: shown.map((txn) => movement(txn).sign) };
-  const arrived = { ...signs, amounts: shown.map((txn) => movedShort(txn, 'arrived')) };
-  const { words, amounts } =
-    [whole, signs].find((each) => [times, each.words, each.amounts].reduce((sum, texts) => sum + widest(texts), 4) <= room) ?? arrived;
-  // Nothing stands behind the two amounts of a swap.
-  const widths = [times, words, amounts.filter((text) => !text.includes('→'))].map(widest);
+  const widthBefore = (cells: readonly (readonly string[])[]): number => cells.reduce((sum, texts) => sum + widest(texts) + 2, 0);
+  const fitting = [[times, words, both], [times, signs, both], [times, signs, arrived], [signs, arrived]]
+    .find((cells) => widthBefore(cells) - 2 <= room);
+  if (fitting === undefined) return [];
+  // Nothing stands behind the two amounts of a swap, so they do not widen the column.
+  const widths = fitting.map((texts) => widest(texts === both ? texts.filter((text) => !text.includes('→')) : texts));
   const forParty = room - widths.reduce((sum, width) => sum + width + 2, 0);
   return shown.map((txn, i) => {
-    const cells = [times, words, amounts].map((texts, column) => padRight(texts[i] ?? '', widths[column] ?? 0));
+    const line = fitting.map((texts, column) => padRight(texts[i] ?? '', widths[column] ?? 0)).join('  ');
     const party = forParty < leastParty ? '' : oneLine(partyText(txn, known), forParty);
-    return truncate(`${cells.join('  ')}  ${party}`.trimEnd(), room);
+    return (party === '' ? line : `${line}  ${party}`).trimEnd();
   });
 }
 
@@ -164,45 +165,57 @@ function movedShort(txn: ListedTransaction, only?: 'arrived'): string {
   return known === undefined ? '–' : shortAmount(known);
 }
 
-/** What is on its way, what is waited for, and what was begun and never came so far. */
-function openLines({ pending }: Home, { open, notAsked, known }: HomeMore, { columns, style }: Canvas): string[] {
-  const lines = [...open.map(openText), ...pending.map((txn) => pendingText(txn, known))];
+/** An open payment in three parts, of which the amount is never cut. */
+interface OpenLine {
+  readonly amount: string;
+  /** Way and recipient. */
+  readonly about: string;
+  readonly state: string;
+}
+
+/** Payments in flight, requests not paid yet, and payments that stopped before money moved; last those not checked now. */
+function openLines({ pending }: Home, { open, morePending, notAsked, known }: HomeMore, { columns, style }: Canvas): string[] {
+  const [checked, unchecked] = [open.filter((each) => !isUnchecked(each)), open.filter(isUnchecked)];
+  const lines = [...checked.map(openLine), ...pending.map((txn) => pendingLine(txn, known)), ...unchecked.map(openLine)];
   const shown = lines.slice(0, mostOpen);
-  const more = lines.length - shown.length;
+  const more = lines.length - shown.length + morePending;
+  const notChecked = Math.min(more, unchecked.length);
+  const left = notChecked === 0 ? '' : notChecked === more ? ', not checked' : `, ${notChecked} of them not checked`;
   return [
-    ...shown.flatMap(([text, state]) => paint(text, state, columns - margin.length, style).map((line) => margin + line)),
-    ...(more > 0 ? [`${margin}${style.dim(`and ${more} more: svcpay tx pending, svcpay tx list`)}`] : []),
+    ...shown.flatMap((line) => paint(line, columns - margin.length, style).map((each) => margin + each)),
+    ...(more > 0 ? wrap(`and ${more} more${left}: svcpay tx pending`, columns - margin.length).map((line) => margin + style.dim(line)) : []),
     ...(notAsked === undefined ? [] : [`${margin}${style.yellow(oneLine(notAsked, columns - margin.length))}`]),
   ];
 }
 
 /** Less of it than this does not say what it is about. */
-const leastText = 16;
+const leastAbout = 12;
 
-/** Where there is no room for all of it, how far it is stays to be read, on a line of its own where it must. */
-function paint(text: string, state: string, room: number, style: Canvas['style']): string[] {
+/** The recipient gives way first; where that is not enough, the state moves to a line of its own. */
+function paint({ amount, about, state }: OpenLine, room: number, style: Canvas['style']): string[] {
   const painted = stateStyle('', style);
-  const beside = room - widthOf(state) - 2;
-  if (beside >= Math.min(leastText, widthOf(text))) return [`${oneLine(text, beside)}, ${painted(state)}`];
-  return [...wrap(sanitize(text), room), ...wrap(state, room - 2).map((line) => `  ${painted(line)}`)];
+  const beside = room - widthOf(amount) - widthOf(state) - 3;
+  if (beside >= Math.min(leastAbout, widthOf(about))) return [`${amount} ${oneLine(about, beside)}, ${painted(state)}`];
+  return [...wrap(sanitize(`${amount} ${about}`), room), ...wrap(state, room - 2).map((line) => `  ${painted(line)}`)];
 }
 
-/** Money that leaves is on its way; money that is asked for is waited for. */
-function pendingText(txn: ListedTransaction, known: Known): [text: string, state: string] {
-  const amount = sideAmount(txn.destReq) ?? sideAmount(txn.sourceReq);
-  const what = whatText(amount, viaText(txn));
+/** Money that leaves is on its way; money that was requested is awaited. */
+function pendingLine(txn: ListedTransaction, known: Known): OpenLine {
+  const { amount, way } = whatOf(sideAmount(txn.destReq) ?? sideAmount(txn.sourceReq), viaText(txn));
   const counted = confirmationsText(txn);
   const state = counted === undefined ? stateWord(txn) : `${counted} confirmations`;
-  if (txn.sourceReq.method !== 'servicepay') return [`Waiting for ${what}`, state];
+  if (txn.sourceReq.method !== 'servicepay') return { amount: `Waiting for ${amount}`, about: way, state };
   const party = known(txn.txnId);
-  return [`On its way: ${what}${party === undefined ? '' : ` to ${shortened(party)}`}`, state];
+  return { amount: `On its way: ${amount}`, about: party === undefined ? way : toWhom(way, party), state };
 }
 
-/** `2 500 sat over Lightning`; a way that is named after its currency is not said twice. */
-function whatText(amount: Money | undefined, way: string): string {
-  if (amount === undefined) return way;
-  return amount.ccy === way ? shortAmount(amount) : `${shortAmount(amount)} ${way}`;
+/** `2 500 sat`, `over Lightning`; a way that is named after its currency is not repeated. */
+function whatOf(amount: Money | undefined, way: string): { readonly amount: string; readonly way: string } {
+  if (amount === undefined) return { amount: '', way };
+  return { amount: shortAmount(amount), way: amount.ccy === way ? '' : way };
 }
+
+const toWhom = (way: string, party: string): string => `${way} to ${shortened(party)}`.trim();
 
 /** `on-chain`, `over Lightning`, `USDT`, `payout`. */
 function viaText(txn: ListedTransaction): string {
@@ -219,11 +232,12 @@ const ways: Readonly<Record<string, string>> = {
   'send usdt': 'USDT',
 };
 
-function openText(payment: PendingPayment): [text: string, state: string] {
-  const { ccy, amount, step, kind, with: party, ref } = payment;
-  const what = whatText(amount === null || ccy === null ? undefined : money(ccy, amount), ways[kind] ?? kind);
-  const isLetGo = step === 'confirming' || step === 'confirmed';
-  if (isLetGo) return [`On its way: ${what} to ${shortened(party)}`, progressOf(payment)];
-  return [`Unfinished: ${what} to ${shortened(party)} (${ref})`, 'nothing moved yet'];
+function openLine(payment: PendingPayment): OpenLine {
+  const { ccy, step, kind, with: party, ref } = payment;
+  const { amount, way } = whatOf(payment.amount === null || ccy === null ? undefined : money(ccy, payment.amount), ways[kind] ?? kind);
+  const to = toWhom(way, party);
+  if (isUnchecked(payment)) return { amount: `Not checked: ${amount}`, about: to, state: progressOf(payment) };
+  const isSubmitted = step === 'confirming' || step === 'confirmed';
+  if (isSubmitted) return { amount: `On its way: ${amount}`, about: to, state: progressOf(payment) };
+  return { amount: `Unfinished: ${amount}`, about: `${to} (${ref})`, state: 'nothing moved yet' };
 }
-

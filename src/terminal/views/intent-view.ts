@@ -28,18 +28,24 @@ export interface PendingPayment
 const stepWords: Readonly<Record<Intent['step'], string>> = {
   intent: 'not quoted yet',
   created: 'quoted',
-  confirming: 'confirmation in doubt',
+  confirming: 'outcome unknown',
   confirmed: 'confirmed',
   final: 'over',
 };
 
-/** How far it is, in words; what could not be read now says so where it may have changed. */
-export function progressOf({ step, agreed, transaction, txnState }: PendingPayment): string {
+/** Submitted, and the service did not say now what became of it. */
+export const isUnchecked = ({ step, transaction }: PendingPayment): boolean =>
+  transaction === undefined && (step === 'confirming' || step === 'confirmed');
+
+/** How far it is, in words; a state that may have changed since is marked as the last one seen. */
+export function progressOf(payment: PendingPayment): string {
+  const { step, agreed, transaction, txnState } = payment;
+  if (isUnchecked(payment)) return txnState === null || step === 'confirming' ? stepWords[step] : `last seen ${sendWord(txnState)}`;
+  const isSubmitted = step === 'confirming' || step === 'confirmed';
   if (transaction !== undefined && !isQuoted(transaction.txnState)) {
-    const isDoubted = (step === 'confirming' || step === 'confirmed') && hasLapsed(transaction.txnState);
-    return isDoubted ? `in doubt: the service says ${stateWord(transaction)}` : stateWord(transaction);
+    return isSubmitted && hasLapsed(transaction.txnState) ? `unknown: the service reports ${stateWord(transaction)}` : stateWord(transaction);
   }
-  if (step === 'confirming' || step === 'confirmed') return txnState === null || step === 'confirming' ? stepWords[step] : sendWord(txnState);
+  if (isSubmitted) return txnState === null || step === 'confirming' ? stepWords[step] : sendWord(txnState);
   return agreed ? stepWords[step] : `${stepWords[step]}, your yes is missing`;
 }
 

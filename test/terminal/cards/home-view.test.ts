@@ -59,6 +59,7 @@ const home: Home = {
 
 const more: HomeMore = {
   open: [],
+  morePending: 0,
   notAsked: undefined,
   notReached: undefined,
   worth: ({ ccy, value }) => (ccy === 'BTC' ? money('USD', value.times(70000)) : undefined),
@@ -105,7 +106,9 @@ describe('home', () => {
         '  BTC             1.06085965',
         '  USDT        9 410.65',
         '  VND    50 000 000',
-        '  On its way: 300…, 2 of 6 confirmations',
+        '  On its way: 300 000 sat on-chain to',
+        '  bc1q…f3t4',
+        '    2 of 6 confirmations',
         '',
       ],
     },
@@ -122,22 +125,27 @@ describe('home', () => {
 
   test.each([140, 80, 60, 20])('shows at %i columns what it knows by itself where the service is not reached', (columns) => {
     const notReached = new Failure('temporary', 'No answer from https://pay.example: the connection was refused.');
-    const known = { ...more, notReached, notAsked: 'as of 2026-03-01 14:01:11', open: [payment] };
+    const known = { ...more, notReached, notAsked: 'last checked 2026-03-01 14:01:11', open: [payment] };
     const lines = homeLines({ ...home, wallets: [], pending: [] }, known, plain(columns));
     const text = lines.join(' ').replace(/\s+/g, ' ');
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
     expect(text).toMatch(/service not reached No answer from .*Balances are not known now/);
-    expect(text).toMatch(/On its way: 2 500 sat over .*confirmed as of 2026-03/);
+    expect(text).toMatch(/Not checked: 2 500 sat over .*last seen confirmed last checked/);
     expect(text).not.toContain('nothing in any wallet');
   });
 
-  test('shows what moved last whole or not at all: in a narrow window by a sign, without the name', () => {
-    const two = { ...home, recent: home.recent.slice(0, 2) };
+  test('shows the latest amounts whole or not at all: name, word and age give way first', () => {
+    const dear = { ...home, pending: [], recent: [movement(2, ['servicepay', 'USDT', 25000.5], ['servicepay', 'BTC', 0.0012]), ...home.recent] };
+    const seen = new Set<string>();
     for (let columns = 36; columns < 150; columns += 1) {
-      const text = homeLines(two, more, plain(columns)).join('\n');
-      if (text.includes('Last')) expect(text).toMatch(/2 min +(sent|↑) +2 500 sat[^]*1 h ago +(received|↓) +50 000 sat/);
+      const text = homeLines(dear, more, plain(columns)).join('\n');
+      expect(text).not.toMatch(/\d ?…/);
+      for (const line of text.includes('Last') ? text.split('\n').slice(3, 6) : []) expect(line).toMatch(/(→ 120 000|2 500|50 000) sat/);
+      for (const shape of [/2 min +swap +25 000\.50 USDT → 120 000 sat/, /2 min +⇄ +25/, /2 min +⇄ +→ 120 000 sat/, /Last +⇄ +→ 120 000 sat/]) {
+        if (shape.test(text)) seen.add(shape.source);
+      }
     }
-    expect(homeLines(two, more, plain(80))[3]).toMatch(/Last {3}2 min {4}↑ {2}2 500 sat$/);
+    expect(seen.size).toBe(4);
   });
 
   test('stands without rates and without any money', () => {
@@ -154,21 +162,24 @@ const payment: PendingPayment = {
 
 describe('an open payment', () => {
   test.each([
-    [payment, 'On its way: 2 500 sat over Lightning to Coffee House, confirmed'],
-    [{ ...payment, step: 'confirming' as const }, 'On its way: 2 500 sat over Lightning to Coffee House, confirmation in doubt'],
+    [{ ...payment, transaction: taken }, 'On its way: 2 500 sat over Lightning to Coffee House, 2 of 6'],
+    [payment, 'Not checked: 2 500 sat over Lightning to Coffee House, last seen confirmed'],
+    [{ ...payment, step: 'confirming' as const }, 'Not checked: 2 500 sat over Lightning to Coffee House, outcome unknown'],
     [{ ...payment, step: 'created' as const }, 'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet'],
-  ])('is told of at home by what is certain of its money', (open, line) => {
+  ])('is shown at home by what is certain of its money', (open, line) => {
     const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
     expect(lines).toContain(`  ${line}`);
   });
 
-  test('that could not be read says so, and since when', () => {
-    const lines = homeLines({ ...home, pending: [] }, { ...more, open: [payment], notAsked: 'not asked of the service: as of 14:01' }, plain(100));
-    expect(lines).toContain('  not asked of the service: as of 14:01');
+  test('that was not checked is counted as not checked', () => {
+    const open = [...Array.from({ length: 9 }, () => payment), { ...payment, transaction: taken }];
+    const lines = homeLines({ ...home, pending: [] }, { ...more, open, notAsked: 'last checked 14:01' }, plain(100));
+    expect(lines.slice(-7, -1).map((line) => line.slice(2, 14))).toEqual(['On its way: ', ...Array(3).fill('Not checked:'), 'and 6 more, ', 'last checked']);
+    expect(lines).toContain('  and 6 more, not checked: svcpay tx pending');
   });
 
   test('says in words how far it is, as the service told it last', () => {
-    expect(progressOf(payment)).toBe('confirmed');
+    expect(progressOf(payment)).toBe('last seen confirmed');
     expect(progressOf({ ...payment, transaction: taken })).toBe('2 of 6');
     expect(progressOf({ ...payment, step: 'created', agreed: false, txnState: 'quoted' })).toBe('quoted, your yes is missing');
     expect(pendingList(now, 'as of 14:02:11').footer).toBe('as of 14:02:11');

@@ -1,61 +1,64 @@
-// Carries events from the backlog to one consumer: in order per transaction, many transactions at once, until delivered.
+// Delivers events from the backlog to one consumer: in order per transaction, many transactions at once, at least once.
 import { setMaxListeners } from 'node:events';
-import { laneLeaseMs, type EventStore, type StoredEvent } from '../store/events/event-store.js';
-import { createHold, createLanes, type HoldOptions, type Lane } from './lanes.js';
+import { eventLeaseMs, type EventStore, type StoredEvent } from '../store/events/event-store.js';
+import { createLease, createQueues, type LeaseOptions, type Queue } from './queues.js';
 
 export type Verdict =
   | { readonly kind: 'delivered' }
-  /** It will never be taken: off the backlog. */
-  | { readonly kind: 'given-up'; readonly reason: string }
-  /** To be tried again: nothing gets through now, or this one event alone was refused. */
-  | { readonly kind: 'again'; readonly scope: 'consumer' | 'transaction'; readonly reason: string };
+  /** It cannot be delivered: it is removed from the backlog. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** It is retried: the consumer takes nothing now, or it refused this event alone. */
+  | { readonly kind: 'retry'; readonly scope: 'consumer' | 'transaction'; readonly reason: string };
 
 export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdict>;
 
-export interface DispatchOptions extends HoldOptions {
-  readonly store: Pick<EventStore, 'lanes' | 'read'>;
+export interface DispatchOptions extends LeaseOptions {
+  readonly store: Pick<EventStore, 'leases' | 'read'>;
   readonly deliver: Deliver;
   readonly concurrency: number;
   readonly random: () => number;
-  readonly onGivenUp: (event: StoredEvent, reason: string) => void;
-  /** Nothing gets through since now, or it does again (`undefined`). */
+  readonly onFailed: (event: StoredEvent, reason: string) => void;
+  /** The consumer takes nothing from now on, for this reason, or takes events again (`undefined`). */
   readonly onTrouble: (reason: string | undefined) => void;
 }
 
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
-/** Held in memory at most, as ids; the rest waits on disk. */
+/** Ids in memory at most; the rest waits on disk. */
 const mostHeld = 20_000;
-/** Taken off the backlog together: written once for many. */
+/** Delivered events are removed from the backlog this many at a time, or after this pause. */
 const settledAtOnce = 200;
 const settleMs = 50;
-/** How often a worker looks for what others stored or left behind. */
+/** How often a worker looks for events that other receivers stored, or that a dead worker left. */
 const lookMs = 1_000;
-const renewMs = laneLeaseMs / 4;
+const renewMs = eventLeaseMs / 4;
 
 const firstPauseMs = 200;
-/** A consumer that is down costs one attempt in this time. */
+/** Pauses between attempts while a consumer is down, and while it refuses the events of one transaction. */
 const longestPauseMs = 5_000;
-const longestLanePauseMs = 60_000;
+const longestQueuePauseMs = 60_000;
+/** Deliveries under way at the end may take this long: one that is cut off is delivered again. */
+const lastDeliveriesMs = 2_000;
 
 const pauseMs = (failures: number, longest: number, random: () => number): number =>
   Math.min(longest, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 
 export function startDispatcher(options: DispatchOptions) {
   const { consumer, store, elapsed, random } = options;
-  const counts = { delivered: 0, givenUp: 0 };
-  const lanes = createLanes();
-  const hold = createHold(options, lanes);
+  const counts = { delivered: 0, failed: 0 };
+  const queues = createQueues();
+  const lease = createLease(options, queues);
   const trouble = createTrouble(options);
   const settler = createSettler(options, () => wake());
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
-  // As many deliveries as are under way may wait on one signal.
+  // Every delivery under way listens to this signal.
   setMaxListeners(0, stopping.signal);
-  /** Nothing more can be done for now: all is delivered, or nothing gets through. */
+  let isStopping = false;
+  /** Called when all is delivered, or the consumer takes nothing. */
   let whenStuck = (): void => undefined;
-  /** Something may wait that was not taken yet. */
+  /** The backlog may have events that were not taken yet. */
   let mayHaveMore = true;
   let filling: Promise<void> | undefined;
 
@@ -68,30 +71,30 @@ export function startDispatcher(options: DispatchOptions) {
   };
 
   function pump(): void {
-    if (stopping.signal.aborted) return;
-    if (mayHaveMore && lanes.ready() < options.concurrency && lanes.held() < mostHeld) filling ??= fill();
-    // While nothing gets through, one delivery tries for all.
+    if (isStopping) return;
+    if (mayHaveMore && queues.ready() < options.concurrency && queues.held() < mostHeld) filling ??= fill();
+    // While the consumer is down, one delivery at a time tries it.
     const most = trouble.exists() ? 1 : options.concurrency;
-    while (running.size < most && !trouble.isPausing() && hold.isSure()) {
-      const lane = lanes.take();
-      if (lane === undefined) break;
-      const attempted = attempt(lane).finally(() => {
+    while (running.size < most && !trouble.isPausing() && lease.isSafe()) {
+      const queue = queues.take();
+      if (queue === undefined) break;
+      const attempted = attempt(queue).finally(() => {
         running.delete(attempted);
         pump();
       });
       running.add(attempted);
     }
-    if (running.size === 0 && lanes.held() === 0 && filling === undefined) whenStuck();
+    if (running.size === 0 && queues.held() === 0 && filling === undefined) whenStuck();
   }
 
   async function fill(): Promise<void> {
     mayHaveMore = false;
-    if (await hold.take()) mayHaveMore = true;
+    if (await lease.take()) mayHaveMore = true;
     filling = undefined;
     pump();
   }
 
-  /** There may be something new in the backlog. */
+  /** The backlog may have new events. */
   function wake(): void {
     mayHaveMore = true;
     pump();
@@ -104,52 +107,46 @@ export function startDispatcher(options: DispatchOptions) {
     });
   }
 
-  async function attempt(lane: Lane): Promise<void> {
+  async function attempt(queue: Queue): Promise<void> {
     const startedAt = elapsed();
-    const [id = 0] = lane.ids;
+    const [id = 0] = queue.ids;
     const event = await store.read(id).catch(() => 'unread' as const);
-    const verdict = await verdictOn(event);
-    if (lane.isForgotten) return;
-    if (verdict.kind === 'again') return tryLater(lane, verdict, startedAt);
+    const verdict = await verdictOn(event, options, stopping.signal);
+    if (queue.isForgotten) return;
+    if (verdict.kind === 'retry') return tryLater(queue, verdict, startedAt);
     trouble.end();
     if (verdict.kind === 'delivered') counts.delivered += 1;
-    else counts.givenUp += 1;
-    if (verdict.kind === 'given-up' && typeof event === 'object') options.onGivenUp(event, verdict.reason);
+    else counts.failed += 1;
+    if (verdict.kind === 'failed' && typeof event === 'object') options.onFailed(event, verdict.reason);
     settler.add(id);
-    lanes.advance(lane);
+    queues.advance(queue);
   }
 
-  async function verdictOn(event: StoredEvent | 'unread' | undefined): Promise<Verdict> {
-    if (event === 'unread') return { kind: 'again', scope: 'consumer', reason: 'the event store does not answer' };
-    if (event === undefined) return { kind: 'delivered' };
-    return options.deliver(event, stopping.signal).catch((error: unknown) => ({ kind: 'given-up', reason: String(error) }));
-  }
-
-  function tryLater(lane: Lane, { scope, reason }: Verdict & { kind: 'again' }, startedAt: number): void {
-    if (stopping.signal.aborted) return;
+  function tryLater(queue: Queue, { scope, reason }: Verdict & { kind: 'retry' }, startedAt: number): void {
+    if (isStopping) return;
     if (scope === 'consumer') {
-      lanes.putBack(lane);
+      queues.putBack(queue);
       const pause = trouble.note(reason, startedAt);
       if (pause !== undefined) later(pause, pump);
       whenStuck();
       return;
     }
     trouble.end();
-    lane.failures += 1;
-    later(pauseMs(lane.failures, longestLanePauseMs, random), () => {
-      lanes.putBack(lane);
+    queue.failures += 1;
+    later(pauseMs(queue.failures, longestQueuePauseMs, random), () => {
+      queues.putBack(queue);
       pump();
     });
   }
 
   every(lookMs, wake);
-  every(renewMs, () => void hold.renew().then(wake));
+  every(renewMs, () => void lease.renew().then(wake));
   pump();
   return {
     consumer,
     counts,
     wake,
-    /** Delivers on for as long as it gets through and the time allows, then ends; what is left stays in the backlog. */
+    /** Delivers what waits while the consumer takes it and the time allows, then ends; the rest stays in the backlog. */
     async drain(ms: number): Promise<void> {
       await new Promise<void>((resolve) => {
         whenStuck = resolve;
@@ -157,16 +154,24 @@ export function startDispatcher(options: DispatchOptions) {
         if (trouble.exists()) resolve();
         else wake();
       });
-      stopping.abort();
+      isStopping = true;
       timers.forEach((timer) => clearTimeout(timer));
+      const cutOff = setTimeout(() => stopping.abort(), trouble.exists() ? 0 : lastDeliveriesMs);
       await Promise.all([...running, filling]);
+      clearTimeout(cutOff);
       await settler.flush();
-      await hold.release();
+      await lease.release();
     },
   };
 }
 
-/** A consumer that takes nothing is left alone for a while, ever longer up to a limit. */
+async function verdictOn(event: StoredEvent | 'unread' | undefined, { deliver }: DispatchOptions, signal: AbortSignal): Promise<Verdict> {
+  if (event === 'unread') return { kind: 'retry', scope: 'consumer', reason: 'the event store cannot be read' };
+  if (event === undefined) return { kind: 'delivered' };
+  return deliver(event, signal).catch((error: unknown) => ({ kind: 'failed', reason: String(error) }));
+}
+
+/** A consumer that takes nothing is tried after ever longer pauses, up to a limit. */
 function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   let failures = 0;
   let lastFailure = 0;
@@ -174,9 +179,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   return {
     exists: (): boolean => failures > 0,
     isPausing: (): boolean => elapsed() < pausedUntil,
-    /** How long to wait from now; undefined for a failure that tells nothing new. */
+    /** How long to wait from now; undefined when a failure after the start of this attempt is already noted. */
     note(reason: string, startedAt: number): number | undefined {
-      // Others were under way when the first one failed.
       if (failures > 0 && startedAt <= lastFailure) return undefined;
       if (failures === 0) onTrouble(reason);
       failures += 1;
@@ -195,7 +199,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   };
 }
 
-/** Takes delivered events off the backlog, many in one transaction: one that is lost in a crash is delivered again. */
+/** Removes delivered events from the backlog, many in one transaction: those that a crash loses are delivered again. */
 function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -206,9 +210,9 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
     ids = [];
     if (settled.length === 0) return;
     try {
-      if (await store.lanes.settle(consumer, worker, settled)) onMore();
+      if (await store.leases.settle(consumer, worker, settled)) onMore();
     } catch {
-      // Tried again with the next ones; in the end it is delivered once more.
+      // Retried with the next ones. If it never succeeds, they are delivered again.
       ids = [...settled, ...ids];
     }
   }

@@ -35,7 +35,7 @@ export function runFor({ command, env, onOutput }: ExecOptions): Deliver {
         signal.removeEventListener('abort', interrupt);
         resolve(verdict);
       };
-      child.on('error', (error) => end({ kind: 'again', scope: 'consumer', reason: error.message }));
+      child.on('error', (error) => end({ kind: 'retry', scope: 'consumer', reason: error.message }));
       // It could not be started, and has no streams.
       if (child.pid === undefined) return;
       child.stdout.on('data', onOutput);
@@ -53,8 +53,8 @@ export function runFor({ command, env, onOutput }: ExecOptions): Deliver {
 
 function verdictOf(code: number | null, killer: NodeJS.Signals | null, isStopping: boolean): Verdict {
   if (code === 0) return { kind: 'delivered' };
-  if (code === tryAgain || isStopping) return { kind: 'again', scope: 'transaction', reason: 'it asks to be run again' };
-  return { kind: 'given-up', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` };
+  if (code === tryAgain || isStopping) return { kind: 'retry', scope: 'transaction', reason: 'it asks to be run again' };
+  return { kind: 'failed', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` };
 }
 
 /** A system refuses longer ones, and the body is on stdin. */

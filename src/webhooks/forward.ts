@@ -66,9 +66,9 @@ export function forwardTo(forwarder: Forwarder): Deliver {
     try {
       const status = await forwarder.post(event, signal);
       if (status >= 200 && status < 300) return { kind: 'delivered' };
-      return { kind: 'again', scope: aboutEvent(status) ? 'transaction' : 'consumer', reason: `it answers ${status}` };
+      return { kind: 'retry', scope: aboutEvent(status) ? 'transaction' : 'consumer', reason: `it answers ${status}` };
     } catch (error) {
-      return { kind: 'again', scope: 'consumer', reason: reasonOf(error) };
+      return { kind: 'retry', scope: 'consumer', reason: reasonOf(error) };
     }
   };
 }

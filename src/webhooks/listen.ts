@@ -1,4 +1,4 @@
-// Everything that happens to webhook events here: received, written down, handed on in order, forwarded, run for.
+// Everything that happens to webhook events here: received, stored, delivered in order to other addresses and commands.
 import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type DispatchOptions, type Dispatcher } from './dispatch.js';
@@ -8,24 +8,25 @@ import { runFor } from './exec.js';
 import { forwardTo, nameOf, openForwarder } from './forward.js';
 import { gapsOf } from './order.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receive.js';
+import { startRetention, type RetentionOptions } from './retention.js';
 import { createTail } from './tail.js';
 
-/** What is worth telling while it happens. */
-export interface ListenReports extends Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'> {
-  /** Nothing gets through to a consumer, or it does again (`undefined`). */
+/** What is reported while it happens. */
+export interface ListenReports extends Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'>, Pick<RetentionOptions, 'onUnpruned'> {
+  /** A consumer takes nothing from now on, for this reason, or takes events again (`undefined`). */
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
-  readonly onGivenUp: (consumer: string, event: StoredEvent, reason: string) => void;
+  readonly onFailed: (consumer: string, event: StoredEvent, reason: string) => void;
   readonly onOutput: (chunk: Buffer) => void;
   readonly onLookUpFailed: (txnId: string, error: unknown) => void;
 }
 
 export interface ListenOptions
-  extends Omit<ReceiverOptions, 'consumers' | `on${string}`>, Pick<DispatchOptions, 'worker' | 'random'> {
+  extends Omit<ReceiverOptions, 'consumers' | `on${string}`>, Pick<DispatchOptions, 'worker' | 'random'>, Pick<RetentionOptions, 'every'> {
   readonly store: EventStore;
   readonly forwardTo: readonly URL[];
   /** A command line to run for each event. */
   readonly exec: string | undefined;
-  /** Asks the service for a transaction; every event is then told with what holds now. */
+  /** Reads a transaction from the service; every event is then printed with its current state. */
   readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly reports: ListenReports;
@@ -36,13 +37,10 @@ export type Listener = Awaited<ReturnType<typeof startListener>>;
 const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 const drainMs = 5_000;
-/** Older events are dropped at the start, unless they still wait for somebody. */
-const keptMs = 30 * 86_400_000;
 
 /** Rejects with the system's error when the port is taken. */
 export async function startListener(options: ListenOptions) {
   const { store, reports } = options;
-  await store.prune(options.now() - keptMs);
   const tail = createTail(store);
   const outlets = outletsOf(options);
   const dispatchers: Dispatcher[] = [];
@@ -58,24 +56,25 @@ export async function startListener(options: ListenOptions) {
     },
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
+  const retention = startRetention({ ...options, ...reports });
   /** Every event from now on, in the order of arrival, until the listener is stopped. To be read once. */
   const events: AsyncIterable<Enriched> =
     options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
   return {
     url: receiver.url,
     events,
-    /** Takes no more, hands on what it has as far as that goes, and tells what became of all. */
+    /** Stops receiving, delivers what it can, and resolves with the totals. */
     stop: async () => {
       await receiver.stop();
       tail.close();
-      await Promise.all(dispatchers.map((each) => each.drain(drainMs)));
+      await Promise.all([retention.stop(), ...dispatchers.map((each) => each.drain(drainMs))]);
       for (const { close } of outlets) close?.();
       return summaryOf(receiver, store, dispatchers, tally);
     },
   };
 }
 
-/** Where events go on to. */
+/** Where events are delivered. */
 interface Outlet extends Pick<DispatchOptions, 'consumer' | 'deliver' | 'concurrency'> {
   readonly close?: () => void;
 }
@@ -98,7 +97,7 @@ function dispatch(outlet: Outlet, { worker, store, elapsed, random, reports }: L
     elapsed,
     random,
     onTrouble: (reason) => reports.onTrouble(outlet.consumer, reason),
-    onGivenUp: (event, reason) => reports.onGivenUp(outlet.consumer, event, reason),
+    onFailed: (event, reason) => reports.onFailed(outlet.consumer, event, reason),
   });
 }
 
@@ -133,10 +132,10 @@ async function summaryOf(
     outOfOrder,
     /** Transactions of which an event must be missing. */
     gaps: gaps.filter(({ missing }) => missing.length > 0),
-    consumers: dispatchers.map(({ consumer, counts: { delivered, givenUp } }) => ({
+    consumers: dispatchers.map(({ consumer, counts: { delivered, failed } }) => ({
       name: consumer,
       delivered,
-      givenUp,
+      failed,
       waiting: backlog.get(consumer) ?? 0,
     })),
   };

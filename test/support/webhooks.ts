@@ -1,5 +1,6 @@
 // A service that delivers webhooks, and an application that takes them, as processes of a test meet them.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -25,9 +26,7 @@ export async function deliver(url: string, event: Payload, secret = webhookSecre
 
 /** Starts `webhook listen` on a free port and waits until it takes deliveries. */
 export async function startListening(args: readonly string[], around: Surroundings) {
-  const ready = join(around.home, 'ready.json');
-  // One that was killed has left its own.
-  rmSync(ready, { force: true });
+  const ready = join(around.home, `ready-${randomUUID()}.json`);
   const env = { ...around.env, SVCPAY_WEBHOOK_SECRET: webhookSecret };
   const program = startSvcpay(['webhook', 'listen', '--port', '0', '--ready-file', ready, ...args], { ...around, env });
   onTestFinished(() => void program.child.kill('SIGKILL'));

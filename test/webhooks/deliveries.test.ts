@@ -52,7 +52,7 @@ describe('forwarding', () => {
     const { url } = await target(answer);
     const forwarder = openForwarder({ target: url, signatureHeader: 'X-Servicepay-Signature', connections: 2 });
     onTestFinished(() => forwarder.close());
-    expect(await forwardTo(forwarder)(stored('{}'), never)).toMatchObject({ kind: 'again', scope });
+    expect(await forwardTo(forwarder)(stored('{}'), never)).toMatchObject({ kind: 'retry', scope });
   });
 
   test.for(['ftp://x', 'localhost:3000', 'nonsense', ''])('refuses "%s" as an address', (text) => {
@@ -74,9 +74,9 @@ describe('a command', () => {
   });
 
   test.for([
-    ['exit 3', { kind: 'given-up', reason: 'exit code 3' }],
-    ['exit 75', { kind: 'again', scope: 'transaction' }],
-    ['kill -9 $$', { kind: 'given-up', reason: 'ended by SIGKILL' }],
+    ['exit 3', { kind: 'failed', reason: 'exit code 3' }],
+    ['exit 75', { kind: 'retry', scope: 'transaction' }],
+    ['kill -9 $$', { kind: 'failed', reason: 'ended by SIGKILL' }],
   ] as const)('that ends by "%s" is judged by it', async ([command, verdict]) => {
     expect((await run(command)).verdict).toMatchObject(verdict);
   });
@@ -89,7 +89,7 @@ describe('a command', () => {
 
   test('that does not end when it is asked to is ended, and is for another time', async () => {
     const { verdict } = await run('trap "" TERM; while :; do sleep 0.1; done', undefined, AbortSignal.timeout(200));
-    expect(verdict).toMatchObject({ kind: 'again', scope: 'transaction' });
+    expect(verdict).toMatchObject({ kind: 'retry', scope: 'transaction' });
   });
 
   test('never gets what an event says as a part of its line, nor the webhook secret', async () => {

@@ -21,7 +21,7 @@ function seeded(seed: number): () => number {
 const start = (store: EventStore, deliver: Deliver, change: Partial<DispatchOptions> = {}): Dispatcher =>
   startDispatcher({
     consumer, worker: 'one', store, deliver, concurrency: 8, elapsed: () => performance.now(), random: () => 0,
-    onGivenUp: () => undefined, onTrouble: () => undefined, ...change,
+    onFailed: () => undefined, onTrouble: () => undefined, ...change,
   });
 
 describe('a dispatcher', () => {
@@ -33,8 +33,8 @@ describe('a dispatcher', () => {
     const deliver: Deliver = async ({ id, txnId }) => {
       await new Promise((resolve) => setImmediate(resolve));
       const chance = random();
-      if (chance < 0.05) return { kind: 'again', scope: 'consumer', reason: 'down' };
-      if (chance < 0.1) return { kind: 'again', scope: 'transaction', reason: 'not now' };
+      if (chance < 0.05) return { kind: 'retry', scope: 'consumer', reason: 'down' };
+      if (chance < 0.1) return { kind: 'retry', scope: 'transaction', reason: 'not now' };
       arrived.set(txnId ?? '', [...(arrived.get(txnId ?? '') ?? []), id]);
       return { kind: 'delivered' };
     };
@@ -51,7 +51,7 @@ describe('a dispatcher', () => {
         attempts += 1;
         if (attempts > 1) void dispatcher.drain(0).then(resolve);
         else vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
-        return Promise.resolve(attempts > 1 ? { kind: 'delivered' } : { kind: 'again', scope: 'consumer', reason: 'down' });
+        return Promise.resolve(attempts > 1 ? { kind: 'delivered' } : { kind: 'retry', scope: 'consumer', reason: 'down' });
       });
     });
     onTestFinished(() => void vi.restoreAllMocks());
@@ -61,17 +61,17 @@ describe('a dispatcher', () => {
 
   test('gives up an event whose delivery throws, and goes on; a store that throws is asked again', async ({ store }) => {
     await append(store, ['t1', 't1']);
-    const givenUp: string[] = [];
+    const failed: string[] = [];
     let reads = 0;
     const failing: DispatchOptions['store'] = {
-      lanes: store.lanes,
+      leases: store.leases,
       read: (id) => ((reads += 1) === 1 ? Promise.reject(new Error('the disk is gone')) : store.read(id)),
     };
     const deliver: Deliver = ({ id }) => (id === 1 ? Promise.reject(new Error('no process')) : Promise.resolve({ kind: 'delivered' }));
-    const dispatcher = start(store, deliver, { store: failing, onGivenUp: (_event, reason) => void givenUp.push(reason) });
+    const dispatcher = start(store, deliver, { store: failing, onFailed: (_event, reason) => void failed.push(reason) });
     await expect.poll(() => dispatcher.counts.delivered).toBe(1);
     await dispatcher.drain(0);
-    expect(givenUp).toEqual(['Error: no process']);
+    expect(failed).toEqual(['Error: no process']);
     expect(await store.backlog()).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('a dispatcher', () => {
     await append(store, ['bad', 'good', 'bad', 'better']);
     const arrived: string[] = [];
     const dispatcher = start(store, ({ txnId }) => {
-      if (txnId === 'bad') return Promise.resolve({ kind: 'again', scope: 'transaction', reason: '400' });
+      if (txnId === 'bad') return Promise.resolve({ kind: 'retry', scope: 'transaction', reason: '400' });
       arrived.push(txnId ?? '');
       return Promise.resolve({ kind: 'delivered' });
     });
@@ -96,7 +96,7 @@ describe('a dispatcher', () => {
     const isBack = new Promise<void>((resolve) => (back = resolve));
     const deliver: Deliver = () => {
       attempts += 1;
-      return Promise.resolve(attempts < 10 ? { kind: 'again', scope: 'consumer', reason: 'refused' } : { kind: 'delivered' });
+      return Promise.resolve(attempts < 10 ? { kind: 'retry', scope: 'consumer', reason: 'refused' } : { kind: 'delivered' });
     };
     const dispatcher = start(store, deliver, {
       onTrouble: (reason) => {
@@ -114,11 +114,11 @@ describe('a dispatcher', () => {
   test('takes what was given up off the backlog and tells of it', async ({ store }) => {
     await append(store, ['a']);
     const told: string[] = [];
-    const dispatcher = start(store, () => Promise.resolve({ kind: 'given-up', reason: 'exit code 1' }), {
-      onGivenUp: ({ id }, reason) => told.push(`${id} ${reason}`),
+    const dispatcher = start(store, () => Promise.resolve({ kind: 'failed', reason: 'exit code 1' }), {
+      onFailed: ({ id }, reason) => told.push(`${id} ${reason}`),
     });
     await dispatcher.drain(100);
-    expect([told, dispatcher.counts, await store.backlog()]).toEqual([['1 exit code 1'], { delivered: 0, givenUp: 1 }, []]);
+    expect([told, dispatcher.counts, await store.backlog()]).toEqual([['1 exit code 1'], { delivered: 0, failed: 1 }, []]);
   });
 
   test('goes on with what comes while it is idle', async ({ store }) => {

@@ -1,4 +1,4 @@
-// What `webhook listen` says on stderr while it runs: troubles in words, and never a line for each of a thousand.
+// What `webhook listen` reports on stderr while it runs. Reports that may come by the thousand are summed up.
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Context } from '../context.js';
 import { messageOf } from '../../formats/unknown.js';
@@ -11,19 +11,21 @@ export function listenReports(context: Context) {
     out.warn(count === 1 ? 'A delivery with a wrong signature was refused.' : `${count} more with a wrong signature were refused.`),
   );
   const lookUpFailed = calmly(context, (count) =>
-    out.warn(count === 1 ? 'The service could not tell about a transaction.' : `It could not tell about ${count} more.`),
+    out.warn(count === 1 ? 'A transaction could not be read from the service.' : `${count} more transactions could not be read from the service.`),
   );
   return {
     onWrongSignature: wrongSignature.note,
     onLookUpFailed: lookUpFailed.note,
     onUnwritten: (error: unknown): void =>
-      out.warn(`An event could not be written, its sender is to try again: ${messageOf(error)}`),
+      out.warn(`An event could not be stored and was answered with 503: ${messageOf(error)}`),
+    onUnpruned: (error: unknown): void =>
+      out.warn(`Old events could not be deleted, and are tried again in an hour: ${messageOf(error)}`),
     onTrouble: (consumer: string, reason: string | undefined): void =>
-      out.say(reason === undefined ? `${consumer} takes events again.` : `${consumer}: ${reason}. Events wait and are tried again.`),
-    onGivenUp: (consumer: string, { id }: StoredEvent, reason: string): void =>
+      out.say(reason === undefined ? `${consumer} takes events again.` : `${consumer}: ${reason}. Its events wait and are retried.`),
+    onFailed: (consumer: string, { id }: StoredEvent, reason: string): void =>
       out.warn(`${consumer} failed for event #${id}: ${reason}.`),
     onOutput: (chunk: Buffer): void => void terminal.stderr.write(chunk),
-    /** Says what was not said yet. */
+    /** Reports what is left. */
     close(): void {
       wrongSignature.close();
       lookUpFailed.close();
@@ -31,7 +33,7 @@ export function listenReports(context: Context) {
   };
 }
 
-/** Says the first at once, and the others together, every few seconds. */
+/** Reports the first at once, and the number of others every few seconds. */
 function calmly({ every }: Context, say: (count: number) => void) {
   let count = 0;
   let stop: (() => void) | undefined;

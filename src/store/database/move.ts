@@ -123,11 +123,11 @@ async function copy(
 /** Events get numbers of their own there; one that was moved is known by its batch. */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
   const rows = db.prepare('SELECT * FROM events ORDER BY id');
-  const waiting = db.prepare('SELECT consumer, lane FROM backlog WHERE event_id = ?');
+  const waiting = db.prepare('SELECT consumer, txn_id AS txnId FROM backlog WHERE event_id = ?');
   const numbers = new Map<number, number>();
   for (const row of v.parse(rowsSchema, rows.all())) {
     const id = Number(row['id']);
-    const consumers = v.parse(v.array(v.object({ consumer: v.string(), lane: v.string() })), waiting.all(id));
+    const consumers = v.parse(v.array(v.object({ consumer: v.string(), txnId: v.string() })), waiting.all(id));
     numbers.set(id, await moveEvent(database, row, consumers, numbers.get(Number(row['duplicate_of']))));
   }
   return numbers.size;
@@ -136,7 +136,7 @@ async function moveEvents(database: Postgres, db: Database.Database): Promise<nu
 async function moveEvent(
   database: Postgres,
   row: MovedRow,
-  consumers: readonly { consumer: string; lane: string }[],
+  consumers: readonly { consumer: string; txnId: string }[],
   duplicateOf: number | undefined,
 ): Promise<number> {
   const given = (name: string): SqlValue => row[name] ?? null;
@@ -148,9 +148,9 @@ async function moveEvent(
     const text = `INSERT INTO events (${names.join(', ')}, duplicate_of, batch)
       VALUES (${places(names.length)}, ?, ?) RETURNING id`;
     const { id } = v.parse(idSchema, await sql.all(text, ...names.map(given), duplicateOf ?? null, batch))[0];
-    for (const { consumer, lane } of consumers) {
-      await sql.run('INSERT INTO backlog (consumer, event_id, lane) VALUES (?, ?, ?)', consumer, id, lane);
-      await sql.run('INSERT INTO lanes (consumer, lane, first_event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', consumer, lane, id);
+    for (const { consumer, txnId } of consumers) {
+      await sql.run('INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)', consumer, id, txnId);
+      await sql.run('INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', consumer, txnId, id);
     }
     return id;
   }, { locks: ['move'] });

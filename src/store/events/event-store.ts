@@ -37,10 +37,11 @@ export interface EarlierEvent {
 
 export type Placing = (event: ReceivedEvent, earlier: readonly EarlierEvent[]) => EventPlace;
 
-/** An event that waits for a consumer; those of one lane must arrive in this order. */
+/** An event that waits for a consumer. Those of one transaction must arrive in this order. */
 export interface WaitingEvent {
   readonly eventId: number;
-  readonly lane: string;
+  /** Empty for an event that names no transaction. */
+  readonly txnId: string;
 }
 
 export interface EventStore {
@@ -57,29 +58,32 @@ export interface EventStore {
   unfinished(receivedAt: number, finalStates: readonly string[], limit: number): Promise<readonly EarlierTransaction[]>;
   /** How many events wait for each consumer that has a backlog. */
   backlog(): Promise<readonly Backlog[]>;
-  readonly lanes: Lanes;
-  /** Drops events that were received before this time and wait for nobody. */
-  prune(receivedBefore: number): Promise<void>;
+  readonly leases: Leases;
+  /**
+   * Deletes events that were received before this time and wait for nobody, of the next few thousand after this id.
+   * Resolves with the id to continue from; undefined when the rest is newer.
+   */
+  prune(receivedBefore: number, after: number): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** Shares the backlog of a consumer among workers: a lane is with one of them at a time, in the order of arrival. */
-export interface Lanes {
-  /** What this worker was not handed yet, of lanes that no other is at work on; they are its own for a lease. */
+/** Shares the backlog of a consumer among workers: one worker at a time has the events of a transaction. */
+export interface Leases {
+  /** Leases waiting events to this worker: those that it was not given yet, of transactions that no other worker has. */
   take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
-  /** Lengthens the lease of what was taken. False when it ran out and another worker has some of it. */
+  /** Extends the leases. False when they are not what this worker was given, because one ran out or an answer was lost. */
   renew(consumer: string, worker: string): Promise<boolean>;
   /**
-   * Takes events off the backlog, and gives lanes back of which nothing is left to do; a loss of power may bring the last
-   * of them back. Resolves with whether more has come for them since.
+   * Removes delivered events from the backlog, and ends the leases of transactions that have no more; a loss of power may
+   * bring the last of them back. Resolves with whether more has come for these transactions since.
    */
   settle(consumer: string, worker: string, eventIds: readonly number[]): Promise<boolean>;
-  /** Gives back all that was taken. */
+  /** Ends all leases of this worker. */
   release(consumer: string, worker: string): Promise<void>;
 }
 
-/** How long a lane stays with a worker that says nothing, in ms. */
-export const laneLeaseMs = 10_000;
+/** How long a lease lasts unless it is renewed. */
+export const eventLeaseMs = 10_000;
 
 export interface EarlierTransaction {
   readonly txnId: string;

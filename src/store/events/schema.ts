@@ -26,7 +26,7 @@ const version1 = `
     PRIMARY KEY (consumer, event_id)
   ) STRICT, WITHOUT ROWID;`;
 
-/** In a file the whole backlog of a consumer is with one worker: there all of them are on one machine. */
+/** In a file one worker holds the whole backlog of a consumer, because all workers run on one machine. */
 const workers = `
   ALTER TABLE events ADD COLUMN batch TEXT;
   CREATE TABLE workers (
@@ -35,7 +35,7 @@ const workers = `
     lease_until INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;`;
 
-/** Lanes that something waits in, each with one worker; `taken_to` is the last event that it was handed. */
+/** One row per consumer and transaction that has waiting events. `taken_to` is the last event its worker was given. */
 const lanes = `
   ALTER TABLE events ADD COLUMN batch TEXT;
   CREATE TABLE lanes (
@@ -51,8 +51,17 @@ const lanes = `
   CREATE INDEX backlog_lane ON backlog (consumer, lane, event_id);
   CREATE INDEX events_received ON events (received_at);`;
 
-export const eventSteps: readonly string[] = [version1, workers];
-export const sharedEventSteps: readonly string[] = [version1, lanes];
+/** Deleting an event looks for those who wait for it. An event without a transaction has an empty `txn_id` here. */
+const indexed = `
+  ALTER TABLE backlog RENAME COLUMN lane TO txn_id;
+  CREATE INDEX backlog_event ON backlog (event_id);`;
+
+const leases = `${indexed}
+  ALTER TABLE lanes RENAME TO leases;
+  ALTER TABLE leases RENAME COLUMN lane TO txn_id;`;
+
+export const eventSteps: readonly string[] = [version1, workers, indexed];
+export const sharedEventSteps: readonly string[] = [version1, lanes, leases];
 
 /** One of libsql's two ways to read hands out buffers, the other their bare memory. */
 const bytes = v.pipe(
@@ -76,4 +85,4 @@ export const eventsSchema = v.array(
   }),
 );
 
-export const waitingSchema = v.array(rowOf({ eventId: v.number(), lane: v.string() }));
+export const waitingSchema = v.array(rowOf({ eventId: v.number(), txnId: v.string() }));

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { places, rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
-import type { EarlierEvent, EventStore, Lanes, Placing, ReceivedEvent, StoredEvent } from './event-store.js';
+import type { EarlierEvent, EventStore, Leases, Placing, ReceivedEvent, StoredEvent } from './event-store.js';
 import { eventsSchema } from './schema.js';
 
 const idsSchema = v.array(v.object({ id: v.number() }));
-const receivedSchema = v.array(rowOf({ receivedAt: v.number() }));
+const spanSchema = v.tuple([v.object({ last: v.nullable(v.number()), oldest: v.nullable(v.number()) })]);
 const earlierSchema = v.array(rowOf({ id: v.number(), txnId: v.string(), txnState: v.string(), updatedAt: v.number() }));
 const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number() }));
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
@@ -15,12 +15,14 @@ const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string()
 /** No transaction of the specification has more states than this; what comes on top are repetitions. */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
+/** Takes some 50 ms in PostgreSQL: a statement is cancelled after 5 s, and one for all events would hold up deliveries. */
+const prunedAtOnce = 5_000;
 /** Rows of one statement: with one for each event all takes a third longer, with more than this no less. */
 const addedAtOnce = 32;
 
 export interface EventParts {
   readonly database: SqlDatabase;
-  readonly lanes: Lanes;
+  readonly leases: Leases;
   /** Writes an event into the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
   /** Makes what is committed outlive a loss of power, where the commit does not. */
@@ -28,7 +30,7 @@ export interface EventParts {
   readonly close: () => Promise<void>;
 }
 
-export function openSqlEvents({ database, lanes, queue, sync, close }: EventParts): EventStore {
+export function openSqlEvents({ database, leases, queue, sync, close }: EventParts): EventStore {
   const select = async (end: string, ...values: (string | number)[]): Promise<StoredEvent[]> =>
     v.parse(eventsSchema, await database.read((sql) => sql.all(`SELECT * FROM events ${end}`, ...values)));
   return {
@@ -41,9 +43,9 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
         if (before.length > 0) return before;
         const added: StoredEvent[] = [];
         for (const part of unrelated(events)) added.push(...(await add(sql, part, placing, batch)));
-        // In the order of lanes, so that two at once do not wait for each other.
+        // Sorted, so that two processes lock the same leases in the same order.
         const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
-        for (const one of fresh.toSorted(byLane)) for (const consumer of consumers) await queue(sql, consumer, one);
+        for (const one of fresh.toSorted(byTransaction)) for (const consumer of consumers) await queue(sql, consumer, one);
         return added;
       }, { locks });
       await sync();
@@ -72,21 +74,23 @@ export function openSqlEvents({ database, lanes, queue, sync, close }: EventPart
       const text = 'SELECT consumer, count(*) AS count FROM backlog GROUP BY consumer ORDER BY consumer';
       return v.parse(backlogSchema, await database.read((sql) => sql.all(text)));
     },
-    lanes,
-    prune: (receivedBefore) =>
-      database.transaction(async (sql) => {
-        const [oldest] = v.parse(receivedSchema, await sql.all('SELECT received_at FROM events ORDER BY id LIMIT 1'));
-        if (oldest === undefined || oldest.receivedAt >= receivedBefore) return;
-        // The newest event stays, so that no id is ever given twice.
-        const text = `DELETE FROM events WHERE received_at < ? AND id < (SELECT max(id) FROM events)
-          AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
-        await sql.run(text, receivedBefore);
-      }),
+    leases,
+    prune: async (receivedBefore, after) => {
+      const span = `SELECT max(id) AS last, min(received_at) AS oldest
+        FROM (SELECT id, received_at FROM events WHERE id > ? ORDER BY id LIMIT ${prunedAtOnce}) AS next`;
+      const [{ last, oldest }] = v.parse(spanSchema, await database.read((sql) => sql.all(span, after)));
+      if (last === null || oldest === null || oldest >= receivedBefore) return undefined;
+      // The newest event stays, so that no id is given twice.
+      const text = `DELETE FROM events WHERE id > ? AND id <= ? AND received_at < ? AND id < (SELECT max(id) FROM events)
+        AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
+      await database.transaction((sql) => sql.run(text, after, last, receivedBefore));
+      return last;
+    },
     close,
   };
 }
 
-function byLane({ txnId: a, id: first }: StoredEvent, { txnId: b, id: second }: StoredEvent): number {
+function byTransaction({ txnId: a, id: first }: StoredEvent, { txnId: b, id: second }: StoredEvent): number {
   if (a === b) return first - second;
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }

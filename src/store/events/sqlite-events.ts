@@ -7,7 +7,7 @@ import { rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
-import { laneLeaseMs, type EventStore, type Lanes } from './event-store.js';
+import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
 import { applicationId, eventSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
@@ -26,9 +26,9 @@ export function openEventStore(path: string, now: () => number, isAlive: (worker
   const { ino } = statSync(path);
   return openSqlEvents({
     database,
-    lanes: lanesOf(database, isAlive),
+    leases: leasesOf(database, isAlive),
     queue: async (sql, consumer, { id, txnId }) => {
-      await sql.run('INSERT INTO backlog (consumer, event_id, lane) VALUES (?, ?, ?)', consumer, id, txnId ?? '');
+      await sql.run('INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)', consumer, id, txnId ?? '');
     },
     sync: async () => {
       await log.sync();
@@ -58,7 +58,7 @@ export const eventsIn = (path: string): SqliteFile => ({
 
 const holderSchema = v.array(rowOf({ worker: v.string(), leaseUntil: v.number() }));
 
-function lanesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Lanes {
+function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Leases {
   /** Per consumer and worker, the last event that was handed out. */
   const handed = new Map<string, number>();
   const holderOf = async (sql: Sql, consumer: string) =>
@@ -72,22 +72,22 @@ function lanesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): L
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
       // A lease that ends later than one could have been given comes from a clock that was set back.
-      const isCurrent = holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + laneLeaseMs;
+      const isCurrent = holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
       const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
         ON CONFLICT (consumer) DO UPDATE SET worker = excluded.worker, lease_until = excluded.lease_until`;
-      await sql.run(text, consumer, worker, at + laneLeaseMs);
+      await sql.run(text, consumer, worker, at + eventLeaseMs);
       return true;
     });
   return {
     async take(consumer, worker, limit) {
       const name = JSON.stringify([consumer, worker]);
-      const isHeld = await database.read((sql) => holds(sql, consumer, worker, laneLeaseMs * 0.9));
+      const isHeld = await database.read((sql) => holds(sql, consumer, worker, eventLeaseMs * 0.9));
       if (!isHeld && !(await hold(consumer, worker))) {
         handed.delete(name);
         return [];
       }
-      const text = 'SELECT event_id, lane FROM backlog WHERE consumer = ? AND event_id > ? ORDER BY event_id LIMIT ?';
+      const text = 'SELECT event_id, txn_id FROM backlog WHERE consumer = ? AND event_id > ? ORDER BY event_id LIMIT ?';
       const rows = await database.read((sql) => sql.all(text, consumer, handed.get(name) ?? 0, limit));
       const waiting = v.parse(waitingSchema, rows);
       const last = waiting.at(-1)?.eventId;

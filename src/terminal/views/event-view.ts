@@ -100,7 +100,7 @@ export interface ListenTotals {
   readonly consumers: readonly {
     readonly name: string;
     readonly delivered: number;
-    readonly givenUp: number;
+    readonly failed: number;
     readonly waiting: number;
   }[];
 }
@@ -120,10 +120,10 @@ export function totalLines(totals: ListenTotals): string[] {
   ];
   return [
     parts.join(' · '),
-    ...consumers.map(({ name, delivered, givenUp, waiting }) =>
+    ...consumers.map(({ name, delivered, failed, waiting }) =>
       [
         `${name}: ${delivered} delivered`,
-        ...some(givenUp, (n) => `${n} given up`),
+        ...some(failed, (n) => `${n} failed`),
         ...some(waiting, (n) => `${n} waiting; they go out when you listen again with the same target`),
       ].join(', '),
     ),

@@ -44,8 +44,8 @@ const scope = 'http://127.0.0.1:37299 ne01-e84b64ed';
 async function isThere(database: Postgres): Promise<void> {
   const journal = openPostgresJournal(database, nobody);
   expect((await journal.open(scope)).map(({ ref, step }) => [ref, step])).toEqual([['in-doubt', 'confirmed'], ['going', 'confirmed']]);
-  const { lanes } = openPostgresEvents(database);
-  expect(await lanes.take('http://127.0.0.1:9/hooks', 'one', 10)).toHaveLength(3);
+  const { leases } = openPostgresEvents(database);
+  expect(await leases.take('http://127.0.0.1:9/hooks', 'one', 10)).toHaveLength(3);
   const counts = await database.read((sql) => sql.all('SELECT (SELECT count(*) FROM intents) AS payments, (SELECT count(*) FROM events) AS events'));
   expect(counts).toEqual([{ payments: 6, events: 3 }]);
 }
@@ -99,7 +99,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     expect(await svcpay(['db', 'move', '--json'], { home, env })).toMatchObject({ exitCode: 0 });
     expect((await svcpay(['db', 'status', '--json'], { home, env })).json()).toMatchObject([
       { part: 'journal', version: 3, needed: 3 },
-      { part: 'inbox', version: 2, needed: 2 },
+      { part: 'inbox', version: 3, needed: 3 },
     ]);
     const run = await svcpay(['--sandbox', 'tx', 'pending', '--json'], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });

@@ -82,7 +82,7 @@ describe.each(names)('an earlier %s', (name) => {
 
 test('an inbox of version 1 is upgraded with its backlog', async () => {
   const store = openEventStore(fileOf('events-1.db'), () => 1);
-  expect(await store.lanes.take('http://127.0.0.1:9/hooks', 'one', 10)).toHaveLength(3);
+  expect(await store.leases.take('http://127.0.0.1:9/hooks', 'one', 10)).toHaveLength(3);
   expect((await store.read(1))?.txnState).toBe('quoted');
   await store.close();
 });

@@ -1,0 +1,94 @@
+// The part of a backlog that one worker has leased: a queue per transaction, and how long no other worker may take it.
+import { eventLeaseMs, type EventStore } from '../store/events/event-store.js';
+
+const takenAtOnce = 500;
+/** No delivery starts this close to the end of the lease. */
+const marginMs = eventLeaseMs / 4;
+
+/** The waiting events of one transaction; only the first is ever being delivered. */
+export interface Queue {
+  readonly txnId: string;
+  readonly ids: number[];
+  failures: number;
+  /** The lease was lost: another worker delivers these events. */
+  isForgotten: boolean;
+}
+
+/** The queues in memory, and those whose first event may be delivered now. */
+export function createQueues() {
+  const queues = new Map<string, Queue>();
+  const ready = new Set<Queue>();
+  let held = 0;
+
+  return {
+    add(txnId: string, eventId: number): void {
+      const queue = queues.get(txnId) ?? { txnId, ids: [], failures: 0, isForgotten: false };
+      if (queue.ids.length === 0) {
+        queues.set(txnId, queue);
+        ready.add(queue);
+      }
+      queue.ids.push(eventId);
+      held += 1;
+    },
+    held: (): number => held,
+    ready: (): number => ready.size,
+    forget(): void {
+      for (const queue of queues.values()) queue.isForgotten = true;
+      queues.clear();
+      ready.clear();
+      held = 0;
+    },
+    take(): Queue | undefined {
+      const [queue] = ready;
+      if (queue !== undefined) ready.delete(queue);
+      return queue;
+    },
+    putBack: (queue: Queue): void => void (queue.isForgotten || ready.add(queue)),
+    /** The first event of the queue is delivered. */
+    advance(queue: Queue): void {
+      queue.ids.shift();
+      queue.failures = 0;
+      held -= 1;
+      if (queue.ids.length > 0) ready.add(queue);
+      else queues.delete(queue.txnId);
+    },
+  };
+}
+
+export interface LeaseOptions {
+  readonly consumer: string;
+  /** Tells this worker from others on the same backlog, here or on other machines. */
+  readonly worker: string;
+  readonly store: { readonly leases: EventStore['leases'] };
+  /** Monotonic milliseconds: a clock that is set back must not stall a delivery. */
+  readonly elapsed: () => number;
+}
+
+/** The leases of this worker, and until when they are certain to hold. */
+export function createLease({ consumer, worker, store, elapsed }: LeaseOptions, queues: ReturnType<typeof createQueues>) {
+  let leaseUntil = 0;
+  const release = (): Promise<void> => store.leases.release(consumer, worker).catch(() => undefined);
+  return {
+    isSafe: (): boolean => elapsed() < leaseUntil - marginMs,
+    release,
+    /** Resolves with whether there may be more. After an error the next call tries again. */
+    async take(): Promise<boolean> {
+      const startedAt = elapsed();
+      const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
+      // With nothing held before, the lease covers only the events that were taken now.
+      if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
+      for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
+      return taken.length === takenAtOnce;
+    },
+    /** If a lease was lost to another worker, all are given up and taken again. */
+    async renew(): Promise<void> {
+      const startedAt = elapsed();
+      const isKept = await store.leases.renew(consumer, worker).catch(() => undefined);
+      if (isKept === undefined) return;
+      leaseUntil = startedAt + eventLeaseMs;
+      if (isKept) return;
+      queues.forget();
+      await release();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+// Receivers as an operator runs them: several on one home or one database, with a full inbox and a database that fails.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openEventStore } from '../../src/store/events/sqlite-events.js';
+import { eventsFile, findHome } from '../../src/store/files/home.js';
+import { svcpay } from '../support/in-process.js';
+import { hasPostgres, type Databases } from '../support/postgres.js';
+import { sharedPostgres } from '../support/shared-postgres.js';
+import type { Surroundings } from '../support/svcpay.js';
+import { until } from '../support/until.js';
+import { deliver, startApplication, startListening } from '../support/webhooks.js';
+
+let server: Databases;
+beforeAll(async () => {
+  if (hasPostgres) server = await sharedPostgres();
+}, 60_000);
+afterAll(() => server?.stop());
+
+function newHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-receivers-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+/** An inbox whose tables exist. */
+interface Inbox {
+  /** Runs SQL in it, as an administrator or a fault would. */
+  readonly sql: (text: string) => void;
+  readonly count: (table: string) => number;
+  /** For one more receiver on this inbox. */
+  readonly around: () => Surroundings;
+}
+
+async function inFile(): Promise<Inbox> {
+  const home = newHome();
+  const file = eventsFile(findHome({ SVCPAY_HOME: home }));
+  await openEventStore(file, Date.now).close();
+  const opened = <T>(action: (db: Database.Database) => T): T => {
+    const db = new Database(file);
+    try {
+      return action(db);
+    } finally {
+      db.close();
+    }
+  };
+  return {
+    sql: (text) => void opened((db) => db.exec(text)),
+    count: (table) => Number(Object.values(opened((db) => db.prepare(`SELECT count(*) FROM ${table}`).get()) as object)[0]),
+    around: () => ({ home }),
+  };
+}
+
+async function inPostgres(): Promise<Inbox> {
+  const url = server.database();
+  const env = { SVCPAY_DATABASE_URL: url };
+  expect(await svcpay(['db', 'upgrade'], { home: newHome(), env })).toMatchObject({ exitCode: 0 });
+  const sql = (text: string): string => server.sql(`SET search_path = svcpay; ${text}`, new URL(url).pathname.slice(1));
+  return {
+    sql: (text) => void sql(text),
+    count: (table) => Number(sql(`SELECT count(*) FROM ${table}`)),
+    around: () => ({ home: newHome(), env }),
+  };
+}
+
+const oldEvents = 12_000;
+const row = (id: string, body: string): string => `${id}, 1, ${body}, '', 'old', 'completed', 0, ''`;
+const columns = 'INSERT INTO events (id, received_at, body, signature, txn_id, txn_state, out_of_order, missing)';
+
+/** Old events, of which one still waits; how deleting fails; and how deleting many in one statement fails, as by a time limit. */
+const inboxes = [
+  {
+    name: 'SQLite',
+    open: inFile,
+    fill: `WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ${oldEvents}) ${columns} SELECT ${row('id', `x''`)} FROM n;
+      INSERT INTO backlog (consumer, event_id, txn_id) VALUES ('elsewhere', 7, 'old')`,
+    limited: '',
+    failing: `CREATE TRIGGER failing BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'the disk is gone'); END`,
+  },
+  {
+    name: 'PostgreSQL',
+    open: inPostgres,
+    fill: `${columns} SELECT ${row('id', `''`)} FROM generate_series(1, ${oldEvents}) AS id;
+      SELECT setval(pg_get_serial_sequence('events', 'id'), ${oldEvents});
+      INSERT INTO backlog (consumer, event_id, txn_id) VALUES ('elsewhere', 7, 'old')`,
+    limited: `CREATE FUNCTION limited() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF (SELECT count(*) FROM gone) > 5000 THEN RAISE EXCEPTION 'statement timeout' USING ERRCODE = '57014'; END IF; RETURN NULL; END $$;
+      CREATE TRIGGER limited AFTER DELETE ON events REFERENCING OLD TABLE AS gone EXECUTE FUNCTION limited()`,
+    failing: `CREATE FUNCTION failing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the disk is gone'; END $$;
+      CREATE TRIGGER failing BEFORE DELETE ON events EXECUTE FUNCTION failing()`,
+  },
+] as const;
+
+const event = (txnId: string, txnState = 'completed', updatedAt = 1) => ({ txnId, txnState, updatedAt });
+
+describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('receivers with their inbox in $name', ({ open, fill, limited, failing }) => {
+  test('delete old events in pieces after they started to listen', async () => {
+    const inbox = await open();
+    inbox.sql(fill);
+    inbox.sql(limited);
+    const listener = await startListening([], inbox.around());
+    expect(await deliver(listener.url, event('new'))).toBe(200);
+    // The newest event stays, and which one that was depends on the moment.
+    await until(() => inbox.count('events') <= 3);
+    expect(inbox.count("events WHERE id = 7 OR txn_id = 'new'")).toBe(2);
+    listener.child.kill('SIGINT');
+    expect((await listener.ended).stderr).not.toContain('Warning');
+  });
+
+  test('start and receive when old events cannot be deleted, with a warning', async () => {
+    const inbox = await open();
+    inbox.sql(fill);
+    inbox.sql(failing);
+    const listener = await startListening([], inbox.around());
+    expect(await deliver(listener.url, event('new'))).toBe(200);
+    await until(() => listener.stderr().includes('Old events could not be deleted'));
+    listener.child.kill('SIGINT');
+    expect(await listener.ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('the disk is gone') });
+    expect(inbox.count('events')).toBe(oldEvents + 1);
+  });
+
+  test('four of them deliver each of 2,000 events once, also while two are stopped', { timeout: 120_000 }, async () => {
+    const inbox = await open();
+    const application = await startApplication(() => 200);
+    const start = () => startListening(['--forward-to', application.url, '-q'], inbox.around());
+    const listeners = await Promise.all(Array.from({ length: 4 }, start));
+    const states = ['quoted', 'srccreated', 'destsent', 'completed'];
+    const transactions = 500;
+    let sent = 0;
+    let next = 0;
+    /** As the service does: to the next receiver until one of them takes it. */
+    const send = async (): Promise<void> => {
+      while (next < transactions) {
+        const n = (next += 1);
+        for (const [at, txnState] of states.entries()) {
+          await until(async () => (await deliver(listeners[(sent += 1) % 4]?.url ?? '', event(`t${n}`, txnState, at))) === 200);
+        }
+        if (n === transactions / 2) for (const { child } of listeners.slice(0, 2)) child.kill('SIGTERM');
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, send));
+    await until(() => new Set(application.bodies).size === transactions * states.length);
+    for (const { child, ended } of listeners) {
+      child.kill('SIGINT');
+      expect(await ended).toMatchObject({ exitCode: 0 });
+    }
+    expect(application.bodies).toHaveLength(transactions * states.length);
+    const arrived = application.bodies.map((body): { txnId: string; txnState: string } => JSON.parse(body));
+    for (let n = 1; n <= transactions; n += 1) {
+      expect(arrived.filter(({ txnId }) => txnId === `t${n}`).map(({ txnState }) => txnState)).toEqual(states);
+    }
+  });
+});

@@ -8,7 +8,7 @@ import type { PendingPayment } from '../../terminal/views/intent-view.js';
 import { clockTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/payment/order-record.js';
-import type { PaymentDeps } from '../../wallet/payment/contract.js';
+import type { PaymentService } from '../../wallet/payment/contract.js';
 import { noteSeen } from '../../wallet/payment/note-seen.js';
 import { resume } from '../../wallet/payment/payment.js';
 import { isLetGo } from '../../wallet/payment/run.js';
@@ -112,28 +112,41 @@ const notAsked = (): Failure => new Failure('temporary', 'The service did not te
 const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
 
-/**
- * The transaction as it is now. A payment that the service has taken is gone on with, without waiting, so that the
- * journal learns what was found; where the confirmation may not have gone out, it is read and nothing else.
- */
+/** The transaction as it is now, which the journal learns. */
 export async function lookAt(intent: Intent, context: Context): Promise<Transaction> {
-  const { client, journal } = await context.account();
-  const txn = await readTransaction(client, intent.txnId ?? '');
-  if (intent.step === 'confirmed' && isFinal(txn.txnState)) await writeDown(intent, context);
-  else await noteSeen(intent, txn, await journal(), context.owner);
+  const txn = await readTransaction((await context.account()).client, intent.txnId ?? '');
+  await recordRead(intent, txn, context);
   return txn;
 }
 
-async function writeDown(intent: Intent, context: Context): Promise<void> {
+/**
+ * Lets the journal know what was read. A payment that the service has taken is resumed, without waiting and without another
+ * read; where the confirmation may not have been sent, nothing else is done.
+ */
+export async function recordRead(intent: Intent, txn: Transaction, context: Context): Promise<void> {
+  if (intent.step !== 'confirmed' || !isFinal(txn.txnState)) {
+    return noteSeen(intent, txn, await (await context.account()).journal(), context.owner);
+  }
+  const deps = await paymentDeps(context, { on: () => undefined, approve: () => Promise.resolve(false) });
   const options = { wait: false, retry: false } as const;
-  await resume(intent, options, await silentDeps(context)).catch((error: unknown) => {
-    // How it ended is what was to be written; whoever is at work on it writes it himself.
+  await resume(intent, options, { ...deps, service: alreadyRead(txn, deps.service) }).catch((error: unknown) => {
+    // The end of the payment is what had to be written. Another process at work on it writes that itself.
     if (!(error instanceof Failure)) throw error;
   });
 }
 
-const silentDeps = (context: Context): Promise<PaymentDeps> =>
-  paymentDeps(context, { on: () => undefined, approve: () => Promise.resolve(false) });
+/** The service, which need not be asked for this transaction again. */
+const alreadyRead = (txn: Transaction, service: PaymentService): PaymentService => ({
+  transaction: async (txnId) => (txnId === txn.txnId ? txn : service.transaction(txnId)),
+  transactions: (filter) => service.transactions(filter),
+  eachTransaction: (filter) => service.eachTransaction(filter),
+  createTransaction: (body) => service.createTransaction(body),
+  confirmTransaction: (txnId) => service.confirmTransaction(txnId),
+  cancelTransaction: (txnId) => service.cancelTransaction(txnId),
+  wallets: () => service.wallets(),
+  rates: () => service.rates(),
+  serviceNow: () => service.serviceNow(),
+});
 
 /** As a list shows it. */
 export function pendingPayment({ intent, txn }: OpenPayment, asOf: number): PendingPayment {

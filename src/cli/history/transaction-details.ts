@@ -1,16 +1,15 @@
 // One transaction as it is now; where the service cannot tell, since when what is known here has been known.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
+import { hasLapsed, isQuoted } from '../../formats/states.js';
 import type { Intent } from '../../store/journal/journal.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
-import { noteSeen } from '../../wallet/payment/note-seen.js';
 import { doubtAbout } from '../../wallet/payment/references.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import type { Context } from '../context.js';
 import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
-import { lookAt } from './open-payments.js';
+import { recordRead } from './open-payments.js';
 import { resolveId } from './resolve-id.js';
 
 /**
@@ -39,9 +38,7 @@ export async function readDetails(
 export async function recordState(txn: Transaction, context: Context): Promise<void> {
   if (isQuoted(txn.txnState)) return;
   const intent = await intentOf(txn.txnId, context).catch(() => undefined);
-  if (intent === undefined) return;
-  if (intent.step === 'confirmed' && isFinal(txn.txnState)) await lookAt(intent, context).catch(() => undefined);
-  else await noteSeen(intent, txn, await (await context.account()).journal(), context.owner).catch(() => undefined);
+  if (intent !== undefined) await recordRead(intent, txn, context).catch(() => undefined);
 }
 
 /** Where a payment of this home was let go and is called lapsed, it is not known what became of it. */

@@ -1,0 +1,59 @@
+// Sequential round trips of each command against a service that is far away. Unlike time, they do not depend on the machine.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSandbox, type Sandbox } from '../../src/sandbox.js';
+import { payingCommands, readingCommands, type FarCommand } from '../support/far-commands.js';
+import { forwardTo, startFarService, type FarService } from '../support/far-service.js';
+import { svcpay, svcpayTty, type Surroundings } from '../support/svcpay.js';
+
+/** Long enough that requests sent together are not counted as requests sent one after the other. */
+const tripMs = 100;
+
+let sandbox: Sandbox;
+let far: FarService;
+let around: Surroundings;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ autoPay: 'off' });
+  far = await startFarService(forwardTo(sandbox.url), tripMs);
+  const env = { NODE_EXTRA_CA_CERTS: far.certificate, SVCPAY_NETWORK: 'testnet' };
+  around = { home: mkdtempSync(join(tmpdir(), 'far-home-')), sandbox: { ...sandbox, url: far.url }, env };
+  await run(['wallets']);
+});
+afterAll(async () => {
+  rmSync(around.home, { recursive: true });
+  await far.stop();
+  await sandbox.stop();
+});
+
+async function run(args: readonly string[]): Promise<void> {
+  const { exitCode, stderr } = await svcpay(args, around);
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+}
+
+async function lookAtHome(): Promise<void> {
+  const tty = svcpayTty([], { ...around, columns: 100 });
+  await tty.waitFor(/BTC[^]*What next\?/);
+  tty.type('\u001B');
+  expect(await tty.ended).toBe(0);
+}
+
+async function count({ args, most }: FarCommand): Promise<void> {
+  far.reset();
+  await (args.length === 0 ? lookAtHome() : run(args));
+  const lines = far.trips().requests.map(({ line, trip }) => ({ line, trip }));
+  expect(lines.filter(({ trip }) => trip > most)).toEqual([]);
+  const reads = lines.flatMap(({ line }) => (line.startsWith('GET') ? [line] : []));
+  expect(reads).toEqual([...new Set(reads)]);
+}
+
+test('payments, with the token kept', { timeout: 60_000 }, async () => {
+  for (const command of await payingCommands(() => sandbox.invoice('1000sat'))) await count(command);
+});
+
+test('readings, with several payments open and several that have ended meanwhile', { timeout: 60_000 }, async () => {
+  const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
+  for (const command of readingCommands(txnId)) await count(command);
+});

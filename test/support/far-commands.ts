@@ -1,0 +1,40 @@
+// The commands whose round trips are counted and timed against a service that is far away.
+
+export interface FarCommand {
+  readonly name: string;
+  /** None for the home screen, which needs a terminal. */
+  readonly args: readonly string[];
+  /** Round trips one after the other, TCP and TLS handshakes included. */
+  readonly most: number;
+}
+
+export const readingCommands = (txnId: string): readonly FarCommand[] => [
+  { name: 'tx pending', args: ['tx', 'pending', '--json'], most: 3 },
+  { name: 'home', args: [], most: 3 },
+  { name: 'wallets', args: ['wallets', '--json'], most: 3 },
+  { name: 'rates', args: ['rates', '--json'], most: 3 },
+  { name: 'tx list', args: ['tx', 'list', '--json'], most: 3 },
+  { name: 'tx get', args: ['tx', 'get', txnId, '--json'], most: 3 },
+  { name: 'receive lightning', args: ['receive', 'lightning', '1000sat', '--no-wait', '--json'], most: 4 },
+];
+
+const payout = [
+  'payout', '--country', 'VN', '--institution', '970436', '--acct-num', '0123456789', '--acct-name', 'LE VAN A',
+  '--recipient-type', 'individual', '--recipient-name', 'Le Van A', '--recipient-country', 'VN', '--amount', '500000vnd',
+  '--purpose', '1', '--source', '2', '--relationship', '3', '--sender-type', 'business', '--sender-name', 'Acme Ltd',
+  '--sender-country', 'DE', '--sender-phone', '+49 151 1234 5678', '--sender-address', '1 High St',
+];
+
+/** @param invoice makes one that is not paid yet */
+export const payingCommands = async (invoice: () => Promise<string>, suffix = ''): Promise<readonly FarCommand[]> => {
+  const commands: FarCommand[] = [
+    { name: 'send lightning', args: ['send', 'lightning', await invoice()], most: 6 },
+    { name: 'send lightning --ref', args: ['send', 'lightning', await invoice(), '--ref', `far-order${suffix}`], most: 7 },
+    { name: 'send onchain', args: ['send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '20000sat'], most: 6 },
+    { name: 'send usdt', args: ['send', 'usdt', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', '5usdt'], most: 6 },
+    { name: 'swap', args: ['swap', '5', 'USDT', 'BTC'], most: 6 },
+    { name: 'payout', args: payout, most: 7 },
+    { name: 'payout --ref', args: [...payout, '--ref', `far-wages${suffix}`], most: 9 },
+  ];
+  return commands.map((command) => ({ ...command, args: [...command.args, '--yes', '--no-wait', '--json'] }));
+};

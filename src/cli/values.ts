@@ -89,8 +89,9 @@ export const verbatim = (placeholder: string): Value<string> => literal(placehol
 
 export const file = (placeholder = 'FILE'): Value<string> => verbatim(placeholder).suggesting('file');
 
-/** An id, the beginning of one that was shown, or a reference. */
-export const transaction = (): Value<string> => text('ID').suggesting('transaction');
+/** An id, the beginning of one that was shown, or a reference, which is exact. */
+export const transaction = (): Value<string> =>
+  literal('ID', (given) => (/^\s*[0-9a-f-]{36}\s*$/i.test(given) ? given.trim() : given)).suggesting('transaction');
 
 export const amount = (placeholder = 'AMOUNT'): Value<Money> => word(placeholder, (given) => parseAmount(given));
 

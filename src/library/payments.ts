@@ -5,6 +5,7 @@ import type { WalletClient } from './client.js';
 import type { Transaction } from '../api/types.js';
 import { parseBaseUrl } from '../api/base-url.js';
 import { timerMs } from '../formats/duration.js';
+import { parseReference } from '../formats/reference.js';
 import { isAlive, ownerOf } from '../store/journal/owner.js';
 import type { Journal } from '../store/journal/journal.js';
 import type { Limits, Network } from '../store/profile/profiles.js';
@@ -137,7 +138,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       await guard(order);
       const consent = approve === undefined ? 'standing' : 'none';
       const deps = await depsOf(approve ?? (async () => false));
-      return pay({ order, ref, terms: { maxFee }, consent }, { wait, retry, mode: 'pay' }, deps);
+      return pay({ order, ref: ref === undefined ? undefined : parseReference(ref), terms: { maxFee }, consent }, { wait, retry, mode: 'pay' }, deps);
     },
     async resume(wait = usualWaitMs) {
       const deps = await depsOf(async () => false);

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import { quickTime, svcpay } from '../support/in-process.js';
 import { creations } from '../support/orders.js';
-import { test } from '../support/svcpay.js';
+import { svcpay as runProcess, test } from '../support/svcpay.js';
 
 const key = new Uint8Array(32).fill(7);
 
@@ -71,6 +71,16 @@ describe('bad input', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
+  test('refuses a reference whose bytes are not UTF-8: two of them would look alike', async ({ around }) => {
+    const fresh = await around.sandbox.invoice('1000sat');
+    for (const byte of ['376', '377']) {
+      const run = await runProcess(['send', 'lightning', fresh, '--yes'], { ...around, redirect: `--ref "$(printf 'a\\${byte}')"` });
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.stderr).toContain('UTF-8');
+    }
+    expect(creations(around.sandbox)).toHaveLength(0);
+  });
+
   test('ends stderr with one line of JSON under --json', async ({ around }) => {
     const run = await svcpay(['receive', 'lightning', '50000', '--json'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -81,15 +91,29 @@ describe('bad input', () => {
 describe('blanks and line ends that copying put around a word', () => {
   const padded = (word: string): string => `\u00A0 ${word} \r\n`;
 
-  test('mean nothing around an amount, a reference, an invoice, an id or a currency', async ({ around }) => {
-    const asked = await svcpay(['receive', 'lightning', padded('1000sat'), '--ref', padded('r-1'), '--json'], around);
-    expect(asked.json()).toMatchObject({ extRefId: 'r-1', destReq: { amtRequested: 0.00001 } });
+  test('mean nothing around an amount, an invoice, an id or a currency', async ({ around }) => {
+    const asked = await svcpay(['receive', 'lightning', padded('1000sat'), '--json'], around);
+    expect(asked.json()).toMatchObject({ destReq: { amtRequested: 0.00001 } });
     const fresh = await around.sandbox.invoice('1000sat');
     const paid = await svcpay(['send', 'lightning', padded(fresh), '--max-fee', padded('9sat'), '--ref', 'r-2', '--yes', '-q'], around);
     expect(paid).toMatchObject({ exitCode: 0 });
-    const lines = [['tx', 'get', padded(paid.stdout.trim())], ['tx', 'get', padded('r-2')], ['wallets', padded('btc')]];
+    const lines = [['tx', 'get', padded(paid.stdout.trim())], ['wallets', padded('btc')]];
     for (const line of lines) expect(await svcpay(line, around)).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(['send', 'lightning', fresh, '--ref', padded('r-2'), '--yes', '-q'], around)).toMatchObject({ stdout: paid.stdout });
+  });
+
+  test('belong to a reference: two that differ in a blank are two payments', async ({ around }) => {
+    const send = async (ref: string) => svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--ref', ref, '--yes', '-q'], around);
+    const [one, other] = [await send('order-1'), await send(' order-1')];
+    expect([one.exitCode, other.exitCode]).toEqual([0, 0]);
+    for (const [ref, { stdout }] of [['order-1', one], [' order-1', other]] as const) {
+      expect(await svcpay(['tx', 'get', ref, '-q'], around)).toMatchObject({ exitCode: 0, stdout });
+      expect(await svcpay(['tx', 'resume', ref, '-q'], around)).toMatchObject({ exitCode: 0 });
+    }
+    expect(new Set([one.stdout, other.stdout]).size).toBe(2);
+    const rows = await Promise.all([0, 1].map(() => around.sandbox.invoice('1000sat')));
+    const file = `ref,to\nrow,${rows[0]}\n"row ",${rows[1]}\n`;
+    expect(await svcpay(['batch', '-', '--yes'], { ...around, input: file })).toMatchObject({ exitCode: 0 });
+    expect(creations(around.sandbox)).toHaveLength(4);
   });
 
   test('belong to the name of a file', async ({ around }) => {

@@ -1,8 +1,9 @@
 // The options that every payment shares: the reference, the highest fee, how long to wait.
 import { currencyOf, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import { parseReference } from '../../formats/reference.js';
 import type { PaymentTerms } from '../../store/journal/journal.js';
-import { duration, flag, onOff, text, word, type ValuesOf } from '../values.js';
+import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../values.js';
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
@@ -45,17 +46,7 @@ export const termsOf = (flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>, ccy
   maxRateLoss: flags.maxRateLoss,
 });
 
-const longestRef = 200;
-
-function parseRef(given: string): string {
-  const taken = /~\d+$/.test(given);
-  if (given !== '' && given.length <= longestRef && !taken) return given;
-  throw new Failure('usage', `"${given}" cannot be a reference.`, {
-    hint: `Use up to ${longestRef} characters, not ending like ~2: that marks a further attempt.`,
-  });
-}
-
-export const reference = () => word('REF', parseRef).suggesting('reference');
+export const reference = () => literal('REF', parseReference).suggesting('reference');
 
 export const deductFees = () => flag().describe('take the fees out of the amount, so that the recipient gets less');
 

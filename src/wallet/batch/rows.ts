@@ -102,8 +102,9 @@ function readRow(line: number, record: readonly string[], head: readonly string[
   const broken = record.findIndex((cell) => /[\uFFFD\0]/.test(cell));
   if (broken >= 0) return { line, kind: 'usage', message: `${head[broken] ?? ''} is not UTF-8 text.` };
   const cells = head.flatMap((name, index): [string, string][] => {
-    const cell = record[index]?.trim() ?? '';
-    return cell === '' ? [] : [[name, cell]];
+    const cell = record[index] ?? '';
+    // A reference is exact.
+    return cell.trim() === '' ? [] : [[name, name === 'ref' ? cell : cell.trim()]];
   });
   return { line, cells: Object.fromEntries(cells) };
 }

@@ -1,0 +1,18 @@
+// References: the caller's names for payments, exact to the letter, because a reference stands for one payment forever.
+import { Failure } from './failure.js';
+
+const longest = 200;
+
+/** Characters in place of bytes that are not UTF-8, for which two references would look alike, and those that no database keeps. */
+const isUnreadable = (text: string): boolean => /[\0\uFFFD\p{Cs}]/u.test(text);
+
+/** Throws Failure `usage` for a text that cannot be a reference. Blanks around it belong to the reference. */
+export function parseReference(given: string): string {
+  const marksAttempt = /~\d{1,15}$/.test(given);
+  if (given.trim() !== '' && given.length <= longest && !marksAttempt && !isUnreadable(given)) return given;
+  throw new Failure('usage', `"${given}" cannot be a reference.`, {
+    hint: isUnreadable(given)
+      ? 'Write it in UTF-8.'
+      : `Use 1 to ${longest} characters, not ending like ~2: that marks a further attempt.`,
+  });
+}

@@ -56,6 +56,12 @@ export function parseCurrency(text: string): string {
   throw usage(`"${clip(text)}" is not a currency code. Write one such as BTC, USDT or VND.`);
 }
 
+/** Tokens that stand for the dollar or the euro. */
+const tokens: ReadonlySet<string> = new Set(['USDT', 'USDC', 'EURT', 'EURC']);
+
+/** Whether it is a currency to the letter: `btc` and `XBT` are not. */
+export const isCurrency = (ccy: string): boolean => ccy === 'BTC' || tokens.has(ccy) || Intl.supportedValuesOf('currency').includes(ccy);
+
 export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 
 /**

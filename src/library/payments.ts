@@ -8,7 +8,7 @@ import { timerMs } from '../formats/duration.js';
 import { parseReference } from '../formats/reference.js';
 import { isAlive, ownerOf } from '../store/journal/owner.js';
 import type { Journal } from '../store/journal/journal.js';
-import type { Limits, Network } from '../store/profile/profiles.js';
+import { readLimits, type Limits, type Network } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
 import type { Answer, Approval, PaymentDeps, PaymentEvent } from '../wallet/payment/contract.js';
 import { pay } from '../wallet/payment/payment.js';
@@ -104,7 +104,8 @@ const usualWaitMs = 30_000;
  * ```
  */
 export function openPayments(options: PaymentsOptions): Payments {
-  const { client, journal, limits = noLimits, on = () => undefined } = options;
+  const { client, journal, on = () => undefined } = options;
+  const limits = readLimits(options.limits ?? noLimits);
   const baseUrl = parseBaseUrl(options.baseUrl);
   const network = options.network ?? (baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const signal = options.signal ?? new AbortController().signal;

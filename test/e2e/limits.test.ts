@@ -1,4 +1,6 @@
 // svcpay limits: a policy that every way to pay is held to, also by two processes at once.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { startSvcpay, svcpayTty, test, type Run, type Surroundings } from '../support/svcpay.js';
@@ -14,6 +16,25 @@ describe('svcpay limits', () => {
     const runs = await Promise.all(invoices.map((invoice) => startSvcpay(['send', 'lightning', invoice, '--yes'], around).ended));
     expect(runs.map(({ exitCode }) => exitCode).toSorted()).toEqual([0, 7]);
     expect(confirmations(around)).toBe(1);
+  });
+
+  const mistyped = [['perPayment', 'btc', '0.000001'], ['perDay', 'XBT', '0.000001'], ['perDay', 'BTC', 'little']] as const;
+  test.for(mistyped)('a limit %s in %s of %s in the settings is refused, never shown and not applied', async ([rule, ccy, amount], { around }) => {
+    await set(around, '--per-day', '5usdt');
+    const file = join(around.home, 'config.json');
+    const config: { profiles: { default: { limits: Record<string, object> } } } = JSON.parse(readFileSync(file, 'utf8'));
+    config.profiles.default.limits[rule] = { [ccy]: amount };
+    writeFileSync(file, JSON.stringify(config));
+    const sent = await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes'], around);
+    for (const run of [sent, await svcpay(['limits', 'list'], around)]) {
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.stderr).toContain(`"${amount === 'little' ? amount : ccy}"`);
+    }
+    expect(confirmations(around)).toBe(0);
+  });
+
+  test('in a currency that does not exist cannot be set', async ({ around }) => {
+    expect(await set(around, '--per-day', '5xbt')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('XBT is not a currency') });
   });
 
   test('stops before anything is created what is known to be too much', async ({ around }) => {

@@ -1,6 +1,6 @@
 // The local spending policy of the profile: what may be spent, and where to. Each command shows it with what of it is used.
 import { Big } from 'big.js';
-import { fixed, formatAmount, money, parseAmount, type Money } from '../../formats/amount.js';
+import { fixed, formatAmount, isCurrency, money, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import { changeProfile, type Limits } from '../../store/profile/profiles.js';
@@ -137,6 +137,8 @@ async function agreeToRaise(
 function byCurrency(amounts: readonly Money[], flag: string): Record<string, string> {
   const twice = amounts.find(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index);
   if (twice !== undefined) throw new Failure('usage', `No limit was set: ${flag} was given twice in ${twice.ccy}.`);
+  const other = amounts.find(({ ccy }) => !isCurrency(ccy));
+  if (other !== undefined) throw new Failure('usage', `No limit was set: ${other.ccy} is not a currency, so no payment could be held to it.`);
   return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }
 

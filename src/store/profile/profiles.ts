@@ -1,6 +1,7 @@
 // Profiles: which service, which account, which network. Kept in config.json, without secrets.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { isCurrency } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
@@ -30,9 +31,23 @@ const recipientSchema = v.object({
   codes: v.optional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
 });
 
+const limitOf = ([ccy, amount]: [string, string]): string | undefined =>
+  !isCurrency(ccy) ? `a limit is in "${clip(ccy)}", which is not a currency: write its code in capitals, such as BTC`
+  : !/^\d{1,30}(?:\.\d{1,30})?$/.test(amount) ? `the limit in ${ccy} is "${clip(amount)}": write plain digits, such as 0.001`
+  : undefined;
+
+/** Amounts by currency. A limit that no payment could be held to is refused. */
+const amountsSchema = v.pipe(
+  v.record(v.string(), v.string()),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const message = dataset.typed ? Object.entries(dataset.value).map(limitOf).find((each) => each !== undefined) : undefined;
+    if (message !== undefined) addIssue({ message });
+  }),
+);
+
 const limitsSchema = v.object({
-  perPayment: v.optional(v.record(v.string(), v.string()), {}),
-  perDay: v.optional(v.record(v.string(), v.string()), {}),
+  perPayment: v.optional(amountsSchema, {}),
+  perDay: v.optional(amountsSchema, {}),
   destinations: v.optional(v.array(v.string()), []),
 });
 
@@ -69,6 +84,13 @@ export type Profile = v.InferOutput<typeof profileSchema>;
 export type Config = v.InferOutput<typeof configSchema>;
 
 export const defaultProfile = 'default';
+
+/** Limits from another program. Throws Failure `usage` for a limit that no payment could be held to. */
+export function readLimits(limits: Limits): Limits {
+  const { success, output, issues } = v.safeParse(limitsSchema, limits);
+  if (success) return output;
+  throw new Failure('usage', `The limits cannot be applied: ${issues[0].message}.`);
+}
 
 /** Names that a plain object has already. */
 const reserved = ['__proto__', 'constructor', 'prototype'];

@@ -10,6 +10,8 @@ const ascii: Readonly<Record<string, string>> = {
   '…': '~',
   '✓': '+',
   '✗': 'x',
+  '●': '>',
+  '○': '-',
   '❯': '>',
   '↑': '^',
   '↓': 'v',

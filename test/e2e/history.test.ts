@@ -1,4 +1,6 @@
 // The history and single transactions: lists with every filter, receipts, confirming, cancelling, watching, exporting.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
@@ -179,6 +181,22 @@ describe('svcpay tx cancel', () => {
 });
 
 describe('svcpay tx watch', () => {
+  test('takes any beginning of an id that is no other\'s, and names the matches of one that is several\'', async ({ around }) => {
+    const file = join(around.home, 'many.csv');
+    writeFileSync(file, ['to,amount', ...Array.from({ length: 17 }, (_, i) => `ada${i}@example.com,100sat`)].join('\n'));
+    await svcpay(['batch', file, '--no-wait', '--yes'], around);
+    const ids = (await svcpay(['tx', 'list', '-q'], around)).stdout.trim().split('\n');
+    const shared = ids.map((id) => id.slice(0, 1)).find((start, i, all) => all.indexOf(start) !== i) ?? '';
+    const matches = ids.filter((id) => id.startsWith(shared)).map((id) => id.slice(0, 8));
+    for (const home of [around.home, join(around.home, 'elsewhere')]) {
+      const several = await svcpay(['tx', 'get', shared], { ...around, home });
+      expect(several).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(matches.filter((id) => several.stderr.includes(id)).length).toBeGreaterThan(1);
+      const one = await svcpay(['tx', 'get', ids[3]?.slice(0, 7).toUpperCase() ?? '', '-q'], { ...around, home });
+      expect(one).toMatchObject({ exitCode: 0, stdout: `${ids[3]}\n` });
+    }
+  });
+
   test('follows several at once, a line each, until all are over', async ({ around }) => {
     const asked = async (amount: string): Promise<string> => {
       const run = await svcpay(['receive', 'lightning', amount, '--json', '--fields', 'txnId'], around);
@@ -186,7 +204,7 @@ describe('svcpay tx watch', () => {
     };
     const [first, second] = [await asked('1000sat'), await asked('2000sat')];
     const tty = svcpayTty(['tx', 'watch', first, second], { ...around, columns: 100 });
-    await tty.waitFor(new RegExp(`invoice ready ── received\\s+${first}\\s+quoted ── invoice ready ── received\\s+${second}`));
+    await tty.waitFor(new RegExp(`${first.slice(0, 8)}  ✓ quoted ── ● invoice ready ── ○ received\\s+${second.slice(0, 8)}  ✓ quoted ── ● invoice ready ── ○ received`));
     await around.sandbox.pay(second);
     await around.sandbox.pay(first);
     expect(await tty.ended).toBe(0);
@@ -206,7 +224,7 @@ describe('svcpay tx resume', () => {
     await svcpay(['send', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.001btc', '--yes', '--no-wait', '--ref', 'fourth'], around);
     const tty = svcpayTty(['tx', 'resume'], around);
     // Of a state that is new the steps after it are not known.
-    await tty.waitFor(/quoted ── (?:confirmed|0 of 1)/);
+    await tty.waitFor(/✓ quoted ── ● (?:confirmed|0 of 1)/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);
     expect(tty.text()).toMatch(/Not known yet: the wait was interrupted, and the\s+transaction goes on/);

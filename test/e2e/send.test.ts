@@ -246,9 +246,19 @@ describe('svcpay send, at a terminal', () => {
     await tty.waitFor(/quote valid 5\d s/);
     await around.sandbox.clock.advance('61s');
     tty.type('y\r');
-    await tty.waitFor('The quote has lapsed and was renewed: nothing has changed.');
+    await tty.waitFor('The quote expired; the new one has the same price.');
     expect(await tty.ended).toBe(0);
     expect(creations(around.sandbox)).toHaveLength(2);
+  });
+
+  test.for([[80, 24], [60, 20], [140, 45]] as const)('shows all of the card for a quote that is used again, at %dx%d', async ([columns, rows], { around }) => {
+    const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
+    expect(await svcpay([...line, '--quote-only', '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const tty = svcpayTty(line, { ...around, columns, rows });
+    await tty.waitFor(/Recipient gets +0\.00005000 BTC[^]*≈ 5 USD[^]*Left in wallet +0\.9999\d+ BTC[^]*Pay .*\? /);
+    tty.type('n\r');
+    expect(await tty.ended).toBe(9);
+    expect(creations(around.sandbox)).toHaveLength(1);
   });
 
   test('takes the most that a conversion may lose as a share', async ({ around }) => {

@@ -65,7 +65,7 @@ describe('a service that makes something else of an order', { concurrent: true }
     service.temper.makes = changed('sourceReq', () => ({ servicepayFees: undefined, networkFees: null }));
     expect(await run(`${lnurl('shop')} --max-fee 1%`)).toMatchObject({ exitCode: 7, stdout: '' });
     const end = await run(lnurl('shop').replace(' --json', ''));
-    expect(end.stderr).toContain('does not say what it takes as fees');
+    expect(end.stderr).toContain('does not report its fees');
     expect(end.exitCode).toBe(0);
   });
 });

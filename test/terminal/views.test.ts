@@ -15,6 +15,7 @@ import { recordLine } from '../../src/terminal/cards/record-line.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/cards/quote-card.js';
 import { receipt } from '../../src/terminal/cards/receipt.js';
 import { stepsLine } from '../../src/terminal/cards/steps.js';
+import { asciiGlyphs } from '../../src/terminal/glyphs.js';
 import { stateWord } from '../../src/terminal/views/state-words.js';
 import type { Canvas } from '../../src/terminal/terminal.js';
 import { relativeTime } from '../../src/terminal/time.js';
@@ -235,20 +236,22 @@ describe('a receipt', () => {
     expect(
       receipt(
         transaction({ extRefId: 'order-118', note: 'tea\nfor two' }),
-        { now, paymentHash: 'ab12' },
+        { now, paymentHash: 'ab12', total: money('BTC', '0.00002507'), times: new Map([['srccreated', Date.UTC(2026, 2, 1, 13, 58, 31) + 500]]) },
         plain(80),
       ),
     ).toEqual([
       '  Lightning send   done',
       '',
-      '  2026-03-01 13:58:31   quoted      4 minutes ago',
-      '                        confirmed',
-      '                        sent',
-      '             13:58:32   settled     after 1.8 s',
+      '  2026-03-01 13:58:31   ✓ quoted      4 minutes ago',
+      '             13:58:31   ✓ confirmed   after 0.5 s',
+      '                        ✓ sent',
+      '             13:58:32   ✓ settled     after 1.8 s',
       '',
       '  Source        0.00002500 BTC   2 500 sat',
       '  Service fee   0.00000005 BTC       5 sat',
       '  Network fee   0.00000002 BTC       2 sat',
+      '  ────────────────────────────────────────',
+      '  Total         0.00002507 BTC   2 507 sat',
       '',
       '  From          BTC wallet',
       '  To            BTC over Lightning',
@@ -280,14 +283,14 @@ describe('a receipt', () => {
     const timeline = (txnState: string): string[] =>
       receipt(transaction({ txnState }), { now }, plain(80)).slice(2, 6);
     expect(timeline('srccreated')).toEqual([
-      '  2026-03-01 13:58:31   quoted      4 minutes ago',
-      '             13:58:32   confirmed   after 1.8 s',
-      '                        sent',
-      '                        settled',
+      '  2026-03-01 13:58:31   ✓ quoted      4 minutes ago',
+      '             13:58:32   ● confirmed   after 1.8 s',
+      '                        ○ sent',
+      '                        ○ settled',
     ]);
     expect(timeline('failed').slice(0, 3)).toEqual([
-      '  2026-03-01 13:58:31   quoted      4 minutes ago',
-      '             13:58:32   failed      after 1.8 s',
+      '  2026-03-01 13:58:31   ✓ quoted      4 minutes ago',
+      '             13:58:32   ✗ failed      after 1.8 s',
       '',
     ]);
   });
@@ -301,15 +304,15 @@ describe('the steps of', () => {
     );
 
   test.each([
-    { what: 'a send', source: 'servicepay', dest: 'lightning', steps: 'quoted ── confirmed ── sent ── settled' },
-    { what: 'a payout', source: 'servicepay', dest: 'vnd-instant', steps: 'quoted ── confirmed ── sent ── settled' },
-    { what: 'a swap', source: 'servicepay', dest: 'servicepay', steps: 'quoted ── settled' },
-    { what: 'a Lightning receive', source: 'lightning', dest: 'servicepay', steps: 'quoted ── invoice ready ── received' },
+    { what: 'a send', source: 'servicepay', dest: 'lightning', steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled' },
+    { what: 'a payout', source: 'servicepay', dest: 'vnd-instant', steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled' },
+    { what: 'a swap', source: 'servicepay', dest: 'servicepay', steps: '✓ quoted ── ✓ settled' },
+    { what: 'a Lightning receive', source: 'lightning', dest: 'servicepay', steps: '✓ quoted ── ✓ invoice ready ── ✓ received' },
     {
       what: 'an on-chain receive',
       source: 'on-chain',
       dest: 'servicepay',
-      steps: 'quoted ── address ready ── seen ── received',
+      steps: '✓ quoted ── ✓ address ready ── ✓ seen ── ✓ received',
     },
   ])('$what', ({ source, dest, steps }) => {
     expect(over(source, dest, 'completed')).toBe(steps);
@@ -317,8 +320,13 @@ describe('the steps of', () => {
 
   test('a payment that failed end in that', () => {
     expect(stepsLine(transaction({ txnState: 'failed' }), plain(80), ['quoted', 'srccreated'])).toBe(
-      'quoted ── confirmed ── failed',
+      '✓ quoted ── ✓ confirmed ── ✗ failed',
     );
+    const chain = { ccy: 'BTC', method: 'on-chain', reqDetails: { confirmations: 2, requiredConfirmations: 6 } };
+    const sent = transaction({ txnState: 'destsent', destReq: chain });
+    expect(stepsLine(sent, plain(80))).toBe('✓ quoted ── ✓ confirmed ── ● sent ── ○ settled   2 of 6 confirmations');
+    expect(stepsLine(sent, plain(60))).toBe('● sent ── ○ settled   2 of 6 confirmations');
+    expect(asciiGlyphs(stepsLine(sent, plain(60)))).toBe('> sent -- - settled   2 of 6 confirmations');
     expect(stateWord(transaction({ txnState: 'failed' }))).toBe('failed');
     expect(stateWord(transaction({ txnState: 'destsent' }))).toBe('sent');
     expect(stateWord(transaction({ txnState: 'constructor' }))).toBe('constructor');

@@ -2,6 +2,8 @@
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Intent, Journal } from '../../store/journal/journal.js';
+import { pageSize } from '../../api/pages.js';
+import { idLength } from '../../terminal/views/transaction-view.js';
 import { attemptNamed } from '../../wallet/payment/history.js';
 import type { Context } from '../context.js';
 import { historyOf } from '../payment/payment-flow.js';
@@ -11,17 +13,12 @@ export async function rememberIds(txnIds: readonly string[], context: Context): 
   if (txnIds.length > 0) await keepSeenIds(context.home, (await context.account()).scope, txnIds);
 }
 
-/** So many characters of an id can stand for it. */
-const shortest = 8;
-
 /**
- * The id of the transaction that is meant. What is neither known here nor found under its own name is looked for among
- * the references at the service. Throws Failure `usage` for a beginning that several ids share, `not-found` for nothing.
+ * The id of the transaction that is meant. A name that neither this home nor the service knows as an id is looked up among
+ * the references at the service, then as the beginning of an id in its list. Throws Failure `usage` for a beginning that
+ * several ids share, `not-found` for an unknown name.
  */
-export async function resolveId(
-  name: string,
-  context: Context,
-): Promise<string> {
+export async function resolveId(name: string, context: Context): Promise<string> {
   const known = await resolveLocally(name, context);
   if (known !== undefined) return known;
   const { client: service } = await context.account();
@@ -30,6 +27,9 @@ export async function resolveId(
   await history.update(0);
   const attempt = (await history.attempts(name)).at(-1);
   if (attempt !== undefined) return attempt.txnId;
+  const { data } = await service.transactions({ time: '1y', limit: pageSize });
+  const listed = onlyOne(name, data.map(({ txnId }) => txnId));
+  if (listed !== undefined) return listed;
   throw new Failure('not-found', `No transaction has the id or the reference "${name}".`, { hint: 'svcpay tx list' });
 }
 
@@ -52,14 +52,19 @@ export async function resolveLocally(name: string, context: Context): Promise<st
   if (intent?.doubts.some(({ txnId }) => txnId === name) === true) return name;
   if (intent?.txnId != null) return intent.txnId;
   if (isWhole(name)) return name;
-  if (name.length < shortest) return undefined;
   const begun = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ txnId }) => txnId ?? []);
-  const shown = seenIds(context.home, scope).filter((txnId) => txnId.startsWith(name));
-  const ids = [...new Set([...begun, ...shown])];
-  if (ids.length > 1) {
-    throw new Failure('usage', `"${name}" is the beginning of ${ids.length} ids. Write more of it.`, { hint: 'svcpay tx list' });
-  }
-  return ids[0];
+  return onlyOne(name, [...begun, ...seenIds(context.home, scope)]);
+}
+
+const mostNamed = 5;
+
+/** The one id that begins so. Throws Failure `usage` that names the matches where there are several. */
+function onlyOne(name: string, among: readonly string[]): string | undefined {
+  const ids = [...new Set(among.filter((txnId) => name !== '' && txnId.startsWith(name.toLowerCase())))];
+  if (ids.length < 2) return ids[0];
+  const named = ids.slice(-mostNamed).map((txnId) => txnId.slice(0, idLength(ids)));
+  const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
+  throw new Failure('usage', `"${name}" is the beginning of several ids: ${named.join(', ')}${more}.`, { hint: `svcpay tx get ${named.at(-1)}` });
 }
 
 /** What the journal has under a name; `R~2` is an attempt of the payment `R`. */

@@ -8,6 +8,7 @@ import { sendWord } from '../../terminal/views/state-words.js';
 import { doubtAbout } from '../../wallet/payment/references.js';
 import { isLetGo } from '../../wallet/payment/run.js';
 import type { Context } from '../context.js';
+import { eventsOf } from '../payment/payment-flow.js';
 import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
 import { recordRead } from './open-payments.js';
 import { resolveId } from './resolve-id.js';
@@ -62,6 +63,13 @@ async function lastSeen(
   const message = `${failure.message} ${known}`;
   if (letGo === 'temporary' || !isLetGo(intent)) return new Failure('temporary', message, { ...failure, txnId, cause: failure });
   return new Failure('pending', `Not known yet: ${message}`, { next: { do: 'resume', id: txnId }, txnId, cause: failure });
+}
+
+/** When states were reached, as far as the journal and the inbox of webhook events know. */
+export async function stateTimes(txnId: string, context: Context): Promise<ReadonlyMap<string, number>> {
+  const [intent, events] = await Promise.all([intentOf(txnId, context).catch(() => undefined), eventsOf(txnId, context)]);
+  const told = events.flatMap(({ txnState, updatedAt }) => (txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const]));
+  return new Map([...(intent?.approvedAt == null ? [] : [['srccreated', intent.approvedAt] as const]), ...told]);
 }
 
 async function intentOf(txnId: string, context: Context): Promise<Intent | undefined> {

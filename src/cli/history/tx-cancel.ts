@@ -8,7 +8,7 @@ import { transaction } from '../values.js';
 
 export const txCancel = defineCommand({
   fields: paymentFields,
-  arguments: { id: transaction().describe('the id of a quote, its first eight characters, or its reference') },
+  arguments: { id: transaction().describe('the id of a quote or its beginning, or its reference') },
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id }, context) {
     const { client: service, scope, journal } = await context.account();

@@ -11,11 +11,12 @@ import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
-import { unresolvedFailure, readDetails } from './transaction-details.js';
+import { movedAmounts } from '../../wallet/history/moved-amounts.js';
+import { readDetails, stateTimes, unresolvedFailure } from './transaction-details.js';
 import { transaction } from '../values.js';
 
 export const txGet = defineCommand({
-  arguments: { id: transaction().describe('a transaction id, its first eight characters, or a reference') },
+  arguments: { id: transaction().describe('a transaction id or its beginning, or a reference') },
   options: { qrFile: qrFile() },
   examples: [
     ['svcpay tx get ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a readable receipt'],
@@ -33,7 +34,8 @@ export const txGet = defineCommand({
       await writeQr(qrFile, request.code);
     }
     const shownBelow = request === undefined ? [] : [request.text, request.code];
-    const view = receiptView(txn, { now, paymentHash: paymentHashOf(txn), shownBelow });
+    const times = context.out.forPeople ? await stateTimes(txn.txnId, context) : undefined;
+    const view = receiptView(txn, { now, times, total: movedAmounts(txn)?.left, paymentHash: paymentHashOf(txn), shownBelow });
     await context.out.record(txn, {
       ...view,
       screen: (canvas) => [

@@ -3,17 +3,18 @@ import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { stepsLine } from '../../terminal/cards/steps.js';
-import { transactionList } from '../../terminal/views/transaction-view.js';
+import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { unresolvedFailure, readDetails, recordState } from './transaction-details.js';
+import { rememberIds } from './resolve-id.js';
 import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({
   fields: paymentFields,
-  arguments: { ids: transaction().repeated().describe('transaction ids, their first eight characters, or references') },
+  arguments: { ids: transaction().repeated().describe('transaction ids or their beginnings, or references') },
   options: { waitTimeout: duration().optional().describe('longest wait') },
   examples: [
     ['svcpay tx watch ID ID', 'a line for each, redrawn as they go on'],
@@ -35,6 +36,7 @@ export const txWatch = defineCommand({
       const txn = await readDetails(id, context, 'pending');
       if (!latest.has(txn.txnId)) observe(txn);
     }
+    await rememberIds([...latest.keys()], context);
     live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
     try {
       const options = { atMostMs: waitTimeout, onChange: observe };
@@ -71,7 +73,9 @@ function watchLines(
   const room = Math.max(stderrCanvas.rows - rowsBelow, 2);
   const open = all.filter(({ txnState }) => !isFinal(txnState));
   const shown = all.length > room ? open.slice(0, room - 1) : all;
-  const lines = shown.map((txn) => `${stepsLine(txn, stderrCanvas, reached.get(txn.txnId))}   ${txn.txnId}`);
+  const length = idLength(all.map(({ txnId }) => txnId));
+  const canvas = { style: stderrCanvas.style, columns: stderrCanvas.columns - Math.min(length, 36) - 2 };
+  const lines = shown.map((txn) => `${stderrCanvas.style.dim(txn.txnId.slice(0, length))}  ${stepsLine(txn, canvas, reached.get(txn.txnId))}`);
   return shown.length === all.length ? lines : [...lines, `and ${all.length - shown.length} more`];
 }
 

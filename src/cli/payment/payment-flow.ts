@@ -6,6 +6,7 @@ import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
 import { lastDay, noLimits } from '../../wallet/limits/limits.js';
+import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/payment/orders.js';
@@ -95,11 +96,13 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
   };
 }
 
-/** States of a transaction that webhook events told, where this home keeps an inbox that can be read. */
-async function reported(txnId: string, { home, events, database }: Context): Promise<readonly string[]> {
+const reported = async (txnId: string, context: Context): Promise<readonly string[]> =>
+  (await eventsOf(txnId, context)).flatMap(({ txnState }) => txnState ?? []);
+
+/** Webhook events of a transaction, where this home keeps an inbox that can be read. */
+export async function eventsOf(txnId: string, { home, events, database }: Context): Promise<readonly StoredEvent[]> {
   if (!existsSync(eventsFile(home)) && (await database()) === undefined) return [];
-  const told = await events().then((inbox) => inbox.ofTransaction(txnId)).catch(() => []);
-  return told.flatMap(({ txnState }) => txnState ?? []);
+  return events().then((inbox) => inbox.ofTransaction(txnId)).catch(() => []);
 }
 
 /** What is known of the service's list of transactions, for looking up references. */

@@ -17,6 +17,7 @@ import type { Quote } from '../../wallet/quote/quote.js';
 import { usualFee } from '../../wallet/quote/usual-fee.js';
 import type { Context } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
+import { within } from '../within.js';
 
 /** What the command knows about a payment besides its order, for the card above the figures. */
 export interface Presentation {
@@ -63,11 +64,12 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   let startedAt: number | undefined;
   let worth: Worth | undefined;
   let earlier: readonly Intent[] = [];
-  // These only decorate: a card that is drawn before they are there is drawn without.
-  if (context.terminal.stderrIsTty && !out.quiet) {
-    void readWorth(context).then((read) => (worth = read));
-    void readEarlier(context).then((read) => (earlier = read));
-  }
+  let drawCard: (() => void) | undefined;
+  // These only decorate: a card that nobody is asked about is drawn without those that are not there yet.
+  const decorations = !context.terminal.stderrIsTty || out.quiet ? [] : [
+    readWorth(context).then((read) => void (worth = read)),
+    readEarlier(context).then((read) => void (earlier = read)),
+  ];
 
   /** Shows how far it is from now on, also where nothing changes: what is gone on with may have to be waited for. */
   const follow = (txn = latest): void => {
@@ -78,9 +80,15 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     live.start(() => (latest === undefined ? 'Waiting' : `${stepsLine(latest, canvas, reached)}${miningHint(latest, context)}`));
   };
 
+  const showCard = (): void => {
+    drawCard?.();
+    drawCard = undefined;
+  };
+
   const on = (event: PaymentEvent): void => {
+    showCard();
     if (event.type === 'following') out.say(`Another svcpay is at work on ${event.intent.ref}; waiting for it.`);
-    else if (event.type === 'found') out.say(`Going on with the earlier transaction ${event.txn.txnId}.`);
+    else if (event.type === 'found') out.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
     else if (event.type === 'reading-history') showReading(event.count, context);
     else if (event.type === 'rate-unchecked') out.say(event.why);
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
@@ -93,17 +101,28 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     const before = shown;
     shown = approval;
     latest = approval.txn;
-    const usual = usualFee(earlier, approval.order.kind, approval.quote.total.ccy);
-    card = { ...cardOf(approval, presentation, isAsked, now()), worth, usual };
-    const drawn = card;
+    card = cardOf(approval, presentation, isAsked, now());
     if (before?.txn.txnId === approval.txn.txnId) return;
     if (before !== undefined) out.say(renewedText(before.quote, approval.quote));
     else if (approval.worse) out.say('The quote has changed:');
     const isSame = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
-    if (!isSame) out.card((canvas) => ['', ...quoteCard(drawn, canvas), '']);
-    if (!approval.quote.namesFees) out.warn('The service does not say what it takes as fees: none is counted here.');
-    for (const unusual of approval.unusual) out.warn(`Look twice: ${unusual}.`);
-    out.change(approval.txn, columns);
+    drawCard = () => {
+      const usual = usualFee(earlier, approval.order.kind, approval.quote.total.ccy);
+      card = card && { ...card, worth, usual };
+      if (!isSame) out.card((canvas) => ['', ...(card === undefined ? [] : quoteCard(card, canvas)), '']);
+      if (!approval.quote.namesFees) out.warn('The service does not report its fees: the total has none.');
+      for (const unusual of approval.unusual) out.warn(`Look twice: ${unusual}.`);
+      out.change(approval.txn, columns);
+    };
+    // The question comes next, and waits a moment for all that belongs on the card.
+    if (!isAsked) showCard();
+  };
+
+  /** An earlier quote that is used again comes without the balance. */
+  const completeCard = async ({ quote, available }: Approval): Promise<void> => {
+    if (drawCard === undefined || decorations.length === 0) return;
+    const left = available === undefined ? leftAfter(quote, context).then((value) => void (card = card && { ...card, left: value })) : undefined;
+    await within(decorationMs, Promise.all([...decorations, left]), context);
   };
 
   /** What stays on the screen of the way: its steps, and how long they took. */
@@ -123,12 +142,16 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   return {
     on,
     done: (txn) => {
+      showCard();
       live.stop();
       if (isQuoted(txn.txnState)) return;
       showSteps(txn);
       live.succeed(recordLine(endedText(txn, card, presentation), txn.txnId, context.terminal.stderrCanvas));
     },
-    async approve({ quote, unusual }) {
+    async approve(approval) {
+      const { quote, unusual } = approval;
+      await completeCard(approval);
+      showCard();
       const { expiresAt } = quote;
       const left = expiresAt === undefined ? 0 : expiresAt - now();
       const place = settings.embedded ? 'the sandbox' : settings.profileName;
@@ -145,7 +168,22 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   };
 }
 
+/** How long a question waits for what only completes its card. */
+const decorationMs = 1_500;
+
 const mostEarlier = 50;
+
+/**
+ * What is left after a quote that was made earlier. Undefined where the wallet has reserved as much already: then the quote
+ * may be part of it, and what is left would be counted twice.
+ */
+async function leftAfter({ total }: Quote, { client }: Context): Promise<Money | undefined> {
+  const wallets = await client().then((service) => service.wallets()).catch(() => []);
+  const wallet = wallets.find(({ ccy }) => ccy === total.ccy);
+  const [held, available] = [moneyFromWire(total.ccy, wallet?.amount), moneyFromWire(total.ccy, wallet?.availableBalance)];
+  if (held === undefined || available === undefined || held.value.minus(available.value).gte(total.value)) return undefined;
+  return money(total.ccy, available.value.minus(total.value));
+}
 
 /** The latest payments from here, by which a fee is judged; none where the journal cannot tell. */
 async function readEarlier(context: Context): Promise<readonly Intent[]> {
@@ -167,7 +205,7 @@ function changesOf(before: Quote, after: Quote): string[] {
 
 function renewedText(before: Quote, after: Quote): string {
   const changes = changesOf(before, after);
-  return `The quote has lapsed and was renewed: ${changes.length === 0 ? 'nothing has changed' : changes.join(', ')}.`;
+  return `The quote expired; ${changes.length === 0 ? 'the new one has the same price' : `with the new one ${changes.join(', ')}`}.`;
 }
 
 function cardOf({ quote, available }: Approval, { about, getsLabel, expiresAt }: Presentation, isAsked: boolean, now: number): QuoteCard {

@@ -22,7 +22,7 @@ const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
 
 export const txConfirm = defineCommand({
   fields: paymentFields,
-  arguments: { id: transaction().describe('the id of a quote, its first eight characters, or its reference') },
+  arguments: { id: transaction().describe('the id of a quote or its beginning, or its reference') },
   options: { maxFee, maxRateLoss, wait, waitTimeout },
   examples: [
     ['svcpay tx confirm ID', 'shows the full cost, then asks'],

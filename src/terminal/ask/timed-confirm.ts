@@ -55,7 +55,7 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message,
 
   const { style } = theme;
   if (answer !== undefined) {
-    const said = answer === 'lapsed' ? 'the quote has lapsed' : answer ? 'Yes' : 'No';
+    const said = answer === 'lapsed' ? 'the quote expired' : answer ? 'Yes' : 'No';
     return `${prefix} ${style.message(message, 'done')} ${style.answer(said)}`;
   }
   const note = `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;

@@ -19,6 +19,10 @@ export interface ReceiptOptions {
   readonly now: number;
   /** Since when it is known so, where it could not be read now: `as of 2026-11-21 14:02:11`. */
   readonly seen?: string | undefined;
+  /** What left the wallet, fees included. */
+  readonly total?: Money | undefined;
+  /** When states were reached (epoch ms), as far as this home saw it: the service reports only the first and the last. */
+  readonly times?: ReadonlyMap<string, number> | undefined;
   /** What is shown below on its own, and need not be said twice: an invoice, an address. */
   readonly shownBelow?: readonly string[] | undefined;
   /** Of the Lightning invoice, hexadecimal. */
@@ -33,9 +37,9 @@ export function receipt(transaction: Transaction, options: ReceiptOptions, canva
   const state = stateStyle(transaction.txnState, style)(stateWord(transaction));
   const parts = [
     [`  ${style.bold(transactionKind(transaction))}   ${state}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`],
-    timeline(transaction, options.now, canvas),
-    moneyLines(amounts(transaction), canvas, labelWidth),
-    factLines([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)], canvas, labelWidth),
+    timeline(transaction, options, canvas),
+    moneyLines(amounts(transaction, options.total), canvas, labelWidth),
+    factLines(once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]), canvas, labelWidth),
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
 }
@@ -47,8 +51,8 @@ export function receiptView(transaction: Transaction, options: ReceiptOptions): 
 }
 
 /** A line per step, with its time where that is known; steps to come are dim. */
-function timeline(transaction: Transaction, now: number, { style, columns }: Canvas): string[] {
-  const known = endsOf(transaction);
+function timeline(transaction: Transaction, { now, times = new Map() }: ReceiptOptions, { style, columns }: Canvas): string[] {
+  const known = [...endsOf(transaction), ...[...times].map(([state, at]) => ({ state, at }))];
   const start = known[0]?.at;
   const hasDate = columns >= 56;
   const steps = stepsOf(transaction);
@@ -77,7 +81,7 @@ function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): { sta
   return [{ state: 'quoted', at: created }, ...last];
 }
 
-function amounts(transaction: Transaction): MoneyLine[] {
+function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[] {
   const { sourceReq, destReq } = transaction;
   const rate = exchangeRate(transaction);
   const fee = (amount: WireNumber | null | undefined): Money | undefined => moneyFromWire(sourceReq.ccy, amount);
@@ -93,6 +97,7 @@ function amounts(transaction: Transaction): MoneyLine[] {
     ...(rate === undefined ? [] : [{ label: 'Rate', amount: rateText({ base: sourceReq.ccy ?? '?', quote: destReq.ccy ?? '?', value: rate }) }]),
     ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
     ...feeLine('Network fee', fee(sourceReq.networkFees)),
+    ...(sourceReq.method !== 'servicepay' || total === undefined ? [] : [{ label: 'Total', amount: total, total: true }]),
   ];
 }
 
@@ -133,6 +138,10 @@ function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];
 }
+
+/** A value that a service repeats under two names is shown once. */
+const once = (facts: readonly Fact[]): Fact[] =>
+  facts.filter(({ value }, i) => facts.findIndex((each) => each.value === value) === i);
 
 function detail(key: string, value: unknown): Fact[] {
   if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return [];

@@ -1,6 +1,8 @@
-// How far a transaction is, step by step: quoted ── confirmed ── sent ── settled.
+// How far a transaction is, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled.
 import type { ListedTransaction } from '../../api/types.js';
+import { isFinal } from '../../formats/states.js';
 import type { Canvas } from '../terminal.js';
+import { widthOf } from '../text.js';
 import { confirmationsText, kindOf, stateWord, type Kind } from '../views/state-words.js';
 import { stateStyle } from '../views/transaction-view.js';
 
@@ -46,18 +48,31 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
   ];
 }
 
+const signs = { passed: '✓', present: '●', ahead: '○' } as const;
+
+/** `✓ quoted`, `● sent`, `○ settled`: the sign says without colour how far it is; the last step of all has a tick or a cross. */
 export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
-  if (at === 'ahead') return style.dim(word);
-  return at === 'present' ? stateStyle(state, style)(word) : word;
+  const sign = at === 'present' && isFinal(state) ? (state === 'completed' ? '✓' : '✗') : signs[at];
+  const text = `${sign} ${word}`;
+  if (at === 'ahead') return style.dim(text);
+  return at === 'present' ? stateStyle(state, style)(text) : text;
 }
 
-/** One line; what is still to come is dim. `reached` are states known to be passed. */
+/** On one line, in a narrow window without the steps that are passed. `reached` are states known to be passed. */
 export function stepsLine(
   transaction: Stepped,
-  { style }: Pick<Canvas, 'style'>,
+  { style, columns }: Pick<Canvas, 'style' | 'columns'>,
   reached: readonly string[] = [],
 ): string {
   const counted = confirmationsText(transaction);
-  const steps = stepsOf(transaction, reached).map((step) => paintStep(step, style));
-  return `${steps.join(style.dim(' ── '))}${counted === undefined ? '' : `   ${counted} confirmations`}`;
+  const steps = stepsOf(transaction, reached);
+  const lineOf = (some: readonly Step[]): string => {
+    const line = some.map((step) => paintStep(step, style)).join(style.dim(' ── '));
+    return counted === undefined ? line : `${line}   ${counted} confirmations`;
+  };
+  const whole = lineOf(steps);
+  return widthOf(whole) + beside <= columns ? whole : lineOf(steps.filter(({ at }) => at !== 'passed'));
 }
+
+/** What stands before and after it on a live line: the margin, a spinner, how long it took. */
+const beside = 10;

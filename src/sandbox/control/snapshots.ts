@@ -66,11 +66,11 @@ function load({ store }: Context, machine: number, name: string): Snapshot {
   // Rows refer to each other; whether all of them are there is looked at when the work is committed.
   store.run('PRAGMA defer_foreign_keys = ON');
   for (const table of savedTables(store)) {
-    store.seldom.run(`DELETE FROM ${table}`);
-    store.seldom.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
+    store.run(`DELETE FROM ${table}`);
+    store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
   }
   // Whoever is posting now has nothing to say about the state that is back.
-  store.seldom.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
+  store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
   setCredentials(store, accountId, apiKey, apiSecret);
   const shown = show(snapshot);
   setClock(store, machine, shown.clock);

@@ -82,7 +82,7 @@ export function createCourier(options: CourierOptions) {
     await Promise.all(written);
     await write(({ store }) => {
       const { webhookId, number } = claim;
-      store.seldom.run('UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?', webhookId, number);
+      store.run('UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?', webhookId, number);
     });
   }
 
@@ -132,7 +132,7 @@ const hasReady = (store: Store, machine: number): boolean => store.one(claimRow,
 function claimReady(ctx: Context, machine: number): Batch[] {
   return ctx.store.all(claimRow, freeWebhooks, machine, atOnce).map(({ webhookId, number: last }) => {
     const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
-    ctx.store.seldom.run('UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?', number, until, webhookId);
+    ctx.store.run('UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?', number, until, webhookId);
     const ready = ctx.store.all(
       readyRow,
       `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'

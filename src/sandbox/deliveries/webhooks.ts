@@ -18,7 +18,7 @@ const row = v.object({
 export type Webhook = v.InferOutput<typeof row>;
 
 export function webhookOf(store: Store, accountId: string): Webhook | undefined {
-  return store.seldom.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
+  return store.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
 }
 
 /** As endpoints 11 to 13 answer it. */
@@ -38,7 +38,7 @@ export function createWebhook(ctx: Context, accountId: string, callback: string,
   const before = webhookOf(ctx.store, accountId);
   if (before !== undefined) removeWebhook(ctx.store, before.id);
   const webhook = { id: randomId(ctx.random), accountId, callback, secret, createdAt: ctx.now };
-  ctx.store.seldom.insert('webhook', webhook);
+  ctx.store.insert('webhook', webhook);
   return webhook;
 }
 
@@ -48,13 +48,13 @@ export function updateWebhook(
 ): Webhook {
   const { callback = webhook.callback, secret = webhook.secret } = change;
   if (callback !== webhook.callback) assertCallback(ctx, callback);
-  ctx.store.seldom.run('UPDATE webhook SET callback = ?, secret = ? WHERE id = ?', callback, secret, webhook.id);
+  ctx.store.run('UPDATE webhook SET callback = ?, secret = ? WHERE id = ?', callback, secret, webhook.id);
   return { ...webhook, callback, secret };
 }
 
 /** Removes a webhook and drops what was still to be delivered to it. */
 export function removeWebhook(store: Store, id: string): void {
-  store.seldom.run('DELETE FROM webhook WHERE id = ?', id);
+  store.run('DELETE FROM webhook WHERE id = ?', id);
   const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;
   store.run(`DELETE FROM due WHERE subject IN (SELECT 'delivery:' || id FROM delivery WHERE ${open})`, id);
   store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);

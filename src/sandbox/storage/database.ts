@@ -5,10 +5,8 @@ import { openDisk, type Disk } from './disk.js';
 import { groupCommit } from './group-commit.js';
 import { insertions, rowReader, type Row, type Value } from './rows.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
-import { rememberRows } from './seldom.js';
-import { nestedSavepoints } from './savepoints.js';
 
-interface Tables {
+export interface Store {
   /** The first row, checked against `shape`, or undefined. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
@@ -16,12 +14,7 @@ interface Tables {
   run(sql: string, ...values: readonly Value[]): number;
   /** Gives the number of the row, in tables that number their rows. */
   insert(table: string, row: Row): number;
-}
-
-export interface Store extends Tables {
-  /** For tables that seldom change: within a transaction what nobody can have changed is not read again. */
-  readonly seldom: Tables;
-  /** Runs `job` as a unit: when it throws, nothing of it stays. Only inside a job given to `write`. */
+  /** Runs `job` in a savepoint: if it throws, everything that it wrote is undone. Only inside a job given to `write`. */
   attempt<T>(job: () => T): T;
   /**
    * Runs `job` in the next group transaction and answers after its commit is on disk. When the job throws, all that it
@@ -40,14 +33,11 @@ export interface StoreOptions {
   readonly openFile?: OpenFile | undefined;
   /** Called before every commit: throws when the books are wrong, and then nothing of the group is kept. */
   readonly verify: (store: Store) => void;
-  /** Run once while opening, alone on the file and as a unit: fills what a new file lacks. */
+  /** Run once while opening, alone on the file and in one transaction: fills what a new file lacks. */
   readonly initialise: (store: Store) => void;
   /** Waits for what was committed to be on disk; that of the file unless given. */
   readonly disk?: Disk | undefined;
 }
-
-/** Another one than before means that another process wrote. */
-const versionRow = v.object({ dataVersion: v.number() });
 
 /** One wait for another process inside SQLite, kept short because it stops this process, and the one before anything else is done. */
 const busyTimeoutMs = 500;
@@ -66,20 +56,17 @@ export function openStore(options: StoreOptions): Store {
   };
 
   const rows = rowReader(db);
-  const memory = rememberRows(rows.all);
   const insertion = insertions();
-  const savepoints = nestedSavepoints((sql) => void statement(sql).run([]), () => db.inTransaction);
-
-  const write = (sql: string, values: readonly Value[]): Database.RunResult => {
-    savepoints.beforeWrite();
-    return statement(sql).run(values);
-  };
 
   function attempt<T>(job: () => T): T {
+    statement('SAVEPOINT job').run([]);
     try {
-      return savepoints.attempt(job);
+      const result = job();
+      statement('RELEASE job').run([]);
+      return result;
     } catch (error) {
-      memory.forget();
+      // If the disk is full, SQLite has rolled the whole transaction back.
+      if (db.inTransaction) db.exec('ROLLBACK TO job; RELEASE job');
       throw error;
     }
   }
@@ -90,23 +77,8 @@ export function openStore(options: StoreOptions): Store {
       return row === undefined ? undefined : v.parse(shape, row);
     },
     all: (shape, sql, ...values) => rows.all(sql, values).map((row) => v.parse(shape, row)),
-    seldom: {
-      one(shape, sql, ...values) {
-        const [row] = memory.read(sql, values);
-        return row === undefined ? undefined : v.parse(shape, row);
-      },
-      all: (shape, sql, ...values) => memory.read(sql, values).map((row) => v.parse(shape, row)),
-      run(sql, ...values) {
-        memory.forget();
-        return store.run(sql, ...values);
-      },
-      insert(table, row) {
-        memory.forget();
-        return store.insert(table, row);
-      },
-    },
-    run: (sql, ...values) => write(sql, values).changes,
-    insert: (table, row) => Number(write(insertion(table, row), Object.values(row)).lastInsertRowid),
+    run: (sql, ...values) => statement(sql).run(values).changes,
+    insert: (table, row) => Number(statement(insertion(table, row)).run(Object.values(row)).lastInsertRowid),
     attempt,
     write: (job) => group.write(() => attempt(job)),
     async close() {
@@ -117,18 +89,12 @@ export function openStore(options: StoreOptions): Store {
     },
   };
   const group = groupCommit({
-    begin() {
-      statement('BEGIN IMMEDIATE').run([]);
-      memory.begin(v.parse(versionRow, rows.first('PRAGMA data_version', [])).dataVersion);
-    },
+    begin: () => void statement('BEGIN IMMEDIATE').run([]),
     commit() {
       options.verify(store);
       statement('COMMIT').run([]);
-      memory.end();
     },
     rollback() {
-      memory.end();
-      memory.forget();
       // A full disk makes SQLite roll back by itself.
       if (db.inTransaction) statement('ROLLBACK').run([]);
     },

@@ -10,7 +10,7 @@ type SettingName =
 const row = v.object({ value: v.string() });
 
 export function readSetting(store: Store, key: SettingName): string | undefined {
-  return store.seldom.one(row, 'SELECT value FROM setting WHERE key = ?', key)?.value;
+  return store.one(row, 'SELECT value FROM setting WHERE key = ?', key)?.value;
 }
 
 export function requireSetting(store: Store, key: SettingName): string {
@@ -20,7 +20,7 @@ export function requireSetting(store: Store, key: SettingName): string {
 }
 
 export function writeSetting(store: Store, key: SettingName, value: string): void {
-  store.seldom.run('INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', key, value);
+  store.run('INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', key, value);
 }
 
 /** How long after its creation (ms) a payment request is paid by itself; undefined when it is not. */

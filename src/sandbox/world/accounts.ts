@@ -17,7 +17,7 @@ const accountRow = v.object({
 export type Account = v.InferOutput<typeof accountRow>;
 
 export function findAccount(store: Store, id: string): Account | undefined {
-  return store.seldom.one(accountRow, 'SELECT * FROM account WHERE id = ?', id);
+  return store.one(accountRow, 'SELECT * FROM account WHERE id = ?', id);
 }
 
 export const listAccounts = (store: Store): Account[] => store.all(accountRow, 'SELECT * FROM account ORDER BY rowid');
@@ -25,7 +25,7 @@ export const listAccounts = (store: Store): Account[] => store.all(accountRow, '
 /** Opens an account with an id as the specification shows them: `ne01-<suffix>`. */
 export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
   const account = { id: `ne01-${randomHex(ctx.random, 4)}`, parentId, displayName, createdAt: ctx.now };
-  ctx.store.seldom.insert('account', account);
+  ctx.store.insert('account', account);
   for (const chain of chains) issueAddress(ctx, chain, account.id, null);
   return account;
 }
@@ -74,8 +74,8 @@ const walletRow = v.object({
 /** Makes sure that the account has a wallet in the currency; called before money comes in. */
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
   const sql = 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?';
-  if (ctx.store.seldom.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;
-  ctx.store.seldom.insert('wallet', { id: randomId(ctx.random), accountId, ccy, createdAt: ctx.now });
+  if (ctx.store.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;
+  ctx.store.insert('wallet', { id: randomId(ctx.random), accountId, ccy, createdAt: ctx.now });
 }
 
 /** The wallets as endpoint 2 answers them. */

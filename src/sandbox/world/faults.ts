@@ -126,7 +126,7 @@ export type Fault = FaultRule & Readonly<Omit<v.InferOutput<typeof row>, 'rule'>
 export type Sight = NonNullable<ReturnType<typeof takeSightFaults>>;
 
 export function addFault(store: Store, rule: FaultRule): Fault {
-  const id = store.seldom.insert('fault', { rule: writeJson(rule) });
+  const id = store.insert('fault', { rule: writeJson(rule) });
   return { id, ...rule, seen: 0, applied: 0, spent: false };
 }
 
@@ -142,11 +142,11 @@ export function listFaults(store: Store): Fault[] {
 }
 
 export function clearFaults(store: Store): void {
-  store.seldom.run('DELETE FROM fault');
+  store.run('DELETE FROM fault');
 }
 
 export function removeFault(store: Store, id: number): void {
-  if (store.seldom.run('DELETE FROM fault WHERE id = ?', id) === 0) throw notFound();
+  if (store.run('DELETE FROM fault WHERE id = ?', id) === 0) throw notFound();
 }
 
 /** What shall become of the answer to this request, if a fault strikes it. */
@@ -202,14 +202,14 @@ function concerns(rule: { method?: string | undefined; path?: string | undefined
 function strike<K extends FaultRule['kind']>(
   store: Store, kinds: readonly K[], matches: (rule: Of<K>) => boolean = () => true, counts = true,
 ): Of<K> | undefined {
-  const waiting = store.seldom.all(row, 'SELECT * FROM fault WHERE spent = 0 ORDER BY id');
+  const waiting = store.all(row, 'SELECT * FROM fault WHERE spent = 0 ORDER BY id');
   const isOf = (rule: FaultRule): rule is Of<K> => kinds.some((kind) => kind === rule.kind);
   for (const { id, rule, seen, applied } of waiting) {
     if (!isOf(rule) || !matches(rule)) continue;
     const strikes = seen + 1 >= rule.nth;
     const spent = strikes && rule.times !== 'always' && applied + 1 >= rule.times;
     if (counts) {
-      store.seldom.run(
+      store.run(
         'UPDATE fault SET seen = seen + 1, applied = applied + ?, spent = ? WHERE id = ?',
         Number(strikes), Number(spent), id,
       );

@@ -75,11 +75,11 @@ type BookName = Pick<Leg, 'owner' | 'role' | 'ccy'>;
 
 /** The id of a book, which it keeps. */
 function bookOf(store: Store, { owner, role, ccy }: BookName): number | undefined {
-  return store.seldom.one(idRow, 'SELECT id FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy)?.id;
+  return store.one(idRow, 'SELECT id FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy)?.id;
 }
 
 const openBook = ({ store, now }: Context, { owner, role, ccy }: BookName): number =>
-  store.seldom.insert('book', { owner, role, ccy, balance: 0, changedAt: now });
+  store.insert('book', { owner, role, ccy, balance: 0, changedAt: now });
 
 /** One book at a time: to read several rows by one statement costs more than five of these. */
 function unitsIn(store: Store, id: number): number {

@@ -1,7 +1,7 @@
 // Group commit: many jobs, one durable commit, each job a unit of its own.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -80,7 +80,7 @@ describe('the store', () => {
     expect(keys()).toEqual(['a']);
   });
 
-  test('undoes an inner part that failed and keeps what the unit around it writes afterwards', async () => {
+  test('a failed savepoint inside another undoes only itself', async () => {
     await store.write(() => {
       expect(() => store.attempt(() => {
         store.attempt(put('a'));
@@ -127,55 +127,6 @@ test('whatever parts a job has, within each other and after each other, of those
     });
     expect(keys()).toEqual(expected);
   }), { numRuns: 300 });
-});
-
-describe('what seldom changes', () => {
-  const row = v.object({ value: v.string() });
-  const read = (from: Store) => from.seldom.one(row, 'SELECT value FROM setting WHERE key = ?', 'k')?.value;
-  const write = (to: Store, value: string) => to.seldom.run('INSERT INTO setting VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', 'k', value);
-
-  test('is read anew after a write, and after a write that was undone', async () => {
-    await store.write(() => write(store, 'first'));
-    const seen = await store.write(() => {
-      const before = read(store);
-      write(store, 'second');
-      return [before, read(store)];
-    });
-    await store.write(() => {
-      write(store, 'third');
-      read(store);
-      throw new RangeError('no');
-    }).catch(() => undefined);
-    expect([...seen, await store.write(() => read(store))]).toEqual(['first', 'second', 'second']);
-  });
-
-  test('is read anew once another process has written, between transactions too', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'svcpay-store-'));
-    const open = () => openStore({ file: join(folder, 'sandbox.db'), openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
-    const [one, other] = [open(), open()];
-    const seen: (string | undefined)[] = [];
-    for (const value of ['a', 'b', 'c']) {
-      await other.write(() => write(other, value));
-      seen.push(read(one), await one.write(() => read(one)));
-    }
-    expect(seen).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
-    await one.close();
-    await other.close();
-    rmSync(folder, { recursive: true });
-  });
-});
-
-test('whatever writes what seldom changes says so', () => {
-  const root = resolve(import.meta.dirname, '../../../src/sandbox');
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  const writing = /(?:(?:INSERT INTO|UPDATE|DELETE FROM) (?:setting|account|wallet|webhook|fault|\$\{table\})|DELETE FROM book|insert\('(?:setting|account|wallet|webhook|fault|book))\b/g;
-  const writes = files.flatMap((name) => {
-    const text = readFileSync(join(root, name), 'utf8');
-    return [...text.matchAll(writing)].map(({ index }) => ({ name, before: text.slice(0, index), after: text.slice(index) }));
-  });
-  expect(writes.length).toBeGreaterThan(14);
-  const unsaid = writes.filter(({ before, after }) => !/seldom\.(?:run\(\s*['`])?$/.test(before) && !/^[^;]*;\s+return store\.seldom\.run\(/.test(after));
-  expect(unsaid.map(({ name }) => name)).toEqual([]);
 });
 
 describe('an answer', () => {

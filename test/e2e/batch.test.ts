@@ -232,6 +232,19 @@ describe('svcpay batch', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 
+  test('more than 100 rows are not quoted: the prompt asks for a highest fee, and no row may cost more', async ({ around }) => {
+    const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(101)), '--on-error', 'stop', '--concurrency', '1'], around);
+    await tty.waitFor(/Fees\s+extra, quoted per row/);
+    await tty.waitFor(/Highest fee per row/);
+    expect(creations(around.sandbox)).toHaveLength(0);
+    tty.type('0sat\r');
+    await tty.waitFor(/Pay 0\.00106050 BTC plus at most 0\.00000000 BTC of fees per row in 101 rows\s+from/);
+    tty.type('y\r');
+    expect(await tty.ended).toBe(7);
+    expect(tty.text()).toMatch(/0 of 101 rows paid · 1 not paid · 100 not begun/);
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+
   test('asks nothing where every row is refused, and says why', async ({ around }) => {
     const tty = svcpayTty(['batch', batchFile(around.home, ['row-1,nobody@example.com,1000sat,,'])], around);
     expect(await tty.ended).toBe(3);

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test, type Surroundings } from '../support/svcpay.js';
+import { svcpayTty, test, type Environment } from '../support/svcpay.js';
 
 interface Check {
   readonly check: string;
@@ -11,7 +11,7 @@ interface Check {
   readonly advice: string | null;
 }
 
-async function checks(around: Surroundings) {
+async function checks(around: Environment) {
   const run = await svcpay(['doctor', '--json'], around);
   const all = run.json() as Check[];
   return { run, all, problems: all.filter(({ state }) => state === 'problem') };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test as base, type Run, type Surroundings } from '../support/svcpay.js';
+import { svcpayTty, test as base, type Run, type Environment } from '../support/svcpay.js';
 import { asSpecified, called, comesIn } from '../support/shapes.js';
 
 /** A service with three swaps, the last of which is a quote that nobody confirmed. */
@@ -18,7 +18,7 @@ const test = base.extend<{ quote: string }>({
   },
 });
 
-const refs = async (args: readonly string[], around: Surroundings): Promise<string[]> => {
+const refs = async (args: readonly string[], around: Environment): Promise<string[]> => {
   const { stdout } = await svcpay(['tx', 'list', ...args, '-o', 'tsv', '--fields', 'extRefId'], around);
   return stdout.split('\n').filter((line) => line !== '');
 };

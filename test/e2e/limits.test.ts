@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
-import { startSvcpay, svcpayTty, test, type Run, type Surroundings } from '../support/svcpay.js';
+import { startSvcpay, svcpayTty, test, type Run, type Environment } from '../support/svcpay.js';
 
-const set = (around: Surroundings, ...limits: string[]): Promise<Run> => svcpay(['limits', 'set', ...limits], around);
-const confirmations = (around: Surroundings & { sandbox: { requests(method: string): unknown[] } }): number =>
+const set = (around: Environment, ...limits: string[]): Promise<Run> => svcpay(['limits', 'set', ...limits], around);
+const confirmations = (around: Environment & { sandbox: { requests(method: string): unknown[] } }): number =>
   around.sandbox.requests('PUT').length;
 
 describe('svcpay limits', () => {

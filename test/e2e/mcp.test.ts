@@ -1,7 +1,7 @@
 // svcpay mcp as an assistant drives it: messages in at stdin, answers out at stdout, and no payment beyond the limits.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
-import { test, type Surroundings } from '../support/svcpay.js';
+import { test, type Environment } from '../support/svcpay.js';
 import { asSpecified } from '../support/shapes.js';
 
 interface Result {
@@ -13,7 +13,7 @@ interface Result {
 type Call = readonly [tool: string, args: object];
 
 /** Calls the tools at once; resolves with the results in the order of the calls. */
-async function session(options: readonly string[], calls: readonly Call[], around: Surroundings) {
+async function session(options: readonly string[], calls: readonly Call[], around: Environment) {
   const messages = [
     { id: 'open', method: 'initialize', params: { protocolVersion: '2025-06-18' } },
     { id: 'list', method: 'tools/list' },
@@ -30,7 +30,7 @@ async function session(options: readonly string[], calls: readonly Call[], aroun
   return { run, tools: answers.get('list')?.tools?.map(({ name }) => name), results };
 }
 
-const limit = (around: Surroundings) => svcpay(['limits', 'set', '--per-payment', '5000sat', '--per-day', '8000sat'], around);
+const limit = (around: Environment) => svcpay(['limits', 'set', '--per-payment', '5000sat', '--per-day', '8000sat'], around);
 
 describe('svcpay mcp', () => {
   test('looks, decodes and quotes, and has no tool that pays', async ({ around }) => {

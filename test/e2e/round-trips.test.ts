@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../src/sandbox.js';
 import { payingCommands, readingCommands, type FarCommand } from '../support/far-commands.js';
 import { forwardTo, startFarService, type FarService } from '../support/far-service.js';
-import { svcpay, svcpayTty, type Surroundings } from '../support/svcpay.js';
+import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 
 /** Long enough that requests sent together are not counted as requests sent one after the other. */
 const tripMs = 100;
 
 let sandbox: Sandbox;
 let far: FarService;
-let around: Surroundings;
+let around: Environment;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ autoPay: 'off' });

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
-import { test, type Surroundings } from '../support/svcpay.js';
+import { test, type Environment } from '../support/svcpay.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const example = (name: string): string => join(root, 'examples', name);
@@ -15,7 +15,7 @@ interface Ended {
 }
 
 /** Runs a program with `svcpay` in its path, in an empty folder of its own. */
-function run(file: string, args: readonly string[], { home, sandbox }: Surroundings): Promise<Ended> {
+function run(file: string, args: readonly string[], { home, sandbox }: Environment): Promise<Ended> {
   const bin = join(home, 'bin');
   const cwd = join(home, 'work');
   mkdirSync(bin, { recursive: true });
@@ -39,7 +39,7 @@ function run(file: string, args: readonly string[], { home, sandbox }: Surroundi
   });
 }
 
-const payments = (around: Surroundings & { sandbox: { requests(method: string): unknown[] } }): number =>
+const payments = (around: Environment & { sandbox: { requests(method: string): unknown[] } }): number =>
   around.sandbox.requests('PUT').length;
 
 describe('the examples', () => {

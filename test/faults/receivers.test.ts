@@ -9,7 +9,7 @@ import { eventsFile, findHome } from '../../src/store/files/home.js';
 import { svcpay } from '../support/in-process.js';
 import { hasPostgres, type Databases } from '../support/postgres.js';
 import { sharedPostgres } from '../support/shared-postgres.js';
-import type { Surroundings } from '../support/svcpay.js';
+import type { Environment } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
@@ -31,7 +31,7 @@ interface Inbox {
   readonly sql: (text: string) => void;
   readonly count: (table: string) => number;
   /** For one more receiver on this inbox. */
-  readonly around: () => Surroundings;
+  readonly around: () => Environment;
 }
 
 async function inFile(): Promise<Inbox> {

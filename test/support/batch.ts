@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { svcpay } from './in-process.js';
-import type { Surroundings } from './svcpay.js';
+import type { Environment } from './svcpay.js';
 
 /** Writes a batch file into the home of the test. */
 export function batchFile(home: string, lines: readonly string[], head = 'ref,to,amount,currency,note'): string {
@@ -21,7 +21,7 @@ interface Listed {
 }
 
 /** References of the completed transactions, in order. */
-export async function paidReferences(around: Surroundings): Promise<string[]> {
+export async function paidReferences(around: Environment): Promise<string[]> {
   const run = await svcpay(['tx', 'list', '--all', '--time', '1y', '--json'], around);
   expect(run).toMatchObject({ exitCode: 0 });
   const all: Listed[] = JSON.parse(run.stdout);

@@ -5,13 +5,13 @@ import { inject } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Process } from '../../src/cli/context.js';
 import type { runCli as RunCli } from '../../src/cli/run.js';
-import { environment, runOf, type Run, type Surroundings } from './svcpay.js';
+import { environment, runOf, type Run, type Environment } from './svcpay.js';
 
 const { runCli }: { readonly runCli: typeof RunCli } = await import(inject('commandLine'));
 
 export type Time = Pick<Process, 'now' | 'sleep'>;
 
-export interface Here extends Surroundings, Partial<Time> {
+export interface Here extends Environment, Partial<Time> {
   /** Aborted, it is Ctrl-C. */
   readonly signal?: AbortSignal;
 }

@@ -14,7 +14,7 @@ import { testedShapes } from './shapes.js';
 /** Another build may be driven, to see that a test fails where it should. */
 const program = process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
 
-export interface Surroundings {
+export interface Environment {
   /** SVCPAY_HOME of the process. */
   readonly home: string;
   /** The service it talks to; its credentials go into the environment. */
@@ -35,7 +35,7 @@ export interface Run {
   readonly json: () => unknown;
 }
 
-export function environment({ home, sandbox, env }: Surroundings): Record<string, string> {
+export function environment({ home, sandbox, env }: Environment): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: home,
@@ -55,7 +55,7 @@ export function environment({ home, sandbox, env }: Surroundings): Record<string
 const deadlineMs = 50_000;
 
 /** A running program in a pipe, for tests that kill or interrupt it. */
-export function startSvcpay(args: readonly string[], around: Surroundings) {
+export function startSvcpay(args: readonly string[], around: Environment) {
   const env = environment(around);
   const child =
     around.redirect === undefined
@@ -82,7 +82,7 @@ export function startSvcpay(args: readonly string[], around: Surroundings) {
 }
 
 /** Runs the program to its end, in a pipe. */
-export const svcpay = (args: readonly string[], around: Surroundings): Promise<Run> => startSvcpay(args, around).ended;
+export const svcpay = (args: readonly string[], around: Environment): Promise<Run> => startSvcpay(args, around).ended;
 
 export const runOf = (run: Pick<Run, 'exitCode' | 'stdout' | 'stderr'>): Run =>
   ({ ...run, error: () => errorOf(run.stderr), json: () => JSON.parse(run.stdout) });
@@ -113,7 +113,7 @@ const waitMs = 30_000;
 /** Runs the program in a pseudo-terminal. */
 export function svcpayTty(
   args: readonly string[],
-  around: Surroundings & { readonly columns?: number; readonly rows?: number },
+  around: Environment & { readonly columns?: number; readonly rows?: number },
 ): TtyRun {
   const pty = spawnPty(process.execPath, [program, ...args], {
     name: 'xterm-256color',
@@ -211,7 +211,7 @@ interface Fixtures {
   /** A fresh service in this process; a test fails when one of its answers is not as described. */
   readonly sandbox: Sandbox;
   /** Home and service together, as most runs take them. */
-  readonly around: Surroundings & { readonly sandbox: Sandbox };
+  readonly around: Environment & { readonly sandbox: Sandbox };
 }
 
 export const test = base.extend<Fixtures>({

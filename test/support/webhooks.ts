@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { signBody } from '../../src/webhooks/sign.js';
-import { startSvcpay, type Surroundings } from './svcpay.js';
+import { startSvcpay, type Environment } from './svcpay.js';
 import { until } from './until.js';
 
 export const webhookSecret = 'whsec_test';
@@ -25,7 +25,7 @@ export async function deliver(url: string, event: Payload, secret = webhookSecre
 }
 
 /** Starts `webhook listen` on a free port and waits until it takes deliveries. */
-export async function startListening(args: readonly string[], around: Surroundings) {
+export async function startListening(args: readonly string[], around: Environment) {
   const ready = join(around.home, `ready-${randomUUID()}.json`);
   const env = { ...around.env, SVCPAY_WEBHOOK_SECRET: webhookSecret };
   const program = startSvcpay(['webhook', 'listen', '--port', '0', '--ready-file', ready, ...args], { ...around, env });

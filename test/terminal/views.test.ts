@@ -121,23 +121,11 @@ describe('the quote of a payment', () => {
 });
 
 test('a fee above 5 % is said before all amounts, its share first, in the colour of warnings', () => {
-  const dear = { ...payment, about: [], networkFee: btc('0.000003'), pays: btc('0.00002805') };
-  const lines = quoteCard(dear, coloured);
+  const expensive = { ...payment, about: [], networkFee: btc('0.000003'), pays: btc('0.00002805') };
+  const lines = quoteCard(expensive, coloured);
   expect(lines[0]).toBe('  \u001B[33m12.20 % goes to fees: 0.00000305 BTC, a high share\u001B[39m');
   expect(lines.find((line) => line.includes('You pay'))).toContain('\u001B[33mfee 12.20 %');
   expect(quoteCard(payment, plain(80)).join('\n')).not.toContain('goes to fees');
-});
-
-test.each([
-  { is: 'ten times the usual share and more than the usual fee', pays: '0.0000257', usual: ['0.2', '0.00000007'], says: '2.80 % goes to fees: 0.00000070 BTC, 14 times the usual 0.20 %' },
-  { is: 'a high share, though no more than usual in itself', pays: '0.0000257', usual: ['0.2', '0.00001'], says: undefined },
-  { is: 'nine times the usual share', pays: '0.0000257', usual: ['0.312', '0.00000007'], says: undefined },
-  { is: 'of a kind that was never paid for', pays: '0.0000257', usual: undefined, says: undefined },
-])('a fee that is $is', ({ pays, usual, says }) => {
-  const known = usual === undefined ? undefined : { percent: new Big(usual[0] ?? ''), fees: new Big(usual[1] ?? '') };
-  const card = { ...payment, about: [], networkFee: btc('0.00000065'), pays: btc(pays), usual: known };
-  const lines = quoteCard(card, plain(80));
-  expect(lines.find((line) => line.includes('goes to fees'))?.trim()).toBe(says);
 });
 
 test('amounts of bitcoin have their worth beside them where the rates are known', () => {

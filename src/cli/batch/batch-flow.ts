@@ -5,9 +5,10 @@ import { formatAmount, money, moneyFromWire, type Money } from '../../formats/am
 import { counted } from '../../formats/text.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
-import { batchCard, batchRowList, batchView, costText, dryRunLines, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
+import { batchCard, batchRowList, batchView, dryRunLines, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
+import { back } from '../../terminal/ask/ask.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { checkBatch, shortOf, type BatchCheck } from '../../wallet/batch/check.js';
+import { checkBatch, shortOf, type BatchCheck, type BatchTotal } from '../../wallet/batch/check.js';
 import { quoteCost, type Quoted } from '../../wallet/batch/cost.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
@@ -20,6 +21,7 @@ import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 import type { Context } from '../context.js';
 import type { Drain } from './drain.js';
 import { spentToday } from '../payment/payment-flow.js';
+import { parseMaxFee, type MaxFeeOf } from '../payment/payment-options.js';
 import { openLookUp } from '../payout/payout-flow.js';
 
 export async function runBatchFile(
@@ -46,12 +48,14 @@ export async function runBatchFile(
   if (flags.dryRun && short.length === 0) return listRows(rows(), before, context);
   const payment = await openPayments(check, flags.concurrency, context);
   const isAsked = needsYes && check.rows > check.settled && short.length === 0;
-  const cost = isAsked ? await costOf(check, flags, payment, context) : undefined;
+  const quotable = isAsked ? check.quotable : undefined;
+  const cost = quotable && (await costOf(quotable, flags, payment, context));
   out.card((canvas) => ['', ...batchCard({ ...before, settled: check.settled, quoted: cost }, canvas), '']);
   if (short.length > 0) throw tooPoor(short);
   if (cost !== undefined) refuseUnpayable(cost, available);
-  await agree(check, cost, context);
-  const { summary, failures, failure } = await payBatch(rows(), check, { ...before, cost: cost?.costs ?? null }, flags, drain, payment, context);
+  const bounded = isAsked && quotable === undefined ? await withMaxFee(flags, check.totals, context) : flags;
+  await agree(check, cost, bounded, context);
+  const { summary, failures, failure } = await payBatch(rows(), check, { ...before, cost: cost?.costs ?? null }, bounded, drain, payment, context);
   if (out.format !== 'jsonl') await out.record(summary, batchView(summary, failures));
   if (failure !== undefined) throw failure;
 }
@@ -83,16 +87,37 @@ const rowView = ({ line, ref, to, amount, order }: PlannedRow): BatchRowView => 
   ref,
 });
 
-/** What it will cost, asked of the service row by row, or of some rows where they are many. */
-function costOf({ sample }: BatchCheck, flags: BatchFlags, payment: PaymentDeps, { live }: Context): Promise<Quoted> {
+/** Quotes every row. */
+function costOf(rows: readonly PlannedRow[], flags: BatchFlags, payment: PaymentDeps, { live }: Context): Promise<Quoted> {
   let done = 0;
   const quote = async (row: PlannedRow): Promise<Money | undefined> => {
     const total = await quoteRow(row, flags, payment);
     done += 1;
     return total;
   };
-  const line = (): string => `Asking what it costs: ${done} of ${sample.rows.length} rows`;
-  return live.during(line, () => quoteCost(sample, flags.concurrency, quote));
+  const line = (): string => `Quoting: ${done} of ${counted(rows.length, 'row')}`;
+  return live.during(line, () => quoteCost(rows, flags.concurrency, quote));
+}
+
+/** A batch that is too long to be quoted is approved as its amounts plus the highest fee of each row. */
+async function withMaxFee(flags: BatchFlags, totals: readonly BatchTotal[], { ask }: Context): Promise<BatchFlags> {
+  if (flags.maxFee !== undefined) return flags;
+  const parse = (text: string): MaxFeeOf => {
+    const maxFee = parseMaxFee(text);
+    for (const { from } of totals) maxFee(from);
+    return maxFee;
+  };
+  const question = { message: 'Highest fee per row', example: 'e.g. 100sat or 1%', flag: '--max-fee AMOUNT|PERCENT', parse };
+  const maxFee = await ask.steps.parsed(question);
+  if (maxFee === back) throw new Failure('declined', 'Nothing was sent: you went back.');
+  return { ...flags, maxFee };
+}
+
+function feeText(maxFee: MaxFeeOf | undefined, totals: readonly BatchTotal[]): string {
+  const [first] = totals;
+  const limit = first && maxFee?.(first.from);
+  if (limit === undefined) return '';
+  return ` plus at most ${'percent' in limit ? `${limit.percent} %` : formatAmount(money(limit.ccy, limit.amount))} of fees per row`;
 }
 
 /** With the fees it is known whether the wallets can pay for all of it. */
@@ -173,7 +198,7 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failu
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
   const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
   const what = bad === 0 ? 'the batch as a whole cannot be paid' : `${bad} of ${counted(rows, 'row')} cannot be paid, as said above`;
-  const advice = kind === 'limit' ? { next: { do: 'see-limits' as const } } : { hint: 'Mend the file and run the same command again.' };
+  const advice = kind === 'limit' ? { next: { do: 'see-limits' as const } } : { hint: 'Fix the file and run the same command again.' };
   return new Failure(kind, `Nothing was sent: ${what}.`, advice);
 }
 
@@ -206,19 +231,19 @@ function summaryOf(
 }
 
 async function agree(
-  { rows, settled, totals, sample }: BatchCheck,
+  { rows, settled, totals }: BatchCheck,
   cost: Quoted | undefined,
+  { maxFee }: BatchFlags,
   { ask, settings, out }: Context,
 ): Promise<void> {
-  if (rows === settled) return out.say('Every row is paid or on its way already.');
-  // The service refused every row: there is nothing to say yes to, and each says for itself why.
+  if (rows === settled) return out.say('Every row is already paid or in flight.');
+  // If the service refused every row there is nothing to approve, and the result gives the reasons.
   if (cost?.costs.length === 0) return;
   const place = settings.embedded ? 'the sandbox' : settings.profileName;
-  const what = cost === undefined
-    ? totals.map(({ ccy, amount }) => formatAmount(money(ccy, amount))).join(' and ')
-    : costText(cost.costs);
-  const refused = sample.isWhole ? (cost?.refused.length ?? 0) : 0;
-  await ask.agree(`Pay ${what} in ${counted(rows - settled - refused, 'row')} from ${place}?`, 'Nothing was sent: you said no.');
+  const sums = cost === undefined ? totals.map(({ ccy, amount }) => money(ccy, amount)) : cost.costs.map(({ ccy, total }) => money(ccy, total));
+  const what = `${sums.map(formatAmount).join(' and ')}${cost === undefined ? feeText(maxFee, totals) : ''}`;
+  const refused = cost?.refused.length ?? 0;
+  await ask.agree(`Pay ${what} in ${counted(rows - settled - refused, 'row')} from ${place}?`, 'Nothing was sent.');
 }
 
 /** The copy was checked, and says the same again. */

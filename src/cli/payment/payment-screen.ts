@@ -12,9 +12,7 @@ import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { spentBy } from '../../wallet/history/ledger-entry.js';
 import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
-import type { Intent } from '../../store/journal/journal.js';
 import type { Quote } from '../../wallet/quote/quote.js';
-import { usualFee } from '../../wallet/quote/usual-fee.js';
 import type { Context } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 import { within } from '../within.js';
@@ -63,13 +61,9 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   let shown: Approval | undefined;
   let startedAt: number | undefined;
   let worth: Worth | undefined;
-  let earlier: readonly Intent[] = [];
   let drawCard: (() => void) | undefined;
-  // These only decorate: a card that nobody is asked about is drawn without those that are not there yet.
-  const decorations = !context.terminal.stderrIsTty || out.quiet ? [] : [
-    readWorth(context).then((read) => void (worth = read)),
-    readEarlier(context).then((read) => void (earlier = read)),
-  ];
+  // A card without a question does not wait for the rates.
+  const decoration = !context.terminal.stderrIsTty || out.quiet ? undefined : readWorth(context).then((read) => void (worth = read));
 
   /** Shows how far it is from now on, also where nothing changes: what is gone on with may have to be waited for. */
   const follow = (txn = latest): void => {
@@ -107,8 +101,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     else if (approval.worse) out.say('The quote has changed:');
     const isSame = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
     drawCard = () => {
-      const usual = usualFee(earlier, approval.order.kind, approval.quote.total.ccy);
-      card = card && { ...card, worth, usual };
+      card = card && { ...card, worth };
       if (!isSame) out.card((canvas) => ['', ...(card === undefined ? [] : quoteCard(card, canvas)), '']);
       if (!approval.quote.namesFees) out.warn('The service does not report its fees: the total has none.');
       for (const unusual of approval.unusual) out.warn(`Look twice: ${unusual}.`);
@@ -120,9 +113,9 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 
   /** An earlier quote that is used again comes without the balance. */
   const completeCard = async ({ quote, available }: Approval): Promise<void> => {
-    if (drawCard === undefined || decorations.length === 0) return;
+    if (drawCard === undefined || decoration === undefined) return;
     const left = available === undefined ? leftAfter(quote, context).then((value) => void (card = card && { ...card, left: value })) : undefined;
-    await within(decorationMs, Promise.all([...decorations, left]), context);
+    await within(decorationMs, Promise.all([decoration, left]), context);
   };
 
   /** What stays on the screen of the way: its steps, and how long they took. */
@@ -171,8 +164,6 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 /** How long a question waits for what only completes its card. */
 const decorationMs = 1_500;
 
-const mostEarlier = 50;
-
 /**
  * What is left after a quote that was made earlier. Undefined where the wallet has reserved as much already: then the quote
  * may be part of it, and what is left would be counted twice.
@@ -183,15 +174,6 @@ async function leftAfter({ total }: Quote, { client }: Context): Promise<Money |
   const [held, available] = [moneyFromWire(total.ccy, wallet?.amount), moneyFromWire(total.ccy, wallet?.availableBalance)];
   if (held === undefined || available === undefined || held.value.minus(available.value).gte(total.value)) return undefined;
   return money(total.ccy, available.value.minus(total.value));
-}
-
-/** The latest payments from here, by which a fee is judged; none where the journal cannot tell. */
-async function readEarlier(context: Context): Promise<readonly Intent[]> {
-  const latest = async (): Promise<readonly Intent[]> => {
-    const { id, journal } = await context.account();
-    return (await journal()).latest(id, mostEarlier);
-  };
-  return latest().catch(() => []);
 }
 
 /** What got better or worse from one quote to the next, in words. */

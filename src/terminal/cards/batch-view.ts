@@ -37,41 +37,27 @@ export interface BatchSummary {
   readonly spent: readonly { readonly ccy: string; readonly amount: Big }[];
   /** What was to be paid when it began, without fees. */
   readonly totals: readonly BatchSum[];
-  /** What was agreed to, fees included; null where nobody was asked. */
+  /** The quoted total that was approved, fees included; null if it was not quoted before. */
   readonly cost: readonly BatchCost[] | null;
   /** Where the outcome of every row is kept. */
   readonly result: string | null;
 }
 
-/** What leaves a wallet, fees included. */
+/** The total that leaves a wallet, fees included. */
 export interface BatchCost {
   readonly ccy: string;
   readonly total: Big;
-  /** Beyond this no further row is paid. */
-  readonly bound: Big;
-  readonly isEstimate: boolean;
 }
 
-/** What a question asks for: estimates are marked as such. */
-export const costText = (costs: readonly BatchCost[]): string =>
-  costs.map(({ ccy, total, isEstimate }) => `${isEstimate ? 'about ' : ''}${formatAmount(money(ccy, total))}`).join(' and ');
-
-/** How the cost is known, and which rows have none. */
+/** The costs of all rows, and the rows that the service refused. */
 export interface QuotedCost {
   readonly costs: readonly BatchCost[];
-  readonly rows: number;
   readonly refused: readonly { readonly row: { readonly line: number }; readonly failure: { readonly message: string } }[];
 }
 
-function costFacts({ costs, rows, refused }: QuotedCost): Fact[] {
+function costFacts({ costs, refused }: QuotedCost): Fact[] {
   return [
-    ...costs.map(({ ccy, total, bound, isEstimate }) => ({
-      label: 'You pay',
-      value: `${isEstimate ? '≈ ' : ''}${formatAmount(money(ccy, total))}`,
-      note: isEstimate
-        ? `fees included, estimated from ${counted(rows, 'row')}; it stops before ${formatAmount(money(ccy, bound))}`
-        : 'fees included, as quoted',
-    })),
+    ...costs.map(({ ccy, total }) => ({ label: 'You pay', value: formatAmount(money(ccy, total)), note: 'fees included, as quoted' })),
     ...refused.map(({ row, failure }) => ({ label: `Line ${row.line}`, value: failure.message })),
   ];
 }
@@ -79,7 +65,7 @@ function costFacts({ costs, rows, refused }: QuotedCost): Fact[] {
 function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
   const have = available === null ? `no ${from} wallet` : `you have ${formatAmount(money(from, available))}`;
   const value = `${formatAmount(money(ccy, amount))} in ${counted(rows, 'row')}`;
-  return { label: `From ${from}`, value, note: from === ccy ? have : `at the rate of the moment; ${have}` };
+  return { label: `From ${from}`, value, note: from === ccy ? have : `at the current rate; ${have}` };
 }
 
 /** What a batch is going to pay, above the question whether it shall. */
@@ -90,8 +76,8 @@ export function batchCard(
   },
   canvas: Canvas,
 ): string[] {
-  const earlier = settled === 0 ? [] : [{ label: 'Before', value: `${counted(settled, 'row')} paid or on their way already` }];
-  const unknown = totals.length === 0 ? [] : [{ label: 'Fees', value: 'come on top; the service names them row by row' }];
+  const earlier = settled === 0 ? [] : [{ label: 'Before', value: `${counted(settled, 'row')} paid or in flight` }];
+  const unknown = totals.length === 0 ? [] : [{ label: 'Fees', value: 'extra, quoted per row' }];
   const fees = quoted === undefined ? unknown : costFacts(quoted);
   return [
     ...heading(`${sanitize(file)}: ${counted(rows - settled, 'row')} to pay`, canvas),
@@ -223,7 +209,7 @@ function summaryLines(summary: BatchSummary, failures: readonly BatchLine[], can
     [notBegun, 'not begun'],
   ];
   const others = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
-  const before = paidBefore === 0 ? '' : `, ${paidBefore} of them before`;
+  const before = paidBefore === 0 ? '' : ` (${paidBefore === paid ? 'all' : paidBefore} in an earlier run)`;
   const more = failed + unknown - failures.length;
   return [
     ...heading([`${paid} of ${counted(rows, 'row')} paid${before}`, ...others].join(' · '), canvas),

@@ -30,8 +30,6 @@ export interface QuoteCard {
   /** Available in the wallet after this payment. */
   readonly left?: Money | undefined;
   readonly validForMs?: number | undefined;
-  /** What such payments from here have cost so far, as a share in percent and in the currency that leaves. */
-  readonly usual?: { readonly percent: Big; readonly fees: Big } | undefined;
   /** What an amount is worth in fiat, roughly; undefined where nobody tells. */
   readonly worth?: ((amount: Money) => Money | undefined) | undefined;
 }
@@ -48,7 +46,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
     { label: quote.getsLabel ?? 'Recipient gets', amount: quote.gets, note: worthText(quote.worth?.(quote.gets)) },
     ...(quote.namesFees ? [{ label: 'Service fee', amount: quote.serviceFee }] : []),
     ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
-    { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: dearness(quote) !== undefined },
+    { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: isExpensive(quote) },
     ...(quote.left === undefined ? [] : [{ label: 'Left in wallet', amount: quote.left, aside: true }]),
   ];
   return [
@@ -63,11 +61,10 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
 const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>): string =>
   [note, worthText(worth?.(pays))].filter((part) => part !== '').join('   ');
 
-/** Percent of what is paid for, whatever is usual. */
-const dearFrom = 5;
-const timesUsual = 10;
+/** Fees above this share of the amount, in percent, are expensive. */
+const expensiveFrom = 5;
 
-type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays' | 'usual'>;
+type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
 
 /** Both fees, and their share of what is paid for; undefined where all of it is fees. */
 function feesOf({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; readonly percent: Big | undefined } {
@@ -76,25 +73,17 @@ function feesOf({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; r
   return { fees, percent: rest.lte(0) ? undefined : fees.times(100).div(rest) };
 }
 
-/** What makes a fee a dear one, in words; undefined for one that is not. */
-function dearness(quote: Fees): string | undefined {
+function isExpensive(quote: Fees): boolean {
   const { fees, percent } = feesOf(quote);
-  if (fees.lte(0)) return undefined;
-  const { usual } = quote;
-  // A small payment has a high share in any case: then the fee itself is no higher than usual.
-  if (usual !== undefined && fees.gt(usual.fees) && percent?.gte(usual.percent.times(timesUsual)) === true) {
-    return `${percent.div(usual.percent).toFixed(0)} times the usual ${usual.percent.toFixed(2)} %`;
-  }
-  return percent === undefined || percent.gt(dearFrom) ? 'a high share' : undefined;
+  return fees.gt(0) && (percent === undefined || percent.gt(expensiveFrom));
 }
 
-/** A fee that is dear is said before all amounts, its share first. */
+/** The warning about an expensive fee, above all amounts. */
 function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
-  const why = dearness(quote);
-  if (why === undefined) return [];
+  if (!isExpensive(quote)) return [];
   const { fees, percent } = feesOf(quote);
   const share = percent === undefined ? 'All of it' : `${percent.toFixed(2)} %`;
-  const text = `${share} goes to fees: ${formatAmount({ ccy: quote.pays.ccy, value: fees })}, ${why}`;
+  const text = `${share} goes to fees: ${formatAmount({ ccy: quote.pays.ccy, value: fees })}, a high share`;
   return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
 }
 

@@ -9,7 +9,7 @@ import { isForOrder, isTold } from '../payment/order-record.js';
 import { checkNotExpired } from '../payment/orders.js';
 import { differentPayment } from '../payment/references.js';
 import { isLetGo } from '../payment/run.js';
-import { rowAmount, CostSample } from './cost.js';
+import { mostQuoted, rowAmount } from './cost.js';
 import type { PlannedRow } from './plan.js';
 import { isProblem, problemOf, type BatchRow, type Problem } from './rows.js';
 
@@ -28,8 +28,8 @@ export interface BatchCheck {
   readonly problems: readonly Problem[];
   /** What is still to be paid, without fees. */
   readonly totals: readonly BatchTotal[];
-  /** Some of those rows, to know what all will cost. */
-  readonly sample: CostSample;
+  /** The rows still to be paid, if they are few enough to be quoted. */
+  readonly quotable: readonly PlannedRow[] | undefined;
 }
 
 export interface CheckDeps {
@@ -49,7 +49,7 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
   const problems: Problem[] = [];
   const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
   const totals = new Map<string, BatchTotal>();
-  const sample = new CostSample();
+  const toPay: PlannedRow[] = [];
   let [count, settled] = [0, 0];
   for await (const row of rows) {
     count += 1;
@@ -73,13 +73,13 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
     else if (state.settled) settled += 1;
     else {
       add(totals, planned);
-      sample.add(planned);
+      if (toPay.length <= mostQuoted) toPay.push(planned);
     }
   }
   const all = [...totals.values()];
   if (problems.length === 0) problems.push(...(await problemsOfDay(all, deps)));
   if (count === 0) problems.push({ line: 0, kind: 'usage', message: 'There is no row to pay.' });
-  return { rows: count, settled, problems, totals: all, sample };
+  return { rows: count, settled, problems, totals: all, quotable: toPay.length > mostQuoted ? undefined : toPay };
 }
 
 interface Seen {

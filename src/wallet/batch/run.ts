@@ -167,7 +167,7 @@ function askingCeiling(ceiling: Ceiling | undefined) {
       giveBack();
       const [odd] = unusual;
       if (odd !== undefined) {
-        refusal = new Failure('limit', `Not sent: ${odd}. That is agreed to for each payment by itself.`, { txnId: quote.txnId });
+        refusal = new Failure('limit', `Not sent: ${odd}. Pay this row on its own to approve that.`, { txnId: quote.txnId });
         return false;
       }
       if (ceiling === undefined || ceiling.take(quote.total)) {
@@ -175,7 +175,7 @@ function askingCeiling(ceiling: Ceiling | undefined) {
         return true;
       }
       exceeded = true;
-      const message = `Not sent: with its ${formatAmount(quote.total)} the batch would cost more than you agreed to.`;
+      const message = `Not sent: with its ${formatAmount(quote.total)} the batch would exceed the total that you approved.`;
       refusal = new Failure('limit', message, { txnId: quote.txnId });
       return false;
     },

@@ -60,13 +60,13 @@ test('the card names what each wallet is to pay, and what it has', () => {
   const text = batchCard({ ...summary, settled: 3 }, canvas(100)).join('\n');
   expect(text).toContain('pay.csv: 37 rows to pay');
   expect(text).toMatch(/From BTC\s+0\.50000000 BTC in 3 rows\s+you have 1\.00000000 BTC/);
-  expect(text).toMatch(/500.000 VND in 1 row\s+at the rate of the moment; you have 1\.00000000 BTC/);
+  expect(text).toMatch(/500.000 VND in 1 row\s+at the current rate; you have 1\.00000000 BTC/);
   expect(text).toMatch(/5 XOF in 1 row\s+no XOF wallet/);
 });
 
 test('the end says first what was paid, then what was not and why, and steers no terminal', () => {
   const lines = batchView(summary, [failure]).screen(canvas(100));
-  expect(lines[0]).toContain('30 of 40 rows paid, 3 of them before · 2 on their way · 1 not paid · 7 not begun');
+  expect(lines[0]).toContain('30 of 40 rows paid (3 in an earlier run) · 2 on their way · 1 not paid · 7 not begun');
   expect(lines.join('\n')).toMatch(/✗ Line 7\s+order-7: Nothing moved: .*no such address/);
   expect(lines.join('')).not.toContain('\u001B');
 });

@@ -169,11 +169,11 @@ function argumentSyntax({ shape }: Value<unknown>): string {
 
 function addValues(target: Commander, values: Readonly<Record<string, Value<unknown>>>): void {
   for (const [name, value] of Object.entries(values)) {
-    for (const option of optionsOf(name, value)) target.addOption(option);
+    for (const option of commanderOptions(name, value)) target.addOption(option);
   }
 }
 
-function optionsOf(name: string, value: Value<unknown>): Option[] {
+function commanderOptions(name: string, value: Value<unknown>): Option[] {
   const { shape } = value;
   const short = shape.short === undefined ? '' : `-${shape.short}, `;
   if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];

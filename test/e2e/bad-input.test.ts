@@ -40,7 +40,8 @@ interface Case {
 const refusedHere: readonly Case[] = [
   { why: 'a field that no payment has', args: (it) => ['send', 'lightning', it, '--yes', '--json', '--fields', 'txnStat'], says: /txnStat.* is not a field/ },
   { why: 'two services at once', args: () => ['wallets', '--sandbox', '--base-url', 'https://pay.example'], says: /two services/ },
-  { why: 'a wait that is none, for so long', args: (it) => ['send', it, '--yes', '--no-wait', '--wait-timeout', '5m'], says: /--no-wait does not wait/ },
+  { why: '--no-wait with --wait-timeout', args: (it) => ['send', it, '--yes', '--no-wait', '--wait-timeout', '5m'], says: /--no-wait and --wait-timeout exclude each other/ },
+  { why: 'tx resume --no-wait with --wait-timeout', args: () => ['tx', 'resume', '--no-wait', '--wait-timeout', '5s'], says: /--no-wait and --wait-timeout exclude each other/ },
   { why: 'an invoice with one character changed', args: (it) => ['send', 'lightning', changeOne(it)], says: /checksum is wrong/ },
   {
     why: 'an expired invoice',

@@ -20,7 +20,7 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { paymentDeps, showPayment } from '../payment/payment-flow.js';
 import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
-import { paymentOptions } from '../payment/payment-options.js';
+import { paymentOptions, waitOf } from '../payment/payment-options.js';
 import { asOfText, openIntents, pendingPayment, refreshOpen } from './open-payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
 import { flag, transaction } from '../values.js';
@@ -67,7 +67,7 @@ export const txResume = defineCommand({
   async run({ id, wait, waitTimeout, retry, newJournal }, context) {
     if (newJournal) return setAside(context);
     if (retry && id === undefined) throw new Failure('usage', 'Say which payment is to be tried again.', { next: { do: 'see-open-payments' } });
-    const waiting: Wait = wait === false ? false : (waitTimeout ?? 'forever');
+    const waiting = waitOf({ wait, waitTimeout });
     return id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, retry, context);
   },
 });

@@ -1,7 +1,6 @@
 // A payment as a person or a script goes through it: what it is given, how it is driven, what is printed.
 import { existsSync } from 'node:fs';
 import type { Transaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
@@ -13,7 +12,7 @@ import type { Order } from '../../wallet/payment/orders.js';
 import { openHistory, type History } from '../../wallet/payment/history.js';
 import { pay } from '../../wallet/payment/payment.js';
 import type { Context } from '../context.js';
-import { termsOf, type PaymentFlags } from './payment-options.js';
+import { termsOf, waitOf, type PaymentFlags } from './payment-options.js';
 import { paymentScreen, showReading, type PaymentScreen, type Presentation } from './payment-screen.js';
 
 /** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
@@ -64,14 +63,12 @@ export async function showPayment(
   }
 }
 
-/** How long to wait, and the like, from the flags of a payment. Throws Failure `usage` where they contradict each other. */
-export function optionsOf(flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>): PaymentOptions {
-  const { wait, waitTimeout, retry, quoteOnly } = flags;
-  if (wait === false && waitTimeout !== undefined) {
-    throw new Failure('usage', '--no-wait does not wait, and --wait-timeout says how long. Give one of them.');
-  }
-  return { wait: wait === false ? false : (waitTimeout ?? 'forever'), retry, mode: quoteOnly ? 'look' : 'pay' };
-}
+/** How far to drive a payment. Throws Failure `usage` if the flags contradict each other. */
+export const optionsOf = (flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>): PaymentOptions => ({
+  wait: waitOf(flags),
+  retry: flags.retry,
+  mode: flags.quoteOnly ? 'look' : 'pay',
+});
 
 export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
   const account = await context.account();

@@ -65,4 +65,12 @@ export const paymentOptions = {
   retry: flag().describe('try again under a reference whose payment failed'),
 };
 
+/** How long to wait for the settlement. Throws Failure `usage` if the flags contradict each other. */
+export function waitOf({ wait, waitTimeout }: Pick<PaymentFlags, 'wait' | 'waitTimeout'>): number | 'forever' | false {
+  if (wait === false && waitTimeout !== undefined) {
+    throw new Failure('usage', '--no-wait and --wait-timeout exclude each other. Remove one of them.');
+  }
+  return wait === false ? false : (waitTimeout ?? 'forever');
+}
+
 export type PaymentFlags = ValuesOf<typeof paymentOptions>;

@@ -76,11 +76,11 @@ async function planPayout(
 ): Promise<Paid> {
   if (given.length === 0) throw new Failure('usage', '"to" is missing.');
   const raw: RawValues = Object.fromEntries(given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]));
-  const answers = { ...readAll(answerOptions, raw), amount: amountText(cells), recipient: cells['recipient'] };
+  const answers = { ...readAll(answerOptions, raw), amount: amountText(cells), recipient: cells['recipient'], from };
   const draft = readDraft(answers, recipients, sender);
   const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
   if (missing.length > 0) throw new Failure('usage', `Missing for a payout: ${missing.join(', ')}.`);
-  const payout = await completePayout(draft, from ?? 'BTC', lookUp);
+  const payout = await completePayout(draft, lookUp);
   return { order: payoutOrder(payout), slow: true, to: payout.acctNum };
 }
 

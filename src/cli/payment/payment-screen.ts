@@ -26,6 +26,8 @@ export interface Presentation {
   readonly getsLabel?: string;
   /** A question follows the quote, beside which its time runs down. */
   readonly isAsked?: boolean;
+  /** Called once the yes is given and the confirmation goes out. */
+  readonly onSubmitted?: (() => void) | undefined;
   /** What the payment brought, where that is more to the point than what it cost. */
   readonly ended?: (gets: Money) => string;
 }
@@ -86,6 +88,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     else if (event.type === 'reading-history') showReading(event.count, context);
     else if (event.type === 'rate-unchecked') out.say(event.why);
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
+    else if (event.type === 'let-go') presentation.onSubmitted?.();
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);
     else if (event.type === 'read') follow(event.txn);

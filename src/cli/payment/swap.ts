@@ -1,12 +1,13 @@
 // Swaps between two of the account's own wallets. Specification: endpoint 6, rule 8.
-import { formatAmount, moneyFromWire, parseAmount } from '../../formats/amount.js';
-import type { Ask, Back, Choice } from '../../terminal/ask/ask.js';
+import { parseAmount } from '../../formats/amount.js';
+import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
 import { runGuided } from './guided.js';
+import { walletChoices, type WalletChoice } from './wallet-choices.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { swapPresentation } from './payment-screen.js';
@@ -47,19 +48,6 @@ export const swap = defineCommand({
     await runGuided(words, flow, flags.ref, context);
   },
 });
-
-interface WalletChoice extends Choice<string> {
-  readonly isEmpty: boolean;
-}
-
-/** The own wallets as a list to choose from. */
-async function walletChoices({ account }: Context): Promise<WalletChoice[]> {
-  const wallets = await (await account()).client.wallets();
-  return wallets.map(({ ccy, availableBalance }) => {
-    const held = moneyFromWire(ccy, availableBalance);
-    return { value: ccy, name: held === undefined ? ccy : formatAmount(held), isEmpty: held?.value.lte(0) === true };
-  });
-}
 
 async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: Context): Promise<void> {
   const planned = planSwap(words, receive);

@@ -11,6 +11,8 @@ import { clip } from '../../formats/text.js';
 /** What is known of a payout; undefined is not known yet, or left out where it may be. */
 export interface Draft extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
+  /** The wallet that pays; BTC unless another is chosen. */
+  readonly from?: string | undefined;
   /** The recipient was taken from the address book under this name; empty for somebody new. */
   readonly chosen?: string | undefined;
   readonly keepSender?: boolean | undefined;
@@ -49,7 +51,7 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
 
 /** What flags, address book and profile know together. Throws Failure `usage` where they contradict each other. */
 export function readDraft(
-  flags: PayoutAnswers,
+  flags: PayoutAnswers & { readonly from?: string | undefined },
   recipients: Readonly<Record<string, Recipient>>,
   keptSender: Profile['sender'],
 ): Draft {
@@ -134,6 +136,7 @@ const somebodyNew: Draft = { chosen: '' };
 export const payoutChanges = [
   change('Change the amount', ['amount']),
   // Another country pays out another currency, so the amount goes with the account.
+  change('Pay from another wallet', ['from']),
   change('Change the account', ['country', 'method', 'methodOf', 'institution', 'institutionName', 'acctNum', 'acctName', 'amount'], somebodyNew),
   change(
     'Change who the recipient is',

@@ -46,8 +46,8 @@ export async function openLookUp(context: Context): Promise<LookUp> {
 }
 
 /** Everything that is known, with the institution checked. Throws Failure `usage` for what the service would not take. */
-export async function completePayout(draft: Draft, from: string, lookUp: LookUp): Promise<Payout> {
-  const { amount, purpose, source, relationship } = draft;
+export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payout> {
+  const { amount, from = 'BTC', purpose, source, relationship } = draft;
   const destination = await completeDestination(draft, lookUp);
   const sender = partyOf(draft, 'sender');
   if (!sender || !amount || purpose === undefined || source === undefined || relationship === undefined) throw incomplete();
@@ -80,25 +80,43 @@ export const recipientRecord = ({ method, institution, acctNum, acctName, recipi
   party: recipient,
 });
 
-/** Pays, after what was typed has been kept as the person asked. */
-export async function runPayout(
-  payout: Payout, draft: Draft, flags: PaymentFlags, context: Context,
-): Promise<void> {
+/** Pays. What was typed is saved as the person asked, the recipient from the moment of the yes: also if the wait is left. */
+export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlags, context: Context): Promise<void> {
   const { config, settings, out } = context;
   if (draft.keepSender === true) {
     await changeProfile(config, settings.profileName, (before) => ({ ...before, sender: payout.sender }));
   }
-  await runPayoutOrder(payoutOrder(payout), payout.method, flags, context);
-  const name = draft.keepAs || draft.chosen;
-  if (!name) return;
-  const codes = payout.sourceOfFunds;
+  let saved: Promise<void> | undefined;
+  const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
-    await changeRecipients(config, (before) => ({ ...before, [name]: { ...(before[name] ?? recipientRecord(payout)), codes } }));
+    await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
+    // An earlier run had submitted it.
+    onSubmitted();
+  } finally {
+    await saved;
+    if (saved !== undefined && draft.keepAs) out.say(`  Saved in your address book: svcpay payout --recipient ${shellWord(draft.keepAs)}`);
+  }
+}
+
+/** The recipient, and the code numbers as the next suggestion. That they cannot be saved stops no payment. */
+async function saveAnswers(payout: Payout, { keepAs, chosen }: Draft, { config, settings, out }: Context): Promise<void> {
+  const codes = payout.sourceOfFunds;
+  const name = keepAs || chosen;
+  const { purpose, source, relationship } = settings.profile.codes ?? {};
+  const used = {
+    purpose: { ...purpose, last: codes.purpose },
+    source: { ...source, last: codes.source },
+    relationship: { ...relationship, last: codes.relationship },
+  };
+  try {
+    if (Object.hasOwn(config.read().profiles, settings.profileName)) {
+      await changeProfile(config, settings.profileName, (before) => ({ ...before, codes: used }));
+    }
+    if (name) await changeRecipients(config, (before) => ({ ...before, [name]: { ...(before[name] ?? recipientRecord(payout)), codes } }));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return out.warn(`Not kept in your address book: ${error.message}`);
+    out.warn(`Not saved: ${error.message}`);
   }
-  if (draft.keepAs) out.say(`  Kept in your address book: svcpay payout --recipient ${shellWord(name)}`);
 }
 
 /** What takes days is not waited for unless somebody asks for it. */
@@ -107,9 +125,10 @@ export async function runPayoutOrder(
   method: PayoutMethod,
   flags: PaymentFlags,
   context: Context,
+  onSubmitted?: () => void,
 ): Promise<void> {
   const wait = flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
-  await runPayment(order, { ...flags, wait }, presentation(order.body, method), context);
+  await runPayment(order, { ...flags, wait }, { ...presentation(order.body, method), onSubmitted }, context);
 }
 
 function presentation(body: CreateTransaction, method: PayoutMethod): Presentation {
@@ -127,7 +146,7 @@ function about(body: CreateTransaction, method: PayoutMethod): Fact[] {
     { label: 'To', value: name, ...(legalName !== name && { note: `legal name ${legalName}` }) },
     { label: 'Account', value: `${institution} · ${account}` },
     { label: 'Arrives', value: method.arrives ?? 'not stated by the service', note: method.code },
-    { label: 'From', value: sourceReq.kyc?.details.legalFullName ?? '' },
+    { label: 'From', value: sourceReq.kyc?.details.legalFullName ?? '', note: `${sourceReq.ccy} wallet` },
     ...(codes === undefined ? [] : [{ label: 'Codes', value: codes }]),
     ...(note === undefined ? [] : [{ label: 'Note', value: note }]),
   ];

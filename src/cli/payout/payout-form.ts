@@ -27,7 +27,8 @@ export function payoutForm(start: Draft): FormOf {
     ['Sender', (draft) => labelled('sender: ', partyText(draft, 'sender'), note)],
     ['Codes', ({ purpose, source, relationship }) =>
       listed(coded('purpose', purpose), coded('source', source), coded('relationship', relationship))],
-    ['Amount', ({ amount }) => (amount === undefined ? '' : formatAmount(amount))],
+    ['Amount', ({ amount, from }) =>
+      listed(amount === undefined ? undefined : formatAmount(amount), from === undefined ? undefined : `from the ${from} wallet`)],
   ]);
 }
 

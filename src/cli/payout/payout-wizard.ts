@@ -1,6 +1,6 @@
 // The questions of a payout, in order, each of which may be taken back. What is known already is not asked.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
-import { parseRecipientName, type Recipient } from '../../store/profile/profiles.js';
+import { parseRecipientName, type Codes, type Recipient } from '../../store/profile/profiles.js';
 import type { Ask, Back, Choice, Over } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
 import { formLines, type Form } from '../../terminal/cards/form.js';
@@ -13,7 +13,13 @@ import { whole } from '../values.js';
 
 export interface WizardDeps extends Asking {
   readonly recipients: Readonly<Record<string, Recipient>>;
-  /** Whether to offer to keep what was typed. */
+  /** Labels and last used code numbers of the profile. */
+  readonly codes: Codes;
+  /** The sandbox takes every code number. */
+  readonly takesAnyCode: boolean;
+  /** Those with money, as choices; none as long as they are not known. */
+  readonly wallets: () => readonly Choice<string>[];
+  /** Whether to offer to save what was typed. */
   readonly mayKeep: boolean;
 }
 
@@ -25,7 +31,7 @@ export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promi
     ...destinationSteps(start, asking),
     ['Sender', partySteps('sender', start, asking.ask)],
     ['Codes', fundsSteps(asking)],
-    ['Amount', [amountStep(asking)]],
+    ['Amount', [amountStep(asking), walletStep(asking)]],
     [undefined, keepSteps(start, asking)],
   ];
   return walk(start, steps.flatMap(standing), before);
@@ -81,20 +87,23 @@ function bookStep({ ask, recipients }: WizardDeps): DraftStep {
 
 const readCode = whole(0, highestCode).read;
 
-/** The specification does not say what the numbers mean: what was used for the recipient before is offered again. */
-function fundsSteps({ ask, recipients }: WizardDeps): DraftStep[] {
-  const code = (name: 'purpose' | 'source' | 'relationship', message: string): DraftStep =>
-    step(name, ({ chosen, recipientName }, before) => {
-      const known = chosen === undefined || chosen === '' ? undefined : recipients[chosen]?.codes?.[name];
-      const used = known === undefined ? '' : `; ${known} was used last time for ${chosen || recipientName}`;
-      const suggested = before?.[name] ?? known;
-      return ask.parsed({
-        message,
-        example: `a number: ask the service for its list${used}`,
-        flag: `--${name} N`,
-        default: suggested === undefined ? undefined : String(suggested),
-        parse: readCode,
-      });
+const another = -1;
+
+/** Only the service knows what its numbers mean: the labels of the profile say it, and the last number used is offered again. */
+function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
+  const code = (name: keyof Codes, message: string): DraftStep =>
+    step(name, async ({ chosen }, before) => {
+      const usedFor = chosen === undefined || chosen === '' ? undefined : recipients[chosen]?.codes?.[name];
+      const suggested = before?.[name] ?? usedFor ?? codes[name]?.last ?? (takesAnyCode ? 1 : undefined);
+      const flag = `--${name} N`;
+      const labels = Object.entries(codes[name]?.labels ?? {});
+      const choices = labels.map(([number, label]) => ({ value: Number(number), name: `${number}  ${label}` }));
+      const picked = choices.length === 0
+        ? another
+        : await ask.search({ message, flag, choices: [...choices, { value: another, name: 'Another number' }], default: suggested });
+      if (picked !== another) return picked;
+      const example = takesAnyCode ? 'the sandbox takes any number' : usedFor === undefined ? "a number from your service's list" : `${usedFor} last time for ${chosen}`;
+      return ask.parsed({ message, example, flag, default: suggested === undefined ? undefined : String(suggested), parse: readCode });
     });
   return [
     code('purpose', 'Purpose of the payment'),
@@ -102,6 +111,14 @@ function fundsSteps({ ask, recipients }: WizardDeps): DraftStep[] {
     code('relationship', 'Relationship to the recipient'),
   ];
 }
+
+/** Not asked if only one wallet has money. */
+const walletStep = ({ ask, wallets }: WizardDeps): DraftStep => (soFar, before) => {
+  const choices = wallets();
+  if (soFar.from !== undefined || choices.length < 2) return undefined;
+  const question = { message: 'Pay from', flag: '--from CCY', choices, default: before?.from ?? 'BTC' };
+  return taking(ask.select(question), (from) => ({ ...soFar, from }));
+};
 
 const amountStep = ({ ask }: WizardDeps): DraftStep =>
   step('amount', ({ method }, before) => {
@@ -120,11 +137,11 @@ function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
       'keepSender',
       () =>
         ask.select({
-          message: 'Keep your own details for the next payout?',
+          message: 'Save your own details for the next payout?',
           flag: '--yes',
           choices: [
-            { value: true, name: 'Keep them in the profile', description: 'on this machine, readable by you alone' },
-            { value: false, name: 'Do not keep them' },
+            { value: true, name: 'Save them in the profile', description: 'on this machine, readable only by you' },
+            { value: false, name: 'Do not save them' },
           ],
         }),
       () => typedSender,
@@ -133,7 +150,7 @@ function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
       'keepAs',
       () =>
         ask.parsed({
-          message: 'Keep the recipient in your address book as, if at all',
+          message: 'Save recipient as (leave empty to skip)',
           flag: '--yes',
           parse: (text) => (text === '' ? '' : parseRecipientName(text)),
         }),

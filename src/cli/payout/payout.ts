@@ -8,6 +8,7 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided } from '../payment/guided.js';
+import { walletChoices, type WalletChoice } from '../payment/wallet-choices.js';
 import { demandAnswers } from '../payment/payment-flow.js';
 import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
@@ -33,7 +34,17 @@ export const payout = defineCommand({
     demandAnswers(missing, flags, context);
     const lookUp = await openLookUp(context);
     if (missing.length === 0) return payNow(start, flags, lookUp, context);
-    const wizard = { ask: ask.steps, institutions: lookUp, recipients, mayKeep: !globals.yes };
+    let wallets: readonly WalletChoice[] = [];
+    void walletChoices(context).then((all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)), () => undefined);
+    const wizard = {
+      ask: ask.steps,
+      institutions: lookUp,
+      recipients,
+      codes: settings.profile.codes ?? {},
+      takesAnyCode: settings.embedded,
+      wallets: () => wallets,
+      mayKeep: !globals.yes,
+    };
     const flow = {
       ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
       run: (draft: Draft) => payNow(draft, flags, lookUp, context),
@@ -45,7 +56,7 @@ export const payout = defineCommand({
 });
 
 async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: Context): Promise<void> {
-  await runPayout(await completePayout(draft, flags.from ?? 'BTC', lookUp), draft, flags, context);
+  await runPayout(await completePayout(draft, lookUp), draft, flags, context);
 }
 
 async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {

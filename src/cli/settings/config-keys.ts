@@ -4,7 +4,7 @@ import { parseCountryCode } from '../../formats/country.js';
 import { Failure } from '../../formats/failure.js';
 import { parsePhone } from '../../formats/phone.js';
 import { databaseVariable, keepDatabase } from '../../store/profile/database.js';
-import type { Profile } from '../../store/profile/profiles.js';
+import type { Codes, Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
 import { checkHeader, checkMaker, readNetwork, type Settings } from '../../store/profile/settings.js';
 import { parseLine } from '../../wallet/payout/order.js';
@@ -50,7 +50,26 @@ const senderKey = (name: string, field: keyof Sender, parse: (text: string) => S
   change: (profile, text) => ({ ...profile, sender: { ...profile.sender, [field]: unless(text, parse) } }),
 });
 
-type Stored = Omit<Profile, 'sender' | 'limits'>;
+/** `1=Family support, 2=Education`: what the code numbers of this service mean. */
+const labelsKey = (name: keyof Codes): ConfigKey => ({
+  name: `labels.${name}`,
+  stored: ({ codes }) => {
+    const labels = Object.entries(codes?.[name]?.labels ?? {});
+    return labels.length === 0 ? undefined : labels.map(([code, label]) => `${code}=${label}`).join(', ');
+  },
+  change: (profile, text) => ({
+    ...profile,
+    codes: { ...profile.codes, [name]: { ...profile.codes?.[name], labels: unless(text, parseLabels) } },
+  }),
+});
+
+function parseLabels(text: string): Record<string, string> {
+  const pairs = text.split(',').map((pair) => /^\s*(\d{1,9})\s*=\s*(.+?)\s*$/.exec(pair) ?? []);
+  if (pairs.every(([, code, label]) => code !== undefined && label !== undefined)) return Object.fromEntries(pairs.map(([, code = '', label = '']) => [code, label]));
+  throw new Failure('usage', `"${clip(text)}" is not a list of numbers and labels. Write it as in "1=Family support, 2=Education".`);
+}
+
+type Stored = Omit<Profile, 'sender' | 'limits' | 'codes'>;
 
 const profileKey = <K extends keyof Stored>(
   name: string,
@@ -89,6 +108,9 @@ const keys: readonly ConfigKey[] = [
   senderKey('country', 'countryCode', parseCountryCode),
   senderKey('phone', 'contactNumber', parsePhone),
   senderKey('address', 'address1', parseLine),
+  labelsKey('purpose'),
+  labelsKey('source'),
+  labelsKey('relationship'),
 ];
 
 export const configNames: readonly string[] = keys.map(({ name }) => name);

@@ -31,6 +31,11 @@ const recipientSchema = v.object({
   codes: v.optional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
 });
 
+/** A code number of payouts: the last one used, and what the numbers of this service mean. */
+const codeSchema = v.object({ last: v.optional(v.number()), labels: v.optional(v.record(v.string(), v.string())) });
+
+const codesSchema = v.object({ purpose: v.optional(codeSchema), source: v.optional(codeSchema), relationship: v.optional(codeSchema) });
+
 const limitOf = ([ccy, amount]: [string, string]): string | undefined =>
   !isCurrency(ccy) ? `a limit is in "${clip(ccy)}", which is not a currency: write its code in capitals, such as BTC`
   : !/^\d{1,30}(?:\.\d{1,30})?$/.test(amount) ? `the limit in ${ccy} is "${clip(amount)}": write plain digits, such as 0.001`
@@ -61,6 +66,7 @@ const profileSchema = v.object({
   /** The embedded sandbox instead of a service at an address. */
   sandbox: v.optional(v.boolean()),
   sender: v.optional(v.partial(partySchema)),
+  codes: v.optional(codesSchema),
   limits: v.optional(limitsSchema),
   /** Where journal, limits and inbox are, without the password; files of this home otherwise. */
   databaseUrl: v.optional(v.string()),
@@ -77,6 +83,7 @@ const configSchema = v.object({
 });
 
 export type Party = v.InferOutput<typeof partySchema>;
+export type Codes = v.InferOutput<typeof codesSchema>;
 export type Recipient = v.InferOutput<typeof recipientSchema>;
 /** What may be spent, as amounts per currency, and where to; an empty list of destinations allows all. */
 export type Limits = v.InferOutput<typeof limitsSchema>;

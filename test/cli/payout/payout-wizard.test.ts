@@ -6,7 +6,7 @@ import type { Recipient } from '../../../src/store/profile/profiles.js';
 import { back } from '../../../src/terminal/ask/ask.js';
 import { payoutChanges, readDraft, type Draft } from '../../../src/cli/payout/payout-draft.js';
 import { missingFlags, payoutOptions } from '../../../src/cli/payout/payout-options.js';
-import { askPayout } from '../../../src/cli/payout/payout-wizard.js';
+import { askPayout, type WizardDeps } from '../../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../../src/cli/values.js';
 import { actor, type Script } from '../../support/actor.js';
 
@@ -28,7 +28,7 @@ const leVanA: Recipient = {
 const draftOf = (flags: RawValues, recipients: Readonly<Record<string, Recipient>> = {}): Draft =>
   readDraft(readAll(payoutOptions, flags), recipients, undefined);
 
-async function played(script: Script, flags: RawValues = {}, book: Readonly<Record<string, Recipient>> = {}) {
+async function played(script: Script, flags: RawValues = {}, book: Readonly<Record<string, Recipient>> = {}, deps: Partial<WizardDeps> = {}) {
   const { ask, complaints, shown, left } = actor(script);
   const lookedUp: string[] = [];
   const draft = await askPayout(draftOf(flags, book), {
@@ -38,7 +38,11 @@ async function played(script: Script, flags: RawValues = {}, book: Readonly<Reco
       return country === 'VN' ? institutions : [];
     },
     recipients: book,
+    codes: {},
+    takesAnyCode: false,
+    wallets: () => [],
     mayKeep: true,
+    ...deps,
   });
   expect(left()).toEqual([]);
   return { draft, complaints, lookedUp, shown };
@@ -114,6 +118,16 @@ describe('the wizard', () => {
     ]);
   });
 
+  test('offers the labels of the profile and the number used last, and the wallets with money', async () => {
+    const codes = { purpose: { labels: { 1: 'Family support', 2: 'Education' } }, source: { last: 7 } };
+    const wallets = () => [{ value: 'BTC', name: '0.5 BTC' }, { value: 'USDT', name: '25 USDT' }];
+    const answers = ['purpose educ', 'source', 'relationship 3', 'amount 500000', 'from usdt', 'yes do not', 'yes'];
+    const { draft } = await played([...account, ...recipient, ...sender, ...answers], {}, {}, { codes, wallets });
+    expect(draft).toMatchObject({ purpose: 2, source: 7, relationship: 3, from: 'USDT' });
+    const unlisted = await played([...account, ...recipient, ...sender, 'purpose another', 'purpose 9', 'source', ...answers.slice(2, 4), 'yes do not', 'yes'], {}, {}, { codes });
+    expect(unlisted.draft).toMatchObject({ purpose: 9, from: undefined });
+  });
+
   test('asks for the method where there are several, and then for institutions of its kind', async () => {
     const start = ['country nigeria', 'method mobile', 'institution OPAY', 'institution-name', 'acct-num +2348012345678'];
     const { draft } = await played([...start, 'acct-name <', 'acct-num <', 'institution <', 'method <', 'country <']);
@@ -153,7 +167,7 @@ describe('the wizard', () => {
   });
 
   test('goes back from the last question to the one before', async () => {
-    const { draft } = await played([...whole, 'yes keep', 'yes <', 'yes do not', 'yes Le Van A']);
+    const { draft } = await played([...whole, 'yes save', 'yes <', 'yes do not', 'yes Le Van A']);
     expect(draft).toMatchObject({ keepSender: false, keepAs: 'Le Van A' });
   });
 
@@ -236,7 +250,7 @@ describe('after a no', () => {
   const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
   const changed = async (name: string, script: Script) => {
     const { ask, left } = actor(script);
-    const nothing = { institutions: async () => institutions, recipients: {}, mayKeep: false };
+    const nothing = { institutions: async () => institutions, recipients: {}, codes: {}, takesAnyCode: true, wallets: () => [], mayKeep: false };
     const before = draftOf(complete);
     const forgotten = payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
     const draft = await askPayout(forgotten, { ...nothing, ask }, before);

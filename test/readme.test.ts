@@ -64,7 +64,7 @@ function typed(script: string, home: string): Promise<{ exitCode: number; screen
 
 /** What a page says that comes of its commands. */
 const promised: Readonly<Record<string, readonly RegExp[]>> = {
-  'README.md': [/was already paid[^]*exit code 2\b/, /\n([0-9a-f-]{36})\r?\n\1\r?\n/, /Every row is paid or on its way already/],
+  'README.md': [/was already paid[^]*exit code 2\b/, /\n([0-9a-f-]{36})\r?\n\1\r?\n/, /Every row is already paid or in flight/],
   'docs/scripting.md': [/\ncompleted\r?\n/],
   'docs/sandbox.md': [/\ncompleted\r?\n/, /drop-after-commit.*1 of 1/],
 };

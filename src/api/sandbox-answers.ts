@@ -85,6 +85,7 @@ export const faultSchema = v.looseObject({
   path: v.optional(v.string()),
   destination: v.optional(v.string()),
   state: v.optional(v.string()),
+  txn: v.optional(v.string()),
   status: v.optional(v.number()),
   outcome: v.optional(v.string()),
   delay: v.optional(v.number()),

@@ -133,7 +133,7 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
     names.forEach((name, index) => (raw[name] = rawWord(received[index])));
     const { output, ...globals } = target.optsWithGlobals<RawValues>();
     const { formats } = command;
-    const own = formats.length > 0 && output !== undefined;
+    const own = typeof output === 'string' && formats.includes(output.toLowerCase());
     if (own) raw['format'] = choice(formats).read(output);
     const context = await options.openContext(readAll(globalOptions, own ? globals : { ...globals, output }), command);
     try {

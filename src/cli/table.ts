@@ -47,6 +47,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['tx pending', 'payments that were begun here and are not over', () => import('./history/tx-resume.js').then((it) => it.txPending)],
     ['tx resume', 'finish or report what is pending', () => import('./history/tx-resume.js').then((it) => it.txResume), pays],
     ['tx export', 'write the history for a spreadsheet or for book-keeping', () => import('./history/tx-export.js').then((it) => it.txExport)],
+    ['statement', 'opening balance, every movement, closing balance, and whether they tie', () => import('./books/statement.js').then((it) => it.statement)],
     ['rates', 'show exchange rates', () => import('./overview/rates.js').then((it) => it.rates)],
     ['account', 'show the account record', () => import('./overview/account.js').then((it) => it.account)],
     ['history', 'the same as tx list', () => import('./history/tx-list.js').then((it) => it.txList), { hidden: true }],

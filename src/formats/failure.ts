@@ -11,6 +11,8 @@ export const exitCodes = {
   'not-found': 5,
   /** The payment ended in `failed`, `rejected`, `expired`, `error` or `usercanceled`. */
   'payment-failed': 6,
+  /** A statement or a reconciliation found a difference: nothing was sent. */
+  'books-differ': 6,
   /** Not enough funds, or a limit or `--max-fee` stopped it. */
   limit: 7,
   /** The payment goes on, its outcome is not known yet. */

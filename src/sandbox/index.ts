@@ -122,7 +122,7 @@ export interface Sandbox {
   /** Back to a fresh sandbox with the same credentials. */
   reset(): Promise<void>;
   /** Back to a fresh sandbox that begins with something else: no money, demo money, or a month of transactions too. */
-  seed(seed: Seed): Promise<void>;
+  seed(seed: Seed, months?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -182,7 +182,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       list: () => listSnapshots(server.service.store),
       remove: (name) => tell('DELETE', `snapshots/${encodeURIComponent(name)}`),
     },
-    seed: (seed) => tell('POST', 'seed', { seed }),
+    seed: (seed, months) => tell('POST', 'seed', { seed, months }),
     reset: () => tell('POST', 'reset'),
     stop: () => server.stop(),
   };

@@ -10,7 +10,7 @@ import { test } from '../support/svcpay.js';
 /** They only look, so that nothing is lost when a name is refused by what they have found: it may have more than is known. */
 const looking = [
   '', 'payout methods', 'payout institutions', 'recipients list', 'wallets', 'tx list', 'tx get', 'tx pending', 'tx export',
-  'rates', 'account', 'history', 'whoami', 'profiles list', 'config list', 'config get', 'config path', 'db status', 'doctor',
+  'rates', 'statement', 'account', 'history', 'whoami', 'profiles list', 'config list', 'config get', 'config path', 'db status', 'doctor',
   'completion', 'help', '__generate', 'decode', 'api', 'webhook list', 'webhook verify', 'webhook sign', 'sandbox status',
   'sandbox log', 'sandbox deliveries', 'mcp',
 ];

@@ -9,6 +9,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   authentication: 'authentication or permission',
   'not-found': 'not found',
   'payment-failed': 'the payment ended in failed, rejected, expired, error or usercanceled',
+  'books-differ': 'the statement does not tie, or reconcile found a difference; nothing was sent',
   limit: 'not enough funds, a limit or --max-fee stopped it',
   pending: 'outcome not known yet: the payment goes on; the message names the command that resumes it',
   declined: 'declined at the prompt, or a question was needed and could not be asked',

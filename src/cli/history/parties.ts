@@ -6,18 +6,18 @@ import { shortened, type Known } from '../../terminal/views/transaction-view.js'
 import { decodeOrder } from '../../wallet/payment/order-record.js';
 import type { Context } from '../context.js';
 
-/** A look-up that only decorates: where the journal cannot be read the list stands without it. */
-export async function knownParties(
-  transactions: readonly ListedTransaction[],
-  context: Context,
-): Promise<Known> {
-  const sent = transactions.filter(({ sourceReq }) => sourceReq.method === 'servicepay');
-  if (sent.length === 0) return () => undefined;
+/** Who got the sends among these transactions. */
+export const knownParties = (transactions: readonly ListedTransaction[], context: Context): Promise<Known> =>
+  partiesOf(transactions.flatMap(({ txnId, sourceReq }) => (sourceReq.method === 'servicepay' ? txnId : [])), context);
+
+/** An optional lookup: if the journal cannot be read, nobody is known. */
+export async function partiesOf(txnIds: readonly string[], context: Context): Promise<Known> {
+  if (txnIds.length === 0) return () => undefined;
   try {
     const { scope, ...account } = await context.account();
     const journal = await account.journal();
     const parties = new Map<string, string>();
-    for (const { txnId } of sent) {
+    for (const txnId of txnIds) {
       const intent = await journal.find(scope, txnId);
       if (intent?.txnId === txnId) parties.set(txnId, partyOf(intent));
     }

@@ -8,7 +8,7 @@ import { choice, duration, onOff, text, whole, word, type ValuesOf } from '../va
 
 const kinds = [
   'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer', 'late-effect',
-  'stale', 'false-state', 'reference-reuse', 'double-payment', 'payment', 'webhook-duplicate', 'webhook-out-of-order',
+  'stale', 'false-state', 'missing-row', 'reference-reuse', 'double-payment', 'payment', 'webhook-duplicate', 'webhook-out-of-order',
 ] as const;
 
 const outcomes = ['no-route', 'rejected', 'error'] as const;
@@ -44,6 +44,7 @@ const options = {
   steps: whole(0, 100).optional().describe('stale: show them as they were so many states ago'),
   outcome: choice(outcomes, 'OUTCOME').optional().describe(`payment: ${outcomes.join(', ')}`),
   destination: text('PATTERN').optional().describe('payment, double-payment: only to this invoice, address or account'),
+  txn: text('ID').optional().describe('missing-row: the transaction that lists leave out (default: the first of the page)'),
   state: text('STATE').optional().describe('false-state: what is shown; webhook-…: only events of it'),
 };
 

@@ -1,9 +1,10 @@
 // The state of the sandbox: what it holds, whole states kept under names and put back, and a fresh start.
 import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
 import { listOf, snapshotSchema, statusSchema } from '../../api/sandbox-answers.js';
 import { sandboxStatusView, snapshotFields, snapshotList, snapshotView } from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
-import { choice, text } from '../values.js';
+import { choice, text, whole } from '../values.js';
 import { controlSandbox } from './control.js';
 import { seeds } from './server.js';
 
@@ -25,15 +26,17 @@ export const sandboxReset = defineCommand({
   fields: [],
   options: {
     seed: choice(seeds, 'SEED').optional().describe(`begin with ${seeds.join(', ')} (default: as before)`),
+    months: whole(1, 36).optional().describe('with --seed history: how many months of transactions (default 1)'),
   },
   examples: [
     ['svcpay sandbox reset --yes', 'a fresh sandbox'],
-    ['svcpay sandbox reset --seed history --yes', 'with a month of transactions'],
+    ['svcpay sandbox reset --seed history --months 12 --yes', 'with a year of transactions that add up to the wallets'],
   ],
-  async run({ seed }, context) {
+  async run({ seed, months }, context) {
+    if (months !== undefined && seed !== 'history') throw new Failure('usage', '--months is for --seed history.');
     await context.ask.agree('Forget all transactions of the sandbox?', 'The sandbox stays as it is.');
     if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
-    else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed });
+    else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed, months });
     context.out.say('The sandbox is fresh again.');
     context.out.did({ reset: true });
   },

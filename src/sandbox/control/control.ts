@@ -39,7 +39,7 @@ const invoiceBody = v.object({
   description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
   expiry: v.optional(duration, new Big(durations.invoice)),
 });
-const seedBody = v.object({ seed: v.picklist(seeds) });
+const seedBody = v.object({ seed: v.picklist(seeds), months: v.optional(whole(1, 36), new Big(1)) });
 const advanceBody = v.object({ by: duration });
 const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
 
@@ -70,7 +70,8 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
       return status(ctx, machineTime());
     }),
     control('POST', 'seed', ({ ctx, incoming }) => {
-      reset(ctx, machineTime(), readBody(incoming, seedBody).seed);
+      const { seed, months } = readBody(incoming, seedBody);
+      reset(ctx, machineTime(), seed, Number(months));
       return status(ctx, machineTime());
     }),
     control('GET', 'clock', ({ ctx }) => readClock(ctx.store, machineTime())),

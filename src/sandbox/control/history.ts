@@ -1,4 +1,5 @@
-// A month of transactions for a sandbox that shall look lived in: every kind, and most ways a transaction can end.
+// Months of transactions for a sandbox: every kind, and most ways a transaction can end. All money comes in by a transaction,
+// so that the list adds up to the wallets.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
@@ -14,8 +15,8 @@ import { carryOut, type DueAction } from '../world/schedule.js';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** How far back the history begins, ms. */
-export const historyLength = 31 * day;
+/** A month of history is this many days, with a transaction each. */
+const monthDays = 30;
 
 interface Deed {
   readonly note: string;
@@ -42,16 +43,25 @@ const deeds: readonly Deed[] = [
   { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
 ];
 
-/** Writes the history of an account up to `ctx.now`; its wallets must have been filled before that. */
-export function writeHistory(ctx: Context, account: Account): void {
+/** The first day, an hour apart. */
+const openingDeeds: readonly Deed[] = [
+  { note: 'Capital', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '2.5') },
+  ...Object.entries({ USDT: '10000', USD: '5000', CAD: '5000', VND: '50000000' }).map(([ccy, amount]): Deed => (
+    { note: `Working balance, ${ccy}`, ends: 'confirm', order: (ctx) => buy(ctx, 'BTC', ccy, amount) })),
+];
+
+/** Writes the history of an account up to `ctx.now`. */
+export function writeHistory(ctx: Context, account: Account, months: number): void {
   const actions = new Map([...dueActions(), ...chainActions]);
   const payer = readAutoPay(ctx.store) ?? 'off';
   writeAutoPay(ctx.store, 'off');
-  for (let past = 30; past > 0; past -= 1) {
+  const days = months * monthDays;
+  const at = (past: number, ms: number): Context => ({ ...ctx, now: ctx.now - past * day + ms });
+  openingDeeds.forEach((deed, hour) => perform(at(days + 1, 2 * hour * 60 * minute), account, deed, actions));
+  for (let past = days; past > 0; past -= 1) {
     // Some time in the ten hours after the full day, another one each day.
-    const now = ctx.now - past * day + ((past * 37) % 600) * minute;
     const deed = deeds[past % deeds.length];
-    if (deed !== undefined) perform({ ...ctx, now }, account, deed, actions);
+    if (deed !== undefined) perform(at(past, ((past * 37) % 600) * minute), account, deed, actions);
   }
   carryOut(ctx, actions);
   writeAutoPay(ctx.store, payer);
@@ -88,6 +98,13 @@ function swap({ maker: { method } }: Context, from: string, to: string, amount: 
   return {
     sourceReq: { ccy: from, method, amtRequested: new Big(amount) },
     destReq: { ccy: to, method },
+  };
+}
+
+function buy({ maker: { method } }: Context, from: string, to: string, amount: string): object {
+  return {
+    sourceReq: { ccy: from, method },
+    destReq: { ccy: to, method, amtRequested: new Big(amount) },
   };
 }
 

@@ -5,13 +5,13 @@ import { createAccount, findAccount, openWallet, type Account } from '../world/a
 import { type Context, randomHex, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { credit } from '../service/engine.js';
-import { historyLength, writeHistory } from './history.js';
+import { writeHistory } from './history.js';
 import { createNodes } from '../world/lightning.js';
 import { readSetting, requireSetting, writeSetting } from '../storage/settings.js';
 import { setClock } from '../world/clock.js';
 import { demoBalances } from '../unspecified.js';
 
-/** `demo` has money in several wallets, `empty` has none, `history` has money and a month of transactions. */
+/** `demo` has money in several wallets, `empty` has none, `history` has months of transactions. */
 export const seeds = ['demo', 'empty', 'history'] as const;
 export type Seed = (typeof seeds)[number];
 
@@ -44,10 +44,10 @@ export function seedStore(ctx: Context, seed: Seed): void {
  * Begins anew: forgets all transactions, money, webhooks, faults, time travel and further accounts. The main account
  * keeps its key. What it begins with is what it began with before, unless another seed is given.
  */
-export function reset(ctx: Context, machine: number, seed?: Seed): void {
+export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {
   const { store } = ctx;
   const main = requireSetting(store, 'mainAccount');
-  if (seed !== undefined) writeSetting(store, 'seed', seed);
+  if (seed !== undefined) writeSetting(store, 'seed', `${seed} ${months}`);
   for (const table of forgotten) store.run(`DELETE FROM ${table}`);
   store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
   store.run('DELETE FROM txn');
@@ -86,11 +86,10 @@ export function fund(ctx: Context, accountId: string, ccy: string, amount: Big):
 }
 
 function endow(ctx: Context, account: Account): void {
-  const seed = requireSetting(ctx.store, 'seed');
-  const begun = seed === 'history' ? { ...ctx, now: ctx.now - historyLength } : ctx;
+  const [seed, months = '1'] = requireSetting(ctx.store, 'seed').split(' ');
   for (const [ccy, amount] of Object.entries(demoBalances)) {
-    if (seed === 'empty') openWallet(begun, account.id, ccy);
-    else fund(begun, account.id, ccy, new Big(amount));
+    if (seed === 'demo') fund(ctx, account.id, ccy, new Big(amount));
+    else openWallet(ctx, account.id, ccy);
   }
-  if (seed === 'history') writeHistory(ctx, account);
+  if (seed === 'history') writeHistory(ctx, account, Number(months));
 }

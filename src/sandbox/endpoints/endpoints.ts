@@ -12,6 +12,7 @@ import { kindOf } from '../kinds/index.js';
 import { listTransactions } from '../service/listing.js';
 import { rateTable } from '../service/rates.js';
 import { alreadyFinal, badRequest, notFound, webhookExists } from '../wire/refusal.js';
+import { withoutMissingRow } from '../world/faults.js';
 import { findPastTransaction, findTransaction, type Transaction } from '../service/transactions.js';
 import { accountRecord, cancelSuffix, maxTextLength } from '../unspecified.js';
 import { text } from '../wire/values.js';
@@ -111,9 +112,9 @@ function getTransaction(call: AccountCall): unknown {
   return showTransaction(call.ctx, txn);
 }
 
-function getTransactions({ ctx, account, query, sight }: AccountCall): unknown {
+function getTransactions({ ctx, account, query, sight, incoming }: AccountCall): unknown {
   const { items, pagination } = listTransactions(ctx, account, query, sight?.lag);
-  return { data: items.map((txn) => showListItem(ctx, { ...txn, state: sight?.state ?? txn.state })), pagination };
+  return { data: withoutMissingRow(ctx.store, incoming, items).map((txn) => showListItem(ctx, { ...txn, state: sight?.state ?? txn.state })), pagination };
 }
 
 /** What a fault lets the caller see of a transaction; undefined when it is not there yet. */

@@ -77,6 +77,8 @@ export const faultRule = v.variant('kind', [
     steps: v.optional(whole(0, 100), new Big(0)),
   }),
   rule({ kind: v.literal('false-state'), ...sight, state: v.picklist(states) }),
+  /** Lists leave a transaction out: this one, or the first row of the page. */
+  rule({ kind: v.literal('missing-row'), ...sight, txn: v.optional(v.pipe(v.string(), v.nonEmpty())) }),
   rule({ kind: v.literal('reference-reuse'), ...strikes }),
   rule({ kind: v.literal('double-payment'), ...strikes, destination }),
   rule({
@@ -160,6 +162,13 @@ export function takeSightFaults(store: Store, incoming: Requested) {
   const state = strike(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
   if (lag === undefined && state === undefined) return undefined;
   return { kind: lag?.kind ?? ('false-state' as const), lag, state };
+}
+
+/** The rows of a list without the one that a fault leaves out. */
+export function withoutMissingRow<T extends { readonly id: string }>(store: Store, incoming: Requested, rows: readonly T[]): readonly T[] {
+  const fault = strike(store, ['missing-row'], (rule) => concerns(rule, incoming) && rows.some(({ id }) => id === (rule.txn ?? id)));
+  const missing = fault === undefined ? undefined : (fault.txn ?? rows[0]?.id);
+  return missing === undefined ? rows : rows.filter(({ id }) => id !== missing);
 }
 
 /** Whether an `extRefId` that was used before shall be taken again. */

@@ -1,26 +1,44 @@
-// Entries in the language of beancount: accounts are opened where they first appear, texts are quoted.
-import { costText, dayOf, type Entry } from './ledger-entry.js';
+// Entries in the language of beancount: accounts are opened before they are used, texts are quoted.
+import { decimalsOf, type Money } from '../../formats/amount.js';
+import { nextDay } from '../../formats/calendar.js';
+import { costText, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
 
 /** Before every transaction: beancount refuses an account that is used before it is open. */
 const opened = '1970-01-01';
 
-/** Knows which accounts are open, so that a stream of entries needs no second look. */
-export function beancountWriter(): { readonly head: string; readonly write: (entry: Entry) => string } {
+const equity = 'Equity:Svcpay:Opening';
+
+/** It remembers which accounts were named, so that a stream of entries is read once. */
+export function beancountWriter(zone = 'UTC'): LedgerWriter {
+  const unopened = new Set<string>();
   const known = new Set<string>();
-  const openings = ({ postings }: Entry): string => {
-    let lines = '';
-    for (const { account } of postings) {
-      if (known.has(account)) continue;
-      known.add(account);
-      lines += `${opened} open ${account}\n`;
-    }
-    return lines === '' ? '' : `\n${lines}`;
+  const name = (account: string): string => {
+    if (!known.has(account)) unopened.add(account);
+    known.add(account);
+    return account;
   };
-  return { head: '; Written by svcpay. Dates are in UTC.\n', write: (entry) => openings(entry) + transaction(entry) };
+  return {
+    head: `; Written by svcpay. Dates are in ${zone}.\n`,
+    write(entry) {
+      for (const { account } of entry.postings) name(account);
+      return transaction(entry);
+    },
+    openings() {
+      const lines = [...unopened].map((account) => `${opened} open ${account}\n`).join('');
+      unopened.clear();
+      return lines === '' ? '' : `\n${lines}`;
+    },
+    opening: (day, { ccy, value }) =>
+      `\n${day} * "Opening balance"\n  ${name(walletAccount(ccy))}  ${amountText({ ccy, value })}\n  ${name(equity)}  ${amountText({ ccy, value: value.neg() })}\n`,
+    // beancount checks a balance as of the beginning of its day. Without "~ 0" it tolerates the last digit.
+    closing: (day, { ccy, value }) => `\n${nextDay(day)} balance ${name(walletAccount(ccy))}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
+  };
 }
 
-function transaction({ time, title, note, txnId, reference, rate, postings }: Entry): string {
-  let text = `\n${dayOf(time)} * ${quoted(title)}`;
+const amountText = ({ ccy, value }: Money): string => `${value.toFixed()} ${ccy}`;
+
+function transaction({ time, day, title, note, txnId, reference, rate, postings }: Entry): string {
+  let text = `\n${day} * ${quoted(title)}`;
   if (note !== undefined) text += ` ${quoted(note)}`;
   text += `\n  time: ${quoted(time)}\n  txn-id: ${quoted(txnId)}`;
   if (reference !== undefined) text += `\n  ref: ${quoted(reference)}`;

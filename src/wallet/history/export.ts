@@ -5,7 +5,7 @@ import { asPlainCell } from '../../formats/text.js';
 import { utcWriter } from '../../formats/utc.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
-import { ledgerEntryOf, type Entry } from './ledger-entry.js';
+import { ledgerEntryOf, type Entry, type LedgerWriter } from './ledger-entry.js';
 
 export const exportFormats = ['csv', 'jsonl', 'hledger', 'beancount'] as const;
 
@@ -62,13 +62,16 @@ function writerOf({ format, jsonLines, clean, rawCells, leftOut }: ExportManner)
 }
 
 function journal(
-  { head, write }: { readonly head: string; readonly write: (entry: Entry) => string },
+  { head, write, openings }: LedgerWriter,
   read: (txn: ListedTransaction) => Entry | undefined,
   leftOut: ExportManner['leftOut'],
 ): Writer {
   const row = (txn: ListedTransaction): string => {
     const entry = read(txn);
-    if (entry !== undefined) return write(entry);
+    if (entry !== undefined) {
+      const text = write(entry);
+      return openings() + text;
+    }
     leftOut(txn);
     return '';
   };

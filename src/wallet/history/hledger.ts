@@ -1,12 +1,13 @@
 // Entries in the journal format of hledger, which Ledger reads as well.
-import { costText, dayOf, type Entry } from './ledger-entry.js';
+import { fixed, type Money } from '../../formats/amount.js';
+import { costText, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
 
-export function hledgerWriter(): { readonly head: string; readonly write: (entry: Entry) => string } {
-  return { head: '; Written by svcpay. Dates are in UTC.\n', write };
+export function hledgerWriter(zone = 'UTC'): LedgerWriter {
+  return { head: `; Written by svcpay. Dates are in ${zone}.\n`, write, openings: () => '', opening, closing };
 }
 
-function write({ time, title, note, txnId, reference, rate, postings }: Entry): string {
-  let text = `\n${dayOf(time)} * ${withoutComment(title)}`;
+function write({ time, day, title, note, txnId, reference, rate, postings }: Entry): string {
+  let text = `\n${day} * ${withoutComment(title)}`;
   if (note !== undefined) text += ` | ${withoutComment(note)}`;
   text += `\n    ; time: ${time}\n    ; txn-id: ${tagValue(txnId)}`;
   if (reference !== undefined) text += `\n    ; ref: ${tagValue(reference)}`;
@@ -14,6 +15,13 @@ function write({ time, title, note, txnId, reference, rate, postings }: Entry): 
   for (const posting of postings) text += `\n    ${posting.account}  ${costText(posting)}`;
   return `${text}\n`;
 }
+
+const opening = (day: string, { ccy, value }: Money): string =>
+  `\n${day} * Opening balance\n    ${walletAccount(ccy)}  ${fixed(value)} ${ccy}\n    Equity:Svcpay:Opening  ${fixed(value.neg())} ${ccy}\n`;
+
+/** hledger checks an assertion after the postings of its day that stand before it. */
+const closing = (day: string, { ccy, value }: Money): string =>
+  `\n${day} * Closing balance\n    ${walletAccount(ccy)}  0 ${ccy} = ${fixed(value)} ${ccy}\n`;
 
 /** A semicolon would begin a comment. */
 const withoutComment = (text: string): string => (text.includes(';') ? text.replaceAll(';', ',') : text);

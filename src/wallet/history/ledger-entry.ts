@@ -18,6 +18,8 @@ export interface Posting {
 export interface Entry {
   /** In UTC, as in `2026-03-01T14:02:31.000Z`. */
   readonly time: string;
+  /** The calendar day, as in `2026-03-01`. */
+  readonly day: string;
   readonly title: string;
   readonly note: string | undefined;
   readonly txnId: string;
@@ -25,6 +27,17 @@ export interface Entry {
   /** Units of the destination currency for one of the source; undefined within one currency. */
   readonly rate: string | undefined;
   readonly postings: readonly Posting[];
+}
+
+/** Writes entries in the language of a ledger program. */
+export interface LedgerWriter {
+  readonly head: string;
+  readonly write: (entry: Entry) => string;
+  /** Opens the accounts that were named since it was last asked; they may stand after their entries. */
+  readonly openings: () => string;
+  readonly opening: (day: string, balance: Money) => string;
+  /** Asserts what a wallet holds at the end of the day. */
+  readonly closing: (day: string, balance: Money) => string;
 }
 
 type Side = ListedTransaction['sourceReq'];
@@ -37,6 +50,7 @@ export function ledgerEntryOf(
   txn: ListedTransaction,
   clean: (text: string) => string,
   utc: (at: number) => string = utcWriter(),
+  dayIn: (at: number) => string = (at) => utc(at).slice(0, 10),
 ): Entry | undefined {
   const { txnState, sourceReq, destReq, createdAt } = txn;
   if (txnState !== 'completed' || createdAt == null) return undefined;
@@ -47,6 +61,7 @@ export function ledgerEntryOf(
   const rate = exchangeRate(txn);
   return {
     time: utc(createdAt),
+    day: dayIn(createdAt),
     title: line(titleOf(sourceReq.method ?? '', destReq.method ?? '')),
     note: txn.note == null ? undefined : line(txn.note),
     txnId: line(txn.txnId),
@@ -78,9 +93,11 @@ const zero = new Big(0);
 
 /** The own wallet of a currency, or where money comes from and goes to outside. */
 function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {
-  if (method === 'servicepay') return `Assets:Svcpay:${named(ccy ?? '')}`;
+  if (method === 'servicepay') return walletAccount(ccy ?? '');
   return `${outside}:Svcpay:${named(method ?? 'unknown')}`;
 }
+
+export const walletAccount = (ccy: string): string => `Assets:Svcpay:${named(ccy)}`;
 
 /** A part of an account's name: letters, digits and dashes, a capital or a digit first. */
 function named(name: string): string {
@@ -104,9 +121,6 @@ const plainLine = (text: string): string =>
 
 /** Control characters and line breaks. */
 const steering = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
-
-/** `2026-03-01` of a time. */
-export const dayOf = (time: string): string => time.slice(0, 10);
 
 /** As both programs write an amount: `-0.00002507 BTC`. */
 const amountText = ({ ccy, text }: Figure): string => `${text} ${ccy}`;

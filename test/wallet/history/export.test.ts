@@ -12,6 +12,7 @@ import { sanitize } from '../../../src/terminal/sanitize.js';
 import { parsedToLines } from '../../../src/terminal/rows/json.js';
 import { exportLines, type ExportFormat } from '../../../src/wallet/history/export.js';
 import { ledgerEntryOf } from '../../../src/wallet/history/ledger-entry.js';
+import { isInstalled } from '../../support/installed.js';
 
 const at = Date.UTC(2026, 2, 1, 14, 2, 31);
 
@@ -234,13 +235,6 @@ test('lines of JSON are the objects of the service', async () => {
   const lines = (await exported('jsonl', Object.values(kinds))).trimEnd().split('\n');
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual(Object.values(kinds));
 });
-
-/** Where all is checked, a program that is not there is a failure. */
-function isInstalled(program: string): boolean {
-  if (spawnSync(program, ['--help']).status === 0 || process.env['CI'] === 'true') return true;
-  console.warn(`${program} is not installed: the tests that need it step aside.`);
-  return false;
-}
 
 async function written(name: string, text: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-export-'));

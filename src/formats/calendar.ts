@@ -1,0 +1,89 @@
+// Calendar days in a named time zone: when a day begins and ends, and the day of an instant.
+import { Failure } from './failure.js';
+import { clip } from './text.js';
+
+/** A span of whole days, epoch ms: `first` is its first millisecond, `end` the first one after it. */
+export interface Span {
+  readonly first: number;
+  readonly end: number;
+}
+
+const dayMs = 86_400_000;
+
+/** The machine's own time zone, such as `Europe/Berlin`. */
+export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Reads `UTC` or a name such as `Asia/Ho_Chi_Minh`. Throws `Failure` usage. */
+export function parseZone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch (cause) {
+    throw new Failure('usage', `"${clip(text)}" is not a time zone. Write a name such as UTC or Asia/Ho_Chi_Minh.`, { cause });
+  }
+}
+
+/** A day `2026-10-01` or a month `2026-10`, not yet placed in a zone. */
+export interface CalendarDate {
+  readonly year: number;
+  readonly month: number;
+  /** Undefined for a whole month. */
+  readonly day: number | undefined;
+}
+
+/** Reads `2026-10-01`, or `2026-10` for the whole month. Throws `Failure` usage. */
+export function parseDate(text: string): CalendarDate {
+  const [, year, month, day] = /^(19[7-9]\d|[2-9]\d{3})-(\d\d)(?:-(\d\d))?$/.exec(text) ?? [];
+  const date = { year: Number(year), month: Number(month), day: day === undefined ? undefined : Number(day) };
+  const found = new Date(Date.UTC(date.year, date.month - 1, date.day ?? 1));
+  const exists = found.getUTCMonth() === date.month - 1 && found.getUTCDate() === (date.day ?? 1);
+  if (year !== undefined && exists) return date;
+  throw new Failure('usage', `"${clip(text)}" is not a date. Write a day such as 2026-10-01, or a month such as 2026-10.`);
+}
+
+export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
+  const first = startOf(Date.UTC(year, month - 1, day ?? 1), zone);
+  const end = startOf(day === undefined ? Date.UTC(year, month, 1) : Date.UTC(year, month - 1, day + 1), zone);
+  return { first, end };
+}
+
+/**
+ * The first instant of a day. Clocks that change at midnight leave out its first hour, or have the last hour of the day
+ * before twice: the offsets on both sides are tried, and the earlier instant that lies in the day counts.
+ */
+function startOf(midnightUtc: number, zone: string): number {
+  const dayOf = dayWriter(zone);
+  const day = new Date(midnightUtc).toISOString().slice(0, 10);
+  const tries = [-dayMs, dayMs].map((side) => midnightUtc - offsetAt(midnightUtc + side, zone));
+  return Math.min(...tries.filter((at) => dayOf(at) === day));
+}
+
+/** How far the zone's clocks are ahead of UTC, ms. */
+function offsetAt(at: number, zone: string): number {
+  const whole = Math.floor(at / 1000) * 1000;
+  return Date.parse(`${clockIn(zone).format(whole).replace(' ', 'T')}Z`) - whole;
+}
+
+/** Swedish writes dates and times in ISO order. */
+const clockIn = (timeZone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+
+/** All of time. */
+export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
+
+/** Writes the day of an instant as `2026-10-01`. It remembers an hour, because instants of a history lie close together. */
+export function dayWriter(zone: string): (at: number) => string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
+  // Every offset is a multiple of a quarter of an hour, so that no quarter lies in two days.
+  const quarter = 900_000;
+  let known = NaN;
+  let day = '';
+  return (at) => {
+    if (Math.floor(at / quarter) === known) return day;
+    known = Math.floor(at / quarter);
+    day = format.format(at);
+    return day;
+  };
+}
+
+/** `2026-11-01` after `2026-10-31`. */
+export const nextDay = (day: string): string => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);

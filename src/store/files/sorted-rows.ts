@@ -1,0 +1,50 @@
+// Rows that are read in one order and needed in another: SQLite sorts them on the disk, so that memory stays flat.
+// The file has no name and is gone with the process.
+import Database from 'libsql';
+import * as v from 'valibot';
+
+export interface SortedRow {
+  /** Rows are read back group by group. */
+  readonly group: string;
+  /** Within a group by this number, then by id. */
+  readonly at: number;
+  /** Several groups may have a row of the same id. */
+  readonly id: string;
+  readonly data: string;
+}
+
+export interface SortedRows {
+  /** Puts these rows in place of all that have one of these ids. */
+  replace(ids: readonly string[], rows: readonly SortedRow[]): void;
+  has(id: string): boolean;
+  groups(): readonly string[];
+  /** The `data` of a group's rows in their order, from one number up to another, which is left out. */
+  each(group: string, from?: number, to?: number): Iterable<string>;
+  close(): void;
+}
+
+const groupRows = v.array(v.object({ grp: v.string() }));
+const dataRow = v.object({ data: v.string() });
+
+export function openSortedRows(): SortedRows {
+  const db = new Database('');
+  db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+    CREATE TABLE rows (grp TEXT, at INTEGER, id TEXT, data TEXT, PRIMARY KEY (grp, at, id)) STRICT, WITHOUT ROWID;
+    CREATE INDEX rows_id ON rows (id);`);
+  const insert = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)');
+  const remove = db.prepare('DELETE FROM rows WHERE id = ?');
+  const select = db.prepare('SELECT data FROM rows WHERE grp = ? AND at >= ? AND at < ? ORDER BY at, id');
+  const find = db.prepare('SELECT 1 FROM rows WHERE id = ?');
+  return {
+    replace: db.transaction((ids: readonly string[], rows: readonly SortedRow[]) => {
+      for (const id of ids) remove.run(id);
+      for (const { group, at, id, data } of rows) insert.run(group, at, id, data);
+    }),
+    has: (id) => find.get(id) !== undefined,
+    groups: () => v.parse(groupRows, db.prepare('SELECT DISTINCT grp FROM rows ORDER BY grp').all()).map(({ grp }) => grp),
+    *each(group, from = 0, to = Number.MAX_SAFE_INTEGER) {
+      for (const row of select.iterate(group, from, to)) yield v.parse(dataRow, row).data;
+    },
+    close: () => void db.close(),
+  };
+}

@@ -1,0 +1,143 @@
+// Reads all transactions of an account once and keeps what they did to each wallet, sorted on the disk; reads what is new
+// again until the sums agree with the wallets, or nothing moves any more.
+import type Big from 'big.js';
+import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
+import { givenFromWire } from '../../formats/amount.js';
+import type { Span } from '../../formats/calendar.js';
+import type { SortedRow, SortedRows } from '../../store/files/sorted-rows.js';
+import { withFigures } from '../history/missing-amounts.js';
+import { spanFilter } from '../payment/history.js';
+import { booked, readCandidate, readMovement, type Candidate, type Movement } from './movement.js';
+import { balanceAfter, type Difference } from './statement.js';
+
+export interface BooksService {
+  wallets(): Promise<Wallet[]>;
+  transaction(txnId: string): Promise<ListedTransaction>;
+  eachTransactionPage(filter: TransactionFilter): AsyncIterable<readonly ListedTransaction[]>;
+  serviceNow(): number;
+}
+
+export interface GatherDeps {
+  readonly service: BooksService;
+  readonly rows: SortedRows;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+  /** What a wallet held before the first transaction that the service lists. */
+  readonly before: ReadonlyMap<string, Big>;
+  /** A transaction in the language of a ledger program, where one is wanted. */
+  readonly entry?: ((txn: ListedTransaction) => string) | undefined;
+  /** Called for each page: how many transactions so far. */
+  readonly onRead: (count: number) => void;
+}
+
+export interface Books {
+  /** Every currency with a wallet or a movement, sorted. */
+  readonly currencies: readonly string[];
+  /** Oldest first, as often as wanted. */
+  movements(ccy: string): Iterable<Movement>;
+  candidates(ccy: string): readonly Candidate[];
+  /** What `entry` made of the transactions of a period, oldest first. */
+  entries(period: Span): Iterable<string>;
+  /** Whether the list has shown it. */
+  has(txnId: string): boolean;
+  /** Wallets whose sum is not what the service reports; those of which it reports no total are `unreported`. */
+  readonly differences: readonly Difference[];
+  readonly unreported: readonly string[];
+}
+
+/** A list may lag behind the wallets: it is read again after these pauses, ms. */
+const pauses = [0, 2_000, 6_000] as const;
+
+/** What was created shortly before a round may have changed in it. */
+const overlapMs = 3_600_000;
+
+export async function gather(deps: GatherDeps): Promise<Books> {
+  const { service, rows, before, entry = () => '', onRead } = deps;
+  let [since, count] = [0, 0];
+  let wallets = await service.wallets();
+  let [differences, unreported]: [Difference[], string[]] = [[], []];
+  for (const pause of pauses) {
+    if (pause > 0) await deps.sleep(pause, deps.signal);
+    const begun = service.serviceNow();
+    let oldestOpen = begun;
+    const pages = withFigures(service.eachTransactionPage(spanFilter(since)), (txnId) => service.transaction(txnId));
+    for await (const page of pages) {
+      oldestOpen = Math.min(oldestOpen, keep(page, service.serviceNow(), entry, rows));
+      onRead((count += page.length));
+    }
+    const earlier = totalsOf(wallets);
+    wallets = await service.wallets();
+    ({ differences, unreported } = compare(wallets, rows, before));
+    if (differences.length === 0 || (isSame(earlier, totalsOf(wallets)) && isSettled(wallets, begun))) break;
+    since = Math.min(oldestOpen, begun - overlapMs);
+  }
+  const currencies = [...new Set([...wallets.map(({ ccy }) => ccy.toUpperCase()), ...movementGroups(rows)])].toSorted();
+  return {
+    currencies: currencies.filter((ccy) => differences.some((each) => each.ccy === ccy) || isUsed(ccy, wallets, rows)),
+    movements: (ccy) => movementsIn(ccy, rows),
+    candidates: (ccy) => [...rows.each(`${ccy}${candidateMark}`)].map(readCandidate),
+    entries: ({ first, end }) => rows.each(seenGroup, first, end),
+    has: (txnId) => rows.has(txnId),
+    differences,
+    unreported,
+  };
+}
+
+const candidateMark = '?';
+const seenGroup = '';
+
+function* movementsIn(ccy: string, rows: SortedRows): Generator<Movement, void, void> {
+  for (const text of rows.each(ccy)) yield readMovement(text);
+}
+
+const movementGroups = (rows: SortedRows): string[] =>
+  rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
+
+/** Gives when the oldest of them was created that is not over yet. */
+function keep(page: readonly ListedTransaction[], now: number, entry: (txn: ListedTransaction) => string, rows: SortedRows): number {
+  let oldestOpen = Infinity;
+  const sorted: SortedRow[] = [];
+  for (const txn of page) {
+    const { movements, candidates } = booked(txn, now);
+    const row = (group: string, at: number, data: string): SortedRow => ({ group, at, id: txn.txnId, data });
+    sorted.push(
+      row(seenGroup, txn.createdAt ?? 0, entry(txn)),
+      ...movements.map((each) => row(each.ccy, each.at, JSON.stringify(each))),
+      ...candidates.map((each) => row(`${each.ccy}${candidateMark}`, each.at, JSON.stringify(each))),
+    );
+    if (candidates.some(({ reason }) => reason === 'in flight' || reason === 'reserved')) oldestOpen = Math.min(oldestOpen, txn.createdAt ?? now);
+  }
+  rows.replace(page.map(({ txnId }) => txnId), sorted);
+  return oldestOpen;
+}
+
+type Totals = ReadonlyMap<string, Big | undefined>;
+
+const totalsOf = (wallets: readonly Wallet[]): Totals =>
+  new Map(wallets.map(({ ccy, amount }) => [ccy.toUpperCase(), givenFromWire(amount)]));
+
+const isSame = (a: Totals, b: Totals): boolean =>
+  a.size === b.size && [...a].every(([ccy, total]) => (total === undefined ? b.get(ccy) === undefined : b.get(ccy)?.eq(total) === true));
+
+/** No wallet has changed so shortly before that the list may not show it yet. */
+const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
+  wallets.every(({ updatedAt }) => !(Date.parse(updatedAt ?? '') > now - longestLagMs));
+
+const longestLagMs = 10_000;
+
+const isUsed = (ccy: string, wallets: readonly Wallet[], rows: SortedRows): boolean =>
+  movementGroups(rows).includes(ccy) || totalsOf(wallets).get(ccy)?.eq(0) === false;
+
+function compare(wallets: readonly Wallet[], rows: SortedRows, before: ReadonlyMap<string, Big>) {
+  const differences: Difference[] = [];
+  const unreported: string[] = [];
+  for (const [ccy, reported] of totalsOf(wallets)) {
+    if (reported === undefined) {
+      unreported.push(ccy);
+      continue;
+    }
+    const added = balanceAfter(movementsIn(ccy, rows), before.get(ccy));
+    if (!added.eq(reported)) differences.push({ ccy, added, reported, difference: reported.minus(added) });
+  }
+  return { differences, unreported };
+}

@@ -1,0 +1,116 @@
+// What a transaction does to each wallet of the account; and for one that is not booked, what it could have done.
+import Big from 'big.js';
+import * as v from 'valibot';
+import type { ListedTransaction } from '../../api/types.js';
+import { fromWire } from '../../formats/amount.js';
+import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
+import { movedAmounts } from '../history/moved-amounts.js';
+
+const exact = v.pipe(v.string(), v.transform((text) => new Big(text)));
+
+/** As text, so that many of them can be sorted outside memory. */
+const movementText = v.object({
+  ccy: v.string(),
+  at: v.number(),
+  kind: v.picklist(['receive', 'send', 'swap']),
+  txnId: v.string(),
+  reference: v.nullable(v.string()),
+  note: v.nullable(v.string()),
+  other: v.string(),
+  in: exact,
+  out: exact,
+  fee: exact,
+});
+
+/**
+ * One line of a wallet's statement. `at` is when the transaction was created (epoch ms), the one time that a list of the
+ * service gives; `other` the method on the other side, or the other wallet; `out` is without fees.
+ */
+export type Movement = Readonly<v.InferOutput<typeof movementText>>;
+
+const candidateText = v.object({
+  ccy: v.string(),
+  at: v.number(),
+  txnId: v.string(),
+  /** Why it could explain a difference. */
+  reason: v.picklist(['reserved', 'in flight', 'ended as error', 'amount not reported', 'settled other than asked', 'not in the list']),
+  txnState: v.string(),
+  /** What it would add to the wallet if the service had counted it; null where nobody knows. */
+  effect: v.nullable(exact),
+});
+
+/** A transaction that is not booked, or not as it was asked for. */
+export type Candidate = Readonly<v.InferOutput<typeof candidateText>>;
+
+export const readMovement = (text: string): Movement => v.parse(movementText, JSON.parse(text));
+export const readCandidate = (text: string): Candidate => v.parse(candidateText, JSON.parse(text));
+
+export interface Booked {
+  readonly movements: readonly Movement[];
+  readonly candidates: readonly Candidate[];
+}
+
+/** The service may reserve a quote for as long as it holds, which is an hour at most. */
+const quoteMs = 3_600_000;
+
+/** @param now the service's clock, epoch ms */
+export function booked(txn: ListedTransaction, now: number): Booked {
+  const { txnState, txnId, createdAt } = txn;
+  if (movedNothing(txnState) || (isQuoted(txnState) && (createdAt ?? now) < now - quoteMs)) return nothing;
+  const effects = effectsOf(txn);
+  const candidate = (reason: Candidate['reason'], ccy: string, effect: Big | null): Candidate =>
+    ({ ccy, at: createdAt ?? 0, txnId, reason, txnState, effect });
+  if (txnState !== 'completed') {
+    const reason = isQuoted(txnState) ? 'reserved' : isFinal(txnState) ? 'ended as error' : 'in flight';
+    return { movements: [], candidates: walletsOf(txn).map((ccy) => candidate(reason, ccy, effectIn(ccy, effects))) };
+  }
+  if (effects === undefined || createdAt == null) {
+    return { movements: [], candidates: walletsOf(txn).map((ccy) => candidate('amount not reported', ccy, effectIn(ccy, effects))) };
+  }
+  const asked = otherThanAsked(txn).map(({ ccy, effect }) => candidate('settled other than asked', ccy, effect));
+  return { movements: effects.map((effect) => ({ ...effect, at: createdAt })), candidates: asked };
+}
+
+const nothing: Booked = { movements: [], candidates: [] };
+
+/** What a movement adds to its wallet; below zero for one that takes from it. */
+export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big => movement.in.minus(movement.out).minus(movement.fee);
+
+function effectIn(ccy: string, effects: readonly Omit<Movement, 'at'>[] | undefined): Big | null {
+  const effect = effects?.find((each) => each.ccy === ccy);
+  return effect === undefined ? null : changeOf(effect);
+}
+
+/** The currencies of the own wallets that a transaction touches. */
+const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
+  [sourceReq, destReq].flatMap(({ method, ccy }) => (method === 'servicepay' && ccy != null ? ccy.toUpperCase() : []));
+
+/** By the settled amounts, before settlement by the requested ones. */
+function effectsOf(txn: ListedTransaction): Omit<Movement, 'at'>[] | undefined {
+  const { sourceReq, destReq, txnId, extRefId, note } = txn;
+  const amounts = movedAmounts(txn);
+  if (amounts === undefined) return undefined;
+  const { exchanged, arrived, serviceFee, networkFee } = amounts;
+  const [isOut, isIn] = [sourceReq.method === 'servicepay', destReq.method === 'servicepay'];
+  const kind: Movement['kind'] = isOut && isIn ? 'swap' : isOut ? 'send' : 'receive';
+  const common = { kind, txnId, reference: extRefId ?? null, note: note ?? null };
+  const fee = serviceFee.value.plus(networkFee.value);
+  return [
+    ...(isOut ? [{ ...common, ccy: exchanged.ccy, other: otherSide(destReq), in: zero, out: exchanged.value, fee }] : []),
+    ...(isIn ? [{ ...common, ccy: arrived.ccy, other: otherSide(sourceReq), in: arrived.value, out: zero, fee: zero }] : []),
+  ];
+}
+
+const zero = new Big(0);
+
+const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
+  method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
+
+/** A side of an own wallet that settled with another amount than was asked for, and what the difference is to it. */
+function otherThanAsked({ sourceReq, destReq }: ListedTransaction): { ccy: string; effect: Big }[] {
+  return [sourceReq, destReq].flatMap(({ method, ccy, amtRequested, amtSettled }, index) => {
+    if (method !== 'servicepay' || ccy == null || amtRequested == null || amtSettled == null) return [];
+    const less = fromWire(amtRequested).minus(fromWire(amtSettled));
+    return less.eq(0) ? [] : [{ ccy: ccy.toUpperCase(), effect: index === 0 ? less.neg() : less }];
+  });
+}

@@ -1,0 +1,94 @@
+// The arithmetic of a statement: an opening balance, what came in and went out, a closing balance; and what could explain
+// why the service reports another one. Pure: rows go in, rows come out.
+import Big from 'big.js';
+import type { Span } from '../../formats/calendar.js';
+import { changeOf, type Candidate, type Movement } from './movement.js';
+
+export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'txnId' | 'other'> {
+  readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
+  /** Epoch ms; null for an opening at the beginning of all history. */
+  readonly at: number | null;
+  readonly txnId: string | null;
+  readonly other: string | null;
+  /** Of the wallet, after this row. */
+  readonly balance: Big;
+}
+
+const zero = new Big(0);
+
+/**
+ * The opening balance, the movements of the period each with the balance after it, the closing balance.
+ *
+ * @param movements of one wallet, oldest first, those before and after the period too
+ * @param now when a period ends that is not over, epoch ms
+ * @param before what the wallet held before the first movement
+ */
+export function* statementRows(
+  ccy: string, movements: Iterable<Movement>, period: Span, now: number, before: Big = zero,
+): Generator<StatementRow, void, void> {
+  let balance = before;
+  let isOpen = false;
+  const mark = (kind: 'opening' | 'closing', at: number | null): StatementRow =>
+    ({ ccy, kind, at, txnId: null, other: null, reference: null, note: null, in: zero, out: zero, fee: zero, balance });
+  const opening = (): StatementRow => mark('opening', period.first <= 0 ? null : period.first);
+  for (const movement of movements) {
+    if (movement.at >= period.end) break;
+    if (movement.at >= period.first && !isOpen) {
+      isOpen = true;
+      yield opening();
+    }
+    balance = balance.plus(changeOf(movement));
+    if (isOpen) yield { ...movement, balance };
+  }
+  if (!isOpen) yield opening();
+  yield mark('closing', Math.min(period.end - 1, now));
+}
+
+/** What the wallet holds after all movements, or after those before `end` (epoch ms). */
+export function balanceAfter(movements: Iterable<Movement>, before: Big = zero, end = Infinity): Big {
+  let balance = before;
+  for (const movement of movements) {
+    if (movement.at >= end) break;
+    balance = balance.plus(changeOf(movement));
+  }
+  return balance;
+}
+
+/** A wallet of which the service reports another balance than its transactions add up to. */
+export interface Difference {
+  readonly ccy: string;
+  readonly added: Big;
+  readonly reported: Big;
+  /** What the service has more; below zero for less. */
+  readonly difference: Big;
+}
+
+export interface Explanation extends Candidate {
+  /** Alone or with the others of its reason it is exactly the difference. */
+  readonly isExact: boolean;
+}
+
+/** A difference is looked into as far as a person reads. */
+const mostExplanations = 20;
+
+/** Those that are exactly the difference first, then the newest. */
+export function explanations({ difference }: Pick<Difference, 'difference'>, candidates: readonly Candidate[]): Explanation[] {
+  const single = candidates.find(({ effect }) => effect?.eq(difference) === true);
+  const groups = [...new Set(candidates.map(({ reason }) => reason))].map((reason) => candidates.filter((each) => each.reason === reason));
+  const group = single === undefined ? groups.find((each) => sumOf(each)?.eq(difference) === true) : [single];
+  const exact = new Set(group);
+  return candidates
+    .map((candidate) => ({ ...candidate, isExact: exact.has(candidate) }))
+    .toSorted((a, b) => Number(b.isExact) - Number(a.isExact) || b.at - a.at)
+    .slice(0, mostExplanations);
+}
+
+/** Undefined where one of them is not known. */
+function sumOf(candidates: readonly Candidate[]): Big | undefined {
+  let sum = zero;
+  for (const { effect } of candidates) {
+    if (effect === null) return undefined;
+    sum = sum.plus(effect);
+  }
+  return sum;
+}

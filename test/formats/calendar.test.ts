@@ -1,0 +1,44 @@
+// Calendar days in named zones: where clocks change at midnight a day still begins once, and all days meet without a gap.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { dayWriter, nextDay, parseDate, parseZone, spanOf } from '../../src/formats/calendar.js';
+
+describe('a calendar day', () => {
+  test.for([
+    ['2026-10-01', 'UTC', '2026-10-01T00:00:00Z', '2026-10-02T00:00:00Z'],
+    ['2026-10', 'UTC', '2026-10-01T00:00:00Z', '2026-11-01T00:00:00Z'],
+    ['2026-12', 'Asia/Ho_Chi_Minh', '2026-11-30T17:00:00Z', '2026-12-31T17:00:00Z'],
+    ['2026-03-29', 'Europe/Berlin', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
+    ['2024-03-10', 'America/Havana', '2024-03-10T05:00:00Z', '2024-03-11T04:00:00Z'],
+    ['2024-11-03', 'America/Havana', '2024-11-03T04:00:00Z', '2024-11-04T05:00:00Z'],
+    ['2018-02-18', 'America/Sao_Paulo', '2018-02-18T03:00:00Z', '2018-02-19T03:00:00Z'],
+    ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00Z', '2018-11-05T02:00:00Z'],
+    ['2026-02', 'Asia/Kathmandu', '2026-01-31T18:15:00Z', '2026-02-28T18:15:00Z'],
+  ] as const)('%s in %s begins at %s and ends at %s', ([date, zone, first, end]) => {
+    expect(spanOf(parseDate(date), zone)).toEqual({ first: Date.parse(first), end: Date.parse(end) });
+  });
+
+  test('contains exactly the instants that its zone calls by its name, and meets the next day', () => {
+    const zones = ['UTC', 'Europe/Berlin', 'America/Havana', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Asia/Tehran', 'Pacific/Apia', 'Asia/Kathmandu'];
+    const from = Date.UTC(2012, 0);
+    fc.assert(
+      fc.property(fc.constantFrom(...zones), fc.integer({ min: from, max: Date.UTC(2030, 0) }), (zone, at) => {
+        const day = dayWriter(zone);
+        const name = day(at);
+        const { first, end } = spanOf(parseDate(name), zone);
+        expect(first <= at && at < end).toBe(true);
+        expect([day(first), day(end - 1)]).toEqual([name, name]);
+        expect(day(first - 1) < name && day(end) > name).toBe(true);
+        expect(spanOf(parseDate(nextDay(name)), zone).first).toBe(end);
+      }),
+    );
+  });
+
+  test.for(['2026-13', '2026-02-30', '2026-1-1', 'October', '1969-01', ''])('%s is refused', (text) => {
+    expect(() => parseDate(text)).toThrow('is not a date');
+  });
+
+  test('a zone nobody knows is refused', () => {
+    expect(() => parseZone('Mars/Olympus')).toThrow('is not a time zone');
+  });
+});

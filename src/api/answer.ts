@@ -4,6 +4,7 @@ import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
 import { waitAskedFor } from './rate-limit.js';
 import { Misread, text, within } from './reading/readers.js';
+import { withoutTokens } from './redact.js';
 import type { HttpResponse } from './transport.js';
 
 /** An answer whose body has been read once: `json` is its value where it is JSON. */
@@ -156,7 +157,7 @@ function unreadable(message: string, expectation: Expectation): Failure {
 }
 
 function misshapen({ message: what }: Misread, expectation: Expectation, requestId: string | undefined): Failure {
-  const message = `The service's answer was not understood: ${what}.`;
+  const message = `The service's answer was not understood: ${withoutTokens(what)}.`;
   return isMoney(expectation)
     ? unknownOutcome(message, expectation, { requestId })
     : new Failure('unexpected', message, { requestId });

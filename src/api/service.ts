@@ -8,6 +8,7 @@ import { NoAnswer } from './errors.js';
 import { fromMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
 import { trackRateLimit, waitAskedFor } from './rate-limit.js';
+import { createRedactor, withoutTokens } from './redact.js';
 import { readToken } from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
 import { throwIfInterrupted, withRetries, type Again, type Outcome } from './retry.js';
@@ -37,8 +38,16 @@ export function createService(options: ClientOptions) {
   const nextBody = createBodies(clock.now, options.random);
   const tokens = createTokenKeeper(options.tokens, signIn, clock.now, options.clock);
   const rateLimit = trackRateLimit();
+  const redactor = createRedactor(options.credentials.apiSecret);
   /** Whether the service took a token of this key. */
   let hasServed = false;
+
+  /** What becomes a message must hold no secret. */
+  function withoutSecrets(answer: Answer, { path }: Call): Answer {
+    const isData = isSuccess(answer.response) && answer.content === 'json' && !saysError(answer);
+    const response = isData ? redactor.data(answer.response, path === tokenPath) : redactor.error(answer.response);
+    return response.body === answer.response.body ? { ...answer, response } : readAnswer(response);
+  }
 
   /** One exchange over the wire, with its line in the log: made of nothing that could be secret. */
   async function exchange(call: SignedCall, timeoutMs: number): Promise<Answer> {
@@ -47,11 +56,12 @@ export function createService(options: ClientOptions) {
       options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms`);
     try {
       rateLimit.sent();
+      redactor.note(call.headers, call.body);
       const response = await options.transport(httpRequest(call, options, timeoutMs));
       clock.observe(response.headers['date'], sentAt);
       rateLimit.observe(response, clock.now());
       logged(`${response.status}`);
-      return readAnswer(response);
+      return withoutSecrets(readAnswer(response), call);
     } catch (error) {
       rateLimit.observe({ headers: {} }, clock.now());
       logged(error instanceof NetworkError ? (error.code ?? error.message) : 'failed');
@@ -139,7 +149,7 @@ export function createService(options: ClientOptions) {
     async call<T>(call: Call, read: AnswerReader<T>): Promise<T> {
       const answer = await signedIn(call, worthAnother(call));
       const json = fromMaker(answer.json, options.maker);
-      return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onUnrecognized?.(words)), clock.now());
+      return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onUnrecognized?.(withoutTokens(words))), clock.now());
     },
     /** The answer as it came, whatever its status. */
     async raw(call: Call, retry: boolean): Promise<HttpResponse> {

@@ -25,10 +25,10 @@ export const notAnAddress = (source: string, cause?: unknown): Failure =>
 /** Takes the password out of an address, checked or not, wherever it stands in it. */
 export function withoutPassword(text: string): { url: string; password: string | undefined } {
   const [, start = '', password, rest = ''] = /^([a-z]+:\/\/[^:@/?#]*):([^/?#]*)(@.*)$/i.exec(text) ?? [];
-  const bare = (password === undefined ? text : start + rest).replace(/([?&])password=[^&]*/gi, '$1password=');
-  // With a socket for a host it is an address all the same. In one that is none the password may be anywhere.
-  const isAddress = URL.canParse(bare.replace('@/', '@host/'));
-  return { url: isAddress ? bare : bare.replace(/:\/\/.*@/s, '://'), password };
+  const bare = (password === undefined ? text : start + rest).replace(/((?:^|[?&\s])password\s*=\s*)(?:'[^']*'?|[^&\s]*)/gi, '$1');
+  // With a socket for a host it is an address all the same. In a text that is not an address the password may be anywhere before the host.
+  const isAddress = /^[a-z]+:\/\//i.test(bare) && URL.canParse(bare.replace('@/', '@host/'));
+  return { url: isAddress ? bare : bare.replace(/^([a-z]+:\/\/)?.*@/is, '$1'), password };
 }
 
 export const withPassword = (url: string, password: string | undefined): string =>

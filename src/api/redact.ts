@@ -1,0 +1,49 @@
+// Takes secrets out of answers before anything in them becomes a message: a service, or a proxy in front of it, may echo them.
+import { isFields, jsonIn } from '../formats/unknown.js';
+import type { HttpRequest, HttpResponse } from './transport.js';
+
+const redacted = '[redacted]';
+/** A token that this process need not know, such as an earlier one. */
+const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
+/** Shorter ones are ordinary words, at worst of the error itself. */
+const shortest = 4;
+/** So long a text occurs in data only as an echo. */
+const shortestInData = 16;
+
+/** A text without anything that looks like a token. */
+export const withoutTokens = (text: string): string => text.replace(webToken, redacted);
+
+/** As it is, within JSON, and within a URL. */
+const spellings = (secret: string): string[] => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+
+/** Remembers the secrets of every request, and removes them from answers. */
+export function createRedactor(apiSecret: string) {
+  const [secrets, tokens] = [new Set([apiSecret]), new Set<string>()];
+  const hideIn = (text: string): string => {
+    const known = [...secrets, ...tokens].filter(({ length }) => length >= shortest).flatMap(spellings);
+    return withoutTokens(known.reduce((rest, each) => rest.replace(new RegExp(each.replace(/\W/g, '\\$&'), 'gi'), redacted), text));
+  };
+  return {
+    /** Takes note of what a request proves its sender with, and of a webhook's secret in its body. */
+    note(headers: HttpRequest['headers'], body = ''): void {
+      const sent = body.includes('secret') ? jsonIn(body) : undefined;
+      const secret = isFields(sent) ? sent['secret'] : undefined;
+      for (const each of [headers['x-api-signature'], secret]) if (typeof each === 'string') secrets.add(each);
+      const token = headers['authorization']?.replace(/^Bearer /, '');
+      if (token !== undefined) tokens.add(token);
+    },
+    /** An answer with data, in which a secret that is short may be part of something else. A new token may be the one before. */
+    data(response: HttpResponse, isToken: boolean): HttpResponse {
+      const known = [...secrets, ...(isToken ? [] : tokens)].filter(({ length }) => length >= shortestInData);
+      return { ...response, body: known.flatMap(spellings).reduce((rest, each) => rest.replaceAll(each, redacted), response.body) };
+    },
+    error(response: HttpResponse): HttpResponse {
+      const json = jsonIn(response.body);
+      const text = (_name: string, value: unknown): unknown => (typeof value === 'string' ? hideIn(value) : value);
+      const hidden = json === undefined ? hideIn(response.body) : JSON.stringify(json, text);
+      const body = hidden === JSON.stringify(json) ? response.body : hidden;
+      const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, hideIn(value)]));
+      return { ...response, headers, body };
+    },
+  };
+}

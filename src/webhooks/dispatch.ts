@@ -45,7 +45,7 @@ const pauseMs = (failures: number, longest: number, random: () => number): numbe
 
 export function startDispatcher(options: DispatchOptions) {
   const { consumer, store, elapsed, random } = options;
-  const counts = { delivered: 0, failed: 0 };
+  const counts = { delivered: 0, failed: 0, retried: 0 };
   const queues = createQueues();
   const lease = createLease(options, queues);
   const trouble = createTrouble(options);
@@ -123,6 +123,7 @@ export function startDispatcher(options: DispatchOptions) {
   }
 
   function tryLater(queue: Queue, { scope, reason }: Verdict & { kind: 'retry' }, startedAt: number): void {
+    counts.retried += 1;
     if (isStopping) return;
     if (scope === 'consumer') {
       queues.putBack(queue);

@@ -9,6 +9,8 @@ export interface ExecOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Its output goes to stderr: stdout belongs to the events. */
   readonly onOutput: (chunk: Buffer) => void;
+  /** The exit code, or the signal. */
+  readonly onExit: (code: string) => void;
 }
 
 /** Exit code with which a command asks to be run again for the same event (EX_TEMPFAIL of sysexits). */
@@ -20,7 +22,7 @@ const insistAfterMs = 1_000;
 const lastWordsMs = 500;
 
 /** A command that fails is not run again for the event, unless it ends with 75. */
-export function runFor({ command, env, onOutput }: ExecOptions): Deliver {
+export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver {
   return (event, signal) =>
     new Promise<Verdict>((resolve) => {
       const child = spawn(command, { shell: true, env: environmentOf(event, env), stdio: ['pipe', 'pipe', 'pipe'] });
@@ -43,6 +45,7 @@ export function runFor({ command, env, onOutput }: ExecOptions): Deliver {
       // A command need not read its stdin.
       child.stdin.on('error', () => undefined).end(event.body);
       child.on('exit', (code, killer) => {
+        onExit(killer ?? String(code));
         const verdict = verdictOf(code, killer, signal.aborted);
         clearTimeout(timer);
         timer = setTimeout(() => end(verdict), lastWordsMs);

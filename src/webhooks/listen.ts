@@ -42,9 +42,9 @@ const drainMs = 5_000;
 export async function startListener(options: ListenOptions) {
   const { store, reports } = options;
   const tail = createTail(store);
-  const outlets = outletsOf(options);
+  const tally: Tally = { duplicates: 0, outOfOrder: 0, gapped: new Set(), exits: new Map() };
+  const outlets = outletsOf(options, tally);
   const dispatchers: Dispatcher[] = [];
-  const tally: Tally = { duplicates: 0, outOfOrder: 0, gapped: new Set() };
   const receiver = await startReceiver({
     ...options,
     ...reports,
@@ -62,14 +62,17 @@ export async function startListener(options: ListenOptions) {
     options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
   return {
     url: receiver.url,
+    probes: receiver.probes,
     events,
+    /** What happened so far. */
+    totals: () => totalsOf(receiver, dispatchers, tally),
     /** Stops receiving, delivers what it can, and resolves with the totals. */
     stop: async () => {
       await receiver.stop();
       tail.close();
       await Promise.all([retention.stop(), ...dispatchers.map((each) => each.drain(drainMs))]);
       for (const { close } of outlets) close?.();
-      return summaryOf(receiver, store, dispatchers, tally);
+      return summaryOf(totalsOf(receiver, dispatchers, tally), store, tally);
     },
   };
 }
@@ -79,13 +82,14 @@ interface Outlet extends Pick<DispatchOptions, 'consumer' | 'deliver' | 'concurr
   readonly close?: () => void;
 }
 
-function outletsOf({ forwardTo: targets, signatureHeader, exec, env, reports }: ListenOptions): Outlet[] {
+function outletsOf({ forwardTo: targets, signatureHeader, exec, env, reports }: ListenOptions, { exits }: Tally): Outlet[] {
   const forwards = targets.map((target): Outlet => {
     const forwarder = openForwarder({ target, signatureHeader, connections: forwardsAtOnce });
     return { consumer: nameOf(target), deliver: forwardTo(forwarder), concurrency: forwardsAtOnce, close: forwarder.close };
   });
   if (exec === undefined) return forwards;
-  const deliver = runFor({ command: exec, env, onOutput: reports.onOutput });
+  const onExit = (code: string): void => void exits.set(code, (exits.get(code) ?? 0) + 1);
+  const deliver = runFor({ command: exec, env, onOutput: reports.onOutput, onExit });
   return [...forwards, { consumer: `exec ${exec}`, deliver, concurrency: commandsAtOnce }];
 }
 
@@ -104,6 +108,8 @@ function dispatch(outlet: Outlet, { worker, store, elapsed, random, reports }: L
 interface Tally {
   duplicates: number;
   outOfOrder: number;
+  /** Of commands: how often each exit code came. */
+  readonly exits: Map<string, number>;
   readonly gapped: Set<string>;
 }
 
@@ -115,29 +121,27 @@ function count(events: readonly ReadEvent[], tally: Tally): void {
   }
 }
 
-async function summaryOf(
-  { counts }: Receiver,
-  store: EventStore,
-  dispatchers: readonly Dispatcher[],
-  { duplicates, outOfOrder, gapped }: Tally,
-) {
+export type Totals = ReturnType<typeof totalsOf>;
+
+const totalsOf = ({ counts }: Receiver, dispatchers: readonly Dispatcher[], { duplicates, outOfOrder, exits }: Tally) => ({
+  ...counts,
+  duplicates,
+  outOfOrder,
+  exits,
+  consumers: dispatchers.map(({ consumer, counts: own }) => ({ name: consumer, ...own })),
+});
+
+async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
   // An event that was overtaken may have closed the gap since.
   const gaps = await Promise.all(
     [...gapped].map(async (txnId) => ({ txnId, missing: gapsOf(momentsOf(await store.ofTransaction(txnId))) })),
   );
   return {
-    ...counts,
-    duplicates,
-    outOfOrder,
+    ...totals,
     /** Transactions of which an event must be missing. */
     gaps: gaps.filter(({ missing }) => missing.length > 0),
-    consumers: dispatchers.map(({ consumer, counts: { delivered, failed } }) => ({
-      name: consumer,
-      delivered,
-      failed,
-      waiting: backlog.get(consumer) ?? 0,
-    })),
+    consumers: totals.consumers.map((each) => ({ ...each, waiting: backlog.get(each.name) ?? 0 })),
   };
 }
 

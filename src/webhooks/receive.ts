@@ -1,8 +1,8 @@
 // The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createIntake, type ReceiverLimits } from './intake.js';
+import { createProbes, listenOn, serve } from './monitoring.js';
 import { readPayload, type ReadEvent, type WebhookEvent } from './events.js';
 import { placeOf } from './order.js';
 import { isSignature, verifyBody } from './sign.js';
@@ -34,7 +34,7 @@ export interface ReceiverOptions {
   readonly secret: string;
   /** The header that carries the signature. */
   readonly signatureHeader: string;
-  readonly store: Pick<EventStore, 'append'>;
+  readonly store: Pick<EventStore, 'append' | 'check'>;
   /** Who gets every event by way of the backlog. */
   readonly consumers: readonly string[];
   readonly limits?: ReceiverLimits;
@@ -65,6 +65,7 @@ export async function startReceiver(options: ReceiverOptions) {
   const limits = options.limits ?? receiverLimits;
   const counts: ReceiverCounts = { received: 0, wrongSignatures: 0, refused: 0, unwritten: 0 };
   const handle = createHandler(options, limits, counts);
+  const probes = createProbes(options.store.check, options.elapsed);
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -73,15 +74,14 @@ export async function startReceiver(options: ReceiverOptions) {
       keepAliveTimeout: limits.headersMs,
       noDelay: true,
     },
-    handle,
+    serve(probes, handle),
   );
   server.maxConnections = limits.connections;
-  await once(server.listen(options.port, options.host), 'listening');
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : options.port;
+  const url = await listenOn(server, options);
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url,
     counts,
+    probes,
     /** Takes no more connections, and answers what is under way. */
     stop: () =>
       new Promise<void>((resolve) => {

@@ -121,6 +121,18 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('r
     expect(inbox.count('events')).toBe(oldEvents + 1);
   });
 
+  test('are ready only while events can be stored', async () => {
+    const inbox = await open();
+    const listener = await startListening([], inbox.around());
+    const isReady = async (): Promise<boolean> => (await fetch(`${listener.url}/readyz`)).status === 200;
+    expect(await isReady()).toBe(true);
+    inbox.sql('ALTER TABLE backlog RENAME TO elsewhere');
+    await until(async () => !(await isReady()));
+    expect((await fetch(`${listener.url}/healthz`)).status).toBe(200);
+    inbox.sql('ALTER TABLE elsewhere RENAME TO backlog');
+    await until(isReady);
+  });
+
   test('four of them deliver each of 2,000 events once, also while two are stopped', { timeout: 120_000 }, async () => {
     const inbox = await open();
     const application = await startApplication(() => 200);

@@ -172,6 +172,8 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     beginning: late(journal.beginning, false),
     latest: late(journal.latest, false),
     open: late(journal.open, false),
+    openSince: late(journal.openSince, false),
+    unfinished: late(journal.unfinished, false),
     references: {
       covered: late(journal.references.covered, false, () => false),
       note: late(journal.references.note, true, () => false),

@@ -126,6 +126,8 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
         .filter((each) => each.account === account && each.approvedAt !== null)
         .toSorted((a, b) => (b.approvedAt ?? 0) - (a.approvedAt ?? 0))
         .slice(0, atMost),
+    openSince: () => Promise.resolve([]),
+    unfinished: () => Promise.resolve([]),
     open: async (scope) =>
       all()
         .map(({ intent }) => intent)

@@ -36,8 +36,8 @@ export async function startListening(args: readonly string[], around: Environmen
     if (ended) throw new Error(`webhook listen ended: ${program.stderr()}`);
     return existsSync(ready);
   });
-  const { url, pid }: { url: string; pid: number } = JSON.parse(readFileSync(ready, 'utf8'));
-  return { ...program, url, pid, readyFile: ready };
+  const { url, metricsUrl = '', pid }: { url: string; metricsUrl?: string; pid: number } = JSON.parse(readFileSync(ready, 'utf8'));
+  return { ...program, url, metricsUrl, pid, readyFile: ready };
 }
 
 /** An application on this machine; `answer` decides what it says to each event. */

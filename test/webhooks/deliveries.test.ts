@@ -63,7 +63,7 @@ describe('forwarding', () => {
 describe('a command', () => {
   const run = (command: string, event = stored('{"txnId":"t1","txnState":"completed","updatedAt":5}'), signal = never) => {
     const chunks: Buffer[] = [];
-    const verdict = runFor({ command, env: { PATH: process.env['PATH'] }, onOutput: (chunk) => chunks.push(chunk) })(event, signal);
+    const verdict = runFor({ command, env: { PATH: process.env['PATH'] }, onOutput: (chunk) => chunks.push(chunk), onExit: () => undefined })(event, signal);
     return verdict.then((each) => ({ verdict: each, output: Buffer.concat(chunks).toString() }));
   };
 

@@ -59,7 +59,7 @@ describe('a dispatcher', () => {
     expect(attempts).toBe(2);
   });
 
-  test('gives up an event whose delivery throws, and goes on; a store that throws is asked again', async ({ store }) => {
+  test('fails an event whose delivery throws, and continues; retries a store that throws', async ({ store }) => {
     await append(store, ['t1', 't1']);
     const failed: string[] = [];
     let reads = 0;
@@ -75,7 +75,7 @@ describe('a dispatcher', () => {
     expect(await store.backlog()).toEqual([]);
   });
 
-  test('does not let one refused event hold up other transactions', async ({ store }) => {
+  test('delivers other transactions while one event is refused', async ({ store }) => {
     await append(store, ['bad', 'good', 'bad', 'better']);
     const arrived: string[] = [];
     const dispatcher = start(store, ({ txnId }) => {
@@ -85,10 +85,10 @@ describe('a dispatcher', () => {
     });
     await dispatcher.drain(50);
     expect(arrived).toEqual(['good', 'better']);
-    expect(await store.backlog()).toEqual([{ consumer, count: 2 }]);
+    expect(await store.backlog()).toEqual([{ consumer, count: 2, oldest: 0 }]);
   });
 
-  test('leaves a consumer that is down alone, says so once, and says when it is back', async ({ store }) => {
+  test('pauses for a consumer that is down, reports it once, and reports when it is back', async ({ store }) => {
     await append(store, Array.from({ length: 50 }, (_, n) => `t${n}`));
     let attempts = 0;
     const said: (string | undefined)[] = [];
@@ -111,17 +111,17 @@ describe('a dispatcher', () => {
     expect(attempts).toBe(50 + 9);
   });
 
-  test('takes what was given up off the backlog and tells of it', async ({ store }) => {
+  test('removes a failed event from the backlog and reports it', async ({ store }) => {
     await append(store, ['a']);
     const told: string[] = [];
     const dispatcher = start(store, () => Promise.resolve({ kind: 'failed', reason: 'exit code 1' }), {
       onFailed: ({ id }, reason) => told.push(`${id} ${reason}`),
     });
     await dispatcher.drain(100);
-    expect([told, dispatcher.counts, await store.backlog()]).toEqual([['1 exit code 1'], { delivered: 0, failed: 1 }, []]);
+    expect([told, dispatcher.counts, await store.backlog()]).toEqual([['1 exit code 1'], { delivered: 0, failed: 1, retried: 0 }, []]);
   });
 
-  test('goes on with what comes while it is idle', async ({ store }) => {
+  test('delivers events that come while it is idle', async ({ store }) => {
     const arrived: number[] = [];
     const dispatcher = start(store, ({ id }) => {
       arrived.push(id);

@@ -66,6 +66,7 @@ describe('the receiver', () => {
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const slow: ReceiverOptions['store'] = {
+      check: store.check,
       append: async (...events) => {
         await held;
         order.push('stored');
@@ -111,9 +112,23 @@ describe('the receiver', () => {
     expect((await fetch(url)).status).toBe(405);
   });
 
+  test('answers probes: alive always, ready only while events can be stored, asked of the store once a second', async ({ store }) => {
+    let now = 0;
+    let checks = 0;
+    let isWritable = true;
+    const check = (): Promise<void> => ((checks += 1), isWritable ? store.check() : Promise.reject(new Error('read-only')));
+    const { url } = await start({ append: store.append, check }, { elapsed: () => now });
+    const statusOf = async (path: string): Promise<number> => (await fetch(`${url}${path}`)).status;
+    expect([await statusOf('/healthz'), await statusOf('/readyz?verbose'), await statusOf('/')]).toEqual([200, 200, 405]);
+    isWritable = false;
+    expect([await statusOf('/readyz'), checks]).toEqual([200, 1]);
+    now += 1_000;
+    expect([await statusOf('/readyz'), await statusOf('/healthz'), checks]).toEqual([503, 200, 2]);
+  });
+
   test('answers 503 when the event cannot be written, so that it comes again', async () => {
     const errors: unknown[] = [];
-    const full = { append: () => Promise.reject(new Error('disk full')) };
+    const full = { append: () => Promise.reject(new Error('disk full')), check: () => Promise.reject(new Error('disk full')) };
     const { url, counts } = await start(full, { onUnwritten: (error) => errors.push(error) });
     const answer = await post(url, event);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);

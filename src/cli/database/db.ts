@@ -6,13 +6,14 @@ import { isAlive } from '../../store/journal/owner.js';
 import { databaseList, movedView, type DatabaseRow } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { withFigures } from './figures.js';
 
 export const dbStatus = defineCommand({
   examples: [['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded']],
   async run(_values, context) {
     const found = await context.database();
     const rows = found === undefined ? await inFiles(context) : await inDatabase(found);
-    await context.out.list(rows, databaseList);
+    await context.out.list(await withFigures(rows, context), databaseList);
     const isLeft = found !== undefined && existsSync(journalFile(context.home));
     if (isLeft && context.config.read().journalMovedTo === undefined) {
       context.out.warn('The payments of this home are not in the database: svcpay db move');

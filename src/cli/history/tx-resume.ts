@@ -23,14 +23,21 @@ import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
 import { asOfText, openIntents, pendingPayment, refreshOpen } from './open-payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
-import { flag, transaction } from '../values.js';
+import { duration, flag, transaction } from '../values.js';
+import { listOverdue } from './overdue.js';
 
 export const txPending = defineCommand({
+  options: {
+    olderThan: duration().optional().describe('only payments opened longer ago, of all accounts, read from the journal without the service'),
+    fail: flag().describe('exit with code 8 if a payment is listed'),
+  },
   examples: [
-    ['svcpay tx pending', 'what is open'],
-    ['svcpay tx pending --json', 'the same for a script: an empty array when nothing is'],
+    ['svcpay tx pending', 'unfinished payments of this account'],
+    ['svcpay tx pending --json', 'for a script: an empty array when there are none'],
+    ['svcpay tx pending --older-than 10m --fail', 'for monitoring: exit code 8, with host and process, if a payment is stuck'],
   ],
-  async run(_values, context) {
+  async run({ olderThan, fail }, context) {
+    if (olderThan !== undefined || fail) return listOverdue(olderThan ?? 0, fail, context);
     const { out } = context;
     const refreshed = await refreshOpen(context);
     for (const txn of refreshed.ended.slice(0, mostTold)) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   svcpay tx get ${txn.txnId}`);

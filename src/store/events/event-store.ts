@@ -56,9 +56,11 @@ export interface EventStore {
   since(receivedAt: number): AsyncIterable<StoredEvent>;
   /** Transactions whose latest event, at this time (epoch ms) or later, was none of these states; newest first. */
   unfinished(receivedAt: number, finalStates: readonly string[], limit: number): Promise<readonly EarlierTransaction[]>;
-  /** How many events wait for each consumer that has a backlog. */
+  /** How many events wait for each consumer that has a backlog, and when the oldest was received (epoch ms). */
   backlog(): Promise<readonly Backlog[]>;
   readonly leases: Leases;
+  /** Rejects when nothing can be stored now. */
+  check(): Promise<void>;
   /**
    * Deletes events that were received before this time and wait for nobody, of the next few thousand after this id.
    * Resolves with the id to continue from; undefined when the rest is newer.
@@ -93,4 +95,5 @@ export interface EarlierTransaction {
 export interface Backlog {
   readonly consumer: string;
   readonly count: number;
+  readonly oldest: number;
 }

@@ -9,7 +9,7 @@ import { eventsSchema } from './schema.js';
 const idsSchema = v.array(v.object({ id: v.number() }));
 const spanSchema = v.tuple([v.object({ last: v.nullable(v.number()), oldest: v.nullable(v.number()) })]);
 const earlierSchema = v.array(rowOf({ id: v.number(), txnId: v.string(), txnState: v.string(), updatedAt: v.number() }));
-const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number() }));
+const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number(), oldest: v.number() }));
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
 /** No transaction of the specification has more states than this; what comes on top are repetitions. */
@@ -71,10 +71,13 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
       return v.parse(unfinishedSchema, await database.read((sql) => sql.all(text, receivedAt, ...finalStates, limit)));
     },
     backlog: async () => {
-      const text = 'SELECT consumer, count(*) AS count FROM backlog GROUP BY consumer ORDER BY consumer';
+      const text = `SELECT consumer, count, (SELECT received_at FROM events WHERE id = first) AS oldest FROM
+        (SELECT consumer, count(*) AS count, min(event_id) AS first FROM backlog GROUP BY consumer) AS waiting ORDER BY consumer`;
       return v.parse(backlogSchema, await database.read((sql) => sql.all(text)));
     },
     leases,
+    // A write of nothing fails as any other would.
+    check: () => database.transaction(async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0'))),
     prune: async (receivedBefore, after) => {
       const span = `SELECT max(id) AS last, min(received_at) AS oldest
         FROM (SELECT id, received_at FROM events WHERE id > ? ORDER BY id LIMIT ${prunedAtOnce}) AS next`;

@@ -1,4 +1,5 @@
 // What the payment journal keeps and promises. Every step of a payment is written here before its request goes out.
+import type { UnfinishedPayments } from './figures.js';
 
 /** How far a payment has come. Each is written before the request that it announces. */
 export type Step = 'intent' | 'created' | 'confirming' | 'confirmed' | 'final';
@@ -185,6 +186,10 @@ export interface Journal {
   latest(account: string, atMost: number): Promise<readonly Intent[]>;
   /** Intents that are neither final nor closed, oldest first. */
   open(scope: string): Promise<readonly Intent[]>;
+  /** Those of all accounts that were opened so many ms ago or before, oldest first, and the process that had them last. */
+  openSince(ms: number): Promise<readonly (Intent & { readonly owner: string | null })[]>;
+  /** How many have not ended, by status and age, of all accounts. */
+  unfinished(): Promise<readonly UnfinishedPayments[]>;
   readonly references: ReferenceIndex;
   close(): Promise<void>;
 }

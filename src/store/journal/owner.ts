@@ -21,6 +21,12 @@ function told(read: () => string): string {
   }
 }
 
+/** Where a process ran that is named in a claim; nulls when no process has the payment. */
+export function processOf(owner: string | null): { readonly host: string | null; readonly pid: number | null } {
+  const [where = '', pid] = owner?.split(' ') ?? [];
+  return owner === null ? { host: null, pid: null } : { host: where.replace(/\/.*/, ''), pid: Number(pid) };
+}
+
 /** A process on another machine is taken to run: its lease tells when that is over. */
 export function isAlive(owner: string, self: string): boolean {
   const [host = '', pid = '', nonce = ''] = owner.split(' ');

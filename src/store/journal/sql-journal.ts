@@ -18,6 +18,7 @@ import {
   type SpentBefore,
   type Window,
 } from './journal.js';
+import { unfinishedPayments } from './figures.js';
 import { referenceIndex } from './references.js';
 import { arrivalOf, isAccounted, mayHavePaid, neverCreated, spendsOf, wasEverLetGo } from './rules.js';
 import { letGo, rowSchema, spendSchema, type ColumnChange, type Row } from './schema.js';
@@ -128,6 +129,12 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
         const rows = await all(sql, `scope = ? AND step <> 'final' AND closed = 0 ORDER BY opened_at, id`, [scope]);
         return rows.map(({ intent }) => intent);
       }),
+    openSince: (ms) =>
+      database.read(async (sql) => {
+        const rows = await all(sql, `opened_at <= ? AND step <> 'final' AND closed = 0 ORDER BY opened_at, id`, [new Present(-ms)]);
+        return rows.map(({ intent, owner }) => ({ ...intent, owner }));
+      }),
+    unfinished: () => database.read(unfinishedPayments),
     references: referenceIndex(database),
     close: () => database.close(),
   };

@@ -1,5 +1,8 @@
 // Where journal and inbox are kept, as a table; what was moved, as a record.
 import type { ListView, RecordView } from '../rows/view.js';
+import { counted } from '../../formats/text.js';
+import type { Backlog } from '../../store/events/event-store.js';
+import type { UnfinishedPayments } from '../../store/journal/figures.js';
 import { fieldColumns } from '../rows/cell.js';
 
 export interface DatabaseRow {
@@ -8,7 +11,22 @@ export interface DatabaseRow {
   /** 0 where there is none yet. */
   readonly version: number;
   readonly needed: number;
+  /** Payments that have not ended, by status and age. */
+  readonly unfinished?: readonly UnfinishedPayments[];
+  /** Events that wait to be delivered. */
+  readonly backlog?: readonly Backlog[];
 }
+
+const waitingText = ({ unfinished = [], backlog = [] }: DatabaseRow): string =>
+  [
+    ...['open', 'in-flight', 'unknown'].flatMap((word) => {
+      const count = total(unfinished.filter(({ status }) => status === word));
+      return count === 0 ? [] : [`${count} ${word}`];
+    }),
+    ...(backlog.length === 0 ? [] : [`${counted(total(backlog), 'event')} to deliver`]),
+  ].join(', ');
+
+const total = (rows: readonly { readonly count: number }[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
 const stateText = ({ version, needed }: DatabaseRow): string => {
   if (version === 0) return 'made with the first use';
@@ -22,7 +40,9 @@ export const databaseList: ListView<DatabaseRow> = {
     { name: 'place', title: 'Where', value: ({ place }) => place },
     { name: 'version', title: 'Version', value: ({ version }) => version },
     { name: 'needed', title: 'Needed', value: ({ needed }) => needed, text: stateText, priority: 1 },
+    { name: 'waiting', title: 'Waiting', value: waitingText, priority: 2 },
   ],
+  fields: ['unfinished', 'backlog'],
   quiet: ({ place }) => place,
   empty: '',
 };

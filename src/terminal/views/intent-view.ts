@@ -84,6 +84,21 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
   };
 }
 
+export interface OverduePayment extends PendingPayment {
+  /** The process that had it last; nulls when it was released in order. */
+  readonly host: string | null;
+  readonly pid: number | null;
+}
+
+export function overdueList(now: number): ListView<OverduePayment> {
+  const pending = pendingList(now, 'from the journal alone · svcpay tx resume finishes or reports each of them');
+  const process: ListView<OverduePayment>['columns'] = [
+    { name: 'host', title: 'Host', value: ({ host }) => host, below: true },
+    { name: 'pid', title: 'Process', value: ({ pid }) => pid, only: 'rows' },
+  ];
+  return { ...pending, columns: [...pending.columns, ...process] };
+}
+
 export interface ResumedPayment extends Pick<Intent, 'ref' | 'kind' | 'txnId' | 'txnState'> {
   readonly exitCode: number;
   /** Why it is not done. */

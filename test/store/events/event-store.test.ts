@@ -139,7 +139,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     const waiting = await store.leases.take('y', 'one', 10);
     expect(waiting.toSorted((a, b) => a.eventId - b.eventId).map(({ txnId }) => txnId)).toEqual(['a', 'b', 'a']);
     expect(await store.leases.take('y', 'one', 10)).toEqual([]);
-    expect(await store.backlog()).toEqual([{ consumer: 'x', count: 1 }, { consumer: 'y', count: 3 }]);
+    expect(await store.backlog()).toEqual([{ consumer: 'x', count: 1, oldest: 0 }, { consumer: 'y', count: 3, oldest: 0 }]);
   });
 
   test('leases a transaction to one worker until it is released or the lease runs out', async () => {
@@ -193,7 +193,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     const event = received(payload('a', 'quoted', 1));
     const stored = await Promise.all([one, two].map((store) => store.append([event], ['x'], placeOf)));
     expect(stored.flat().filter(({ duplicateOf }) => duplicateOf === null)).toHaveLength(1);
-    expect(await one.backlog()).toEqual([{ consumer: 'x', count: 1 }]);
+    expect(await one.backlog()).toEqual([{ consumer: 'x', count: 1, oldest: 0 }]);
   });
 
   test('reports a lease as lost only if another worker has it, whatever else this worker does at that moment', async () => {

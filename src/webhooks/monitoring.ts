@@ -1,0 +1,70 @@
+// Pages for monitoring over HTTP: whether the process runs, whether it can store events now, and others on a port of their own.
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+
+export interface Page {
+  readonly status: number;
+  readonly type?: string;
+  readonly body?: string;
+}
+
+/** Resolves with undefined for a path that it does not know. */
+export type Pages = (path: string) => Promise<Page | undefined>;
+
+/** Anybody may ask: the database is tried once in this time. */
+const keptMs = 1_000;
+
+/**
+ * @param check rejects when no event can be stored now
+ * @param elapsed monotonic milliseconds
+ */
+export function createProbes(check: () => Promise<void>, elapsed: () => number): Pages {
+  let last: { readonly page: Promise<Page>; until: number } | undefined;
+  const readiness = (): Promise<Page> => {
+    if (last !== undefined && elapsed() < last.until) return last.page;
+    const page = check().then(() => ({ status: 200 }), () => ({ status: 503, body: 'events cannot be stored now\n' }));
+    const own = { page, until: Infinity };
+    void page.then(() => (own.until = elapsed() + keptMs));
+    last = own;
+    return page;
+  };
+  return async (path) => (path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined);
+}
+
+/** Answers a GET of a page; `otherwise` gets every other request. */
+export const serve = (pages: Pages, otherwise: RequestListener): RequestListener => (request, response) => {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return otherwise(request, response);
+  const answer = (page: Page | undefined): void => {
+    if (page === undefined) return otherwise(request, response);
+    const { status, type = 'text/plain', body = 'ok\n' } = page;
+    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body), connection: 'close' }).end(body);
+  };
+  const path = (request.url ?? '').replace(/\?.*/s, '');
+  void pages(path).catch((error: unknown): Page => ({ status: 500, body: `${String(error)}\n` })).then(answer);
+};
+
+interface Place {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+}
+
+/** Resolves with the URL. Rejects with the system's error when the port is taken. */
+export async function listenOn(server: Server, { host, port }: Place): Promise<string> {
+  await once(server.listen(port, host), 'listening');
+  const address = server.address();
+  const chosen = address !== null && typeof address === 'object' ? address.port : port;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`;
+}
+
+export async function startPages(place: Place, pages: Pages) {
+  const server = createServer(serve(pages, (_request, response) => void response.writeHead(404).end()));
+  const url = await listenOn(server, place);
+  return {
+    url,
+    stop: (): void => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

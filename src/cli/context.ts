@@ -38,6 +38,8 @@ export interface Process {
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
+  /** This process in the journal; a command line that another one runs has the name of that one. */
+  readonly owner?: string;
   readonly version: string;
   /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
@@ -54,8 +56,8 @@ export interface Process {
   readonly every: (ms: number, action: () => void) => () => void;
 }
 
-/** Runs another command line in this process, with some of the environment changed; resolves with its exit code. */
-export type RunLine = (argv: readonly string[], env?: Process['env']) => Promise<number>;
+/** Runs another command line in this process, with other variables, streams or signal; resolves with its exit code. */
+export type RunLine = (argv: readonly string[], changes?: Partial<Process>) => Promise<number>;
 
 export interface Line {
   readonly argv: readonly string[];
@@ -114,7 +116,7 @@ const defaultRateLimitWaitMs = 120_000;
 export function openContext(proc: Process, globals: Globals, line: Line): Context {
   const { env } = proc;
   const closers: (() => void | Promise<void>)[] = [];
-  const owner = lazily(() => ownerOf(proc.pid, proc.newId()));
+  const owner = lazily(() => proc.owner ?? ownerOf(proc.pid, proc.newId()));
   const home = lazily(() => findHome(env));
   const config = lazily(() => openConfig(home().config));
   const terminal = openTerminal({ ...proc, flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json } });

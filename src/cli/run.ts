@@ -9,7 +9,7 @@ import { tree } from './table.js';
 import { movesMoney } from './tree.js';
 
 export async function runCli(argv: readonly string[], proc: Process): Promise<number> {
-  const runLine: RunLine = (line, env) => runCli(line, { ...proc, env: { ...proc.env, ...env } });
+  const runLine: RunLine = (line, changes) => runCli(line, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } });
   let globals: Globals | undefined;
   try {
     await runProgram({

@@ -114,7 +114,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['sandbox snapshot list', 'the kept states', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxSnapshotList)],
     ['sandbox snapshot remove', 'forget a kept state', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxSnapshotRemove)],
     ['sandbox reset', 'back to a fresh sandbox', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxReset)],
-    ['mcp', 'serve the wallet to an assistant over the Model Context Protocol', () => import('./agent/mcp.js').then((it) => it.mcp)],
+    ['mcp', 'serve the wallet to an agent over the Model Context Protocol', () => import('./agent/mcp.js').then((it) => it.mcp(tree))],
     ['demo', 'a tour of the main job on a sandbox of its own', () => import('./sandbox/demo.js').then((it) => it.demo)],
   ]],
 ];

@@ -19,6 +19,8 @@ export interface Shape {
   readonly choices: readonly string[];
   readonly short: string | undefined;
   readonly suggests?: Suggested;
+  /** The least and the most of a whole number. */
+  readonly range?: readonly [min: number, max: number];
 }
 
 export class Value<T> {
@@ -28,6 +30,10 @@ export class Value<T> {
   constructor(shape: Shape, read: (raw: Raw) => T) {
     this.shape = shape;
     this.read = read;
+  }
+
+  within(min: number, max: number): Value<T> {
+    return new Value({ ...this.shape, range: [min, max] }, this.read);
   }
 
   describe(summary: string): Value<T> {
@@ -126,7 +132,7 @@ export const whole = (min: number, max: number, placeholder = 'N'): Value<number
       throw new Failure('usage', `"${given}" is not a whole number from ${min} to ${max}.`);
     }
     return number;
-  });
+  }).within(min, max);
 
 const wordless = <T>(kind: Kind, read: (raw: Raw) => T): Value<T> =>
   new Value<T>({ kind, placeholder: '', summary: '', required: false, choices: [], short: undefined }, read);

@@ -17,9 +17,6 @@ export type SwapWords = Readonly<Record<'amount' | 'from' | 'to', string | undef
 export const swapOrderOf = ({ from, to, amount, receive }: Swap): Order =>
   swapOrder(from, to, amount, receive ? 'dest' : 'source');
 
-/** `FROM` and `TO` apart from the amount, as an agent gives them. */
-export const readSwap = (amount: string, from: string, to: string): Swap => planSwap(sides({ amount, from, to }, false), false);
-
 const pattern = /^(?<digits>[\d.]+(?: [\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 

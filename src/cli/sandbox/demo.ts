@@ -31,10 +31,8 @@ async function tour(home: string, context: Context): Promise<void> {
   const show = async (line: readonly string[], hidden: readonly string[] = []): Promise<void> => {
     out.text(`\n$ svcpay ${line.map(shorten).join(' ')}`);
     const manner = context.globals.color ? [] : ['--no-color'];
-    const code = await context.runLine(['--sandbox', '-o', 'table', ...manner, ...line, ...hidden], {
-      ...context.env,
-      SVCPAY_HOME: home,
-    });
+    const env = { ...context.env, SVCPAY_HOME: home };
+    const code = await context.runLine(['--sandbox', '-o', 'table', ...manner, ...line, ...hidden], { env });
     if (code !== 0) throw new Failure('unexpected', `The demo stopped: svcpay ${line[0] ?? ''} ended with ${code}.`);
   };
   await show(['wallets']);

@@ -1,0 +1,65 @@
+// Agents pay twice by asking again under another reference: the journal shows that the same was paid, or is being paid, a short time ago.
+import Big from 'big.js';
+import { fixed } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import { hasLapsed, isRetriable } from '../../formats/states.js';
+import type { Intent } from '../../store/journal/journal.js';
+import { decodeOrder } from '../../wallet/payment/order-record.js';
+import type { Order } from '../../wallet/payment/orders.js';
+import type { Context } from '../context.js';
+
+/** Where a payment goes, and how much. */
+export interface Target {
+  readonly destination: string;
+  readonly amount: string;
+}
+
+const withinMs = 24 * 60 * 60 * 1000;
+/** So many payments are looked at. */
+const mostLooked = 1_000;
+
+/**
+ * Throws Failure `usage` with the earlier transaction's id when the same amount went to the same destination under another reference
+ * within 24 hours, and the call does not name that transaction as a different payment.
+ *
+ * @param ref the reference of the call: the payment that has it is no other
+ */
+export async function refuseRepeat(
+  target: Target | undefined, ref: string, differentFrom: string, context: Context,
+): Promise<void> {
+  if (target === undefined) return;
+  const account = await context.account();
+  const journal = await account.journal();
+  const known = [...(await journal.open(account.scope)), ...(await journal.latest(account.id, mostLooked))];
+  const earlier = known.find((payment) =>
+    payment.ref !== ref && payment.openedAt > context.now() - withinMs && mayPay(payment) && isSame(payment, target) &&
+    differentFrom !== payment.txnId && differentFrom !== payment.ref);
+  if (earlier === undefined) return;
+  const name = earlier.txnId ?? earlier.ref;
+  throw new Failure('usage', `Not sent: the same amount to the same destination is paid already, or being paid, as ${earlier.ref} (${name}).`, {
+    txnId: earlier.txnId ?? undefined,
+    hint: `For the same purpose use the reference ${earlier.ref}; for a different payment give differentFrom ${name}. The earlier payment`,
+    next: { do: 'show', id: name },
+  });
+}
+
+/** An agent or a person has agreed to it, and it has not ended without paying. */
+function mayPay({ consent, closed, txnState, approvedAt, doubts }: Intent): boolean {
+  if (doubts.length > 0) return true;
+  if (consent === 'none' || closed || isRetriable(txnState ?? '')) return false;
+  return approvedAt !== null || !hasLapsed(txnState ?? '');
+}
+
+function isSame(payment: Intent, target: Target): boolean {
+  const other = targetOf(decodeOrder(payment.request));
+  return other?.destination === target.destination && other.amount === target.amount;
+}
+
+/** Undefined for what the wallet itself pays once only (an invoice), and for what stays in the wallet (a swap). */
+export function targetOf({ body: { sourceReq, destReq }, destination, onceKey }: Order): Target | undefined {
+  if (onceKey !== null || destReq.method === 'servicepay') return undefined;
+  const [ccy, amount] = destReq.amtRequested === undefined ? [sourceReq.ccy, sourceReq.amtRequested] : [destReq.ccy, destReq.amtRequested];
+  return { destination, amount: amountText(ccy, amount) };
+}
+
+export const amountText = (ccy: string, amount: Big | number | undefined): string => `${amount === undefined ? '' : fixed(new Big(amount))} ${ccy}`;

@@ -13,6 +13,7 @@ const self = fileURLToPath(import.meta.url);
 
 /** In the order of the page. */
 const parts = {
+  far: 'A service 50 ms away',
   startup: 'Start',
   get: 'Requests',
   export: 'Exports',

@@ -5,19 +5,19 @@ import { startSandbox } from '../../dist/sandbox.js';
 export async function startSandboxServer() {
   const sandbox = await startSandbox({ autoPay: 'off' });
   const { url, apiKey, apiSecret } = sandbox;
+  const token = async () => {
+    const body = JSON.stringify({ nonce: randomUUID() });
+    const signature = createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`).digest('hex');
+    const headers = { 'content-type': 'application/json', 'x-api-key': apiKey, 'x-api-signature': signature };
+    const answer = await fetch(`${url}/api/v2/authentication/token-signature`, { method: 'POST', headers, body });
+    return (await answer.json()).accessToken;
+  };
   return {
     url,
     env: { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: apiKey, SVCPAY_API_SECRET: apiSecret },
     invoice: () => sandbox.invoice('1000sat'),
-    /** How many it has answered so far. */
-    requests: () => sandbox.requests().length,
-    async token() {
-      const body = JSON.stringify({ nonce: randomUUID() });
-      const signature = createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`).digest('hex');
-      const headers = { 'content-type': 'application/json', 'x-api-key': apiKey, 'x-api-signature': signature };
-      const answer = await fetch(`${url}/api/v2/authentication/token-signature`, { method: 'POST', headers, body });
-      return (await answer.json()).accessToken;
-    },
+    token,
+    get: async (path) => (await fetch(url + path, { headers: { authorization: `Bearer ${await token()}` } })).json(),
     stop: () => sandbox.stop(),
   };
 }

@@ -11,7 +11,7 @@ import * as read from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
 import { readTransaction, readTransactionIfThere, readTransactionPage } from './reading/transaction.js';
 import { createService, type Service } from './service.js';
-import { eachPage, eachRow, pageSize, type ListSource, type Page } from './pages.js';
+import { eachPage, eachRow, largePageSize, pageSize, usualPageSize, type ListSource, type Page } from './pages.js';
 import type { HttpResponse } from './transport.js';
 import type * as types from './types.js';
 import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
@@ -111,12 +111,36 @@ export class ServiceClient {
   }
 
   #listOf(filter: types.TransactionFilter): ListSource<types.ListedTransaction> {
-    const { page = 1, limit = pageSize } = filter;
-    const fetch = async (at: number): Promise<Page<types.ListedTransaction>> => {
-      const { data, pagination } = await this.transactions({ ...filter, limit, page: at });
+    const { page = 1, limit } = filter;
+    const get = async (at: number, size: number): Promise<Page<types.ListedTransaction>> => {
+      const { data, pagination } = await this.transactions({ ...filter, limit: size, page: at });
       return { rows: data, total: pagination?.total };
     };
-    return { fetch, idOf: (txn) => txn.txnId || JSON.stringify(txn), from: { page, size: limit } };
+    let agreed = limit;
+    const fetch = async (at: number): Promise<Page<types.ListedTransaction>> => {
+      if (agreed !== undefined) return get(at, agreed);
+      const [first, size] = await this.#largestPage((asked) => get(at, asked));
+      agreed = size;
+      return first;
+    };
+    return { fetch, idOf: (txn) => txn.txnId || JSON.stringify(txn), from: { page, size: limit ?? pageSize } };
+  }
+
+  /** The first page, as large as the service allows, and the size to ask for from now on. */
+  async #largestPage<T>(get: (size: number) => Promise<Page<T>>): Promise<[Page<T>, number]> {
+    const { pageSizes } = this.#options;
+    const known = await pageSizes?.load();
+    if (known !== undefined) return [await get(known), known];
+    const large = await get(largePageSize).catch((error: unknown) => {
+      if (error instanceof ServiceError && error.kind === 'refused') return undefined;
+      throw error;
+    });
+    const isUsual = large?.rows.length === usualPageSize && (large.total ?? 0) > usualPageSize;
+    if (large !== undefined && !isUsual) return [large, largePageSize];
+    const smaller = await get(pageSize);
+    const size = smaller.rows.length > (large?.rows.length ?? 0) ? pageSize : largePageSize;
+    await pageSizes?.save(size);
+    return [smaller, size];
   }
 
   /** Endpoint 11; replaces the account's webhook. The callback must be https. An answer that does not show it is read on in the list. */

@@ -30,6 +30,8 @@ export interface ClientOptions {
   timeoutMs: number;
   /** How long in all one request may be held back because the service asks for fewer; as long as `timeoutMs` if not given. */
   rateLimitWaitMs?: number | undefined;
+  /** Remembers rows per page of a service that does not give as many as it was asked for first. */
+  pageSizes?: { load(): Promise<number | undefined>; save(size: number): Promise<void> } | undefined;
   /** A request is held back for so long because the service asks for fewer. */
   onWait?: ((ms: number) => void) | undefined;
   /** Something of an answer was not understood and left out: which field, what came and what was expected. */

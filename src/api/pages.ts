@@ -7,11 +7,17 @@ export interface Page<T> {
   readonly total: number | null | undefined;
 }
 
-/** Most deployments can be expected to serve this many at once; the largest page is not specified. */
+/**
+ * Rows per page asked for first. The largest page is not specified: a service that refuses it, or falls back to its default, is
+ * asked for {@link pageSize} from then on.
+ */
+export const largePageSize = 1_000;
 export const pageSize = 100;
+/** Specification: the default. */
+export const usualPageSize = 20;
 
-/** Enough that neither the service nor the reader waits for the other. */
-const pagesAhead = 2;
+/** From far away most of the time is waiting, which this many share. */
+const pagesAhead = 8;
 
 export interface ListSource<T> {
   readonly fetch: (page: number) => Promise<Page<T>>;
@@ -46,6 +52,7 @@ export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readon
   let counted = received;
   let total: number | undefined;
   let repeated = 0;
+  let pages = 0;
   let first: ReadonlySet<string> | undefined;
   let earlier: ReadonlySet<string> = new Set();
   const coming = [fetchPage(page)];
@@ -70,7 +77,9 @@ export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readon
     repeated = fresh.length === 0 ? repeated + 1 : 0;
     if (repeated > 1 && total !== undefined && counted < total) throw goingRound(counted, total);
     if (repeated > 1) return;
-    const left = Math.max(1, Math.ceil(((total ?? 0) - received) / rows.length));
+    // Without a total every new page is a sign of one more.
+    pages += 1;
+    const left = Math.max(1, total === undefined ? (repeated > 0 ? 1 : pages) : Math.ceil((total - received) / rows.length));
     while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
     earlier = new Set(ids);

@@ -35,17 +35,19 @@ export function trackRateLimit() {
   let left = Infinity;
   let resetAt = 0;
   let underway = 0;
+  let closedUntil = 0;
   return {
     /** Ms to let pass before the next request, so that it is not one too many. */
-    before: (now: number): number => (left > 0 || now >= resetAt ? 0 : resetAt - now),
+    before: (now: number): number => Math.max(0, closedUntil - now, left > 0 ? 0 : resetAt - now),
     /** A request leaves. */
     sent(): void {
       left -= 1;
       underway += 1;
     },
-    /** Takes in what an answer says. */
-    observe({ headers }: Pick<HttpResponse, 'headers'>, now: number): void {
+    /** Takes in what an answer says; the pause that a 429 asks for holds for all requests. */
+    observe({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): void {
       underway = Math.max(0, underway - 1);
+      if (status === 429) closedUntil = Math.max(closedUntil, now + (waitAskedFor({ status, headers }, now) ?? 0));
       const remaining = decimal.read(headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining']);
       const reset = resetMs(headers, now);
       if (typeof remaining !== 'number' || reset === undefined) {

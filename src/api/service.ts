@@ -63,7 +63,7 @@ export function createService(options: ClientOptions) {
       logged(`${response.status}`);
       return withoutSecrets(readAnswer(response), call);
     } catch (error) {
-      rateLimit.observe({ headers: {} }, clock.now());
+      rateLimit.observe({ status: 0, headers: {} }, clock.now());
       logged(error instanceof NetworkError ? (error.code ?? error.message) : 'failed');
       throw error;
     }

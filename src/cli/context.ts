@@ -8,6 +8,7 @@ import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
 import type { Document } from '../store/files/document.js';
 import { findHome, type Home } from '../store/files/home.js';
+import { seenPageSize } from '../store/files/seen.js';
 import { openConfig, type Config } from '../store/profile/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
 import { embeddedUrl, resolveSettings, type Settings } from '../store/profile/settings.js';
@@ -164,6 +165,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       log,
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
       rateLimitWaitMs: globals.timeout ?? defaultRateLimitWaitMs,
+      pageSizes: seenPageSize(home(), baseUrl),
       ...reports.hooks,
       userAgent: `svcpay/${proc.version}`,
     });

@@ -204,10 +204,42 @@ describe('the list', () => {
 
   test('goes by the page size that the service really gives', async () => {
     const { client, service } = world();
-    service.on('GET', '/api/v2/transaction?limit=100&page=1', pageOf(['a', 'b'], 1, 3));
-    service.on('GET', '/api/v2/transaction?limit=100&page=2', pageOf(['c'], 2, 3));
-    service.on('GET', '/api/v2/transaction?limit=100&page=3', pageOf([], 3, 3));
+    service.on('GET', '/api/v2/transaction?limit=1000&page=1', pageOf(['a', 'b'], 1, 3));
+    service.on('GET', '/api/v2/transaction?limit=1000&page=2', pageOf(['c'], 2, 3));
+    service.on('GET', '/api/v2/transaction?limit=1000&page=3', pageOf([], 3, 3));
     expect(await idsOf(client.eachTransaction())).toEqual(['a', 'b', 'c']);
+  });
+
+  const twenty = Array.from({ length: 20 }, (_, n) => `t${n}`);
+  const hundred = Array.from({ length: 100 }, (_, n) => `t${n}`);
+  test.for([
+    ['refuses 1,000 rows', answer(400, { error: 'limit too large' }), hundred, 100],
+    ['answers 1,000 rows with its default of 20', pageOf(twenty, 1, 101), hundred, 100],
+    ['never gives more than 20', pageOf(twenty, 1, 21), twenty, 1_000],
+  ] as const)('a service that %s is asked for 100, once, and remembered', async ([, large, rows, size]) => {
+    const saved: number[] = [];
+    const pageSizes = { load: async () => saved.at(-1), save: async (kept: number) => void saved.push(kept) };
+    const { client, service } = world({ pageSizes });
+    const total = rows.length + 1;
+    service.on('GET', '/api/v2/transaction?limit=1000&page=1', large);
+    service.on('GET', '/api/v2/transaction?limit=100&page=1', pageOf(rows, 1, total));
+    const listTheRest = (): void => {
+      service.on('GET', `/api/v2/transaction?limit=${size}&page=2`, pageOf(['last'], 2, total));
+      service.on('GET', `/api/v2/transaction?limit=${size}&page=3`, pageOf([], 3, total));
+    };
+    listTheRest();
+    expect(await idsOf(client.eachTransaction())).toHaveLength(total);
+    expect(saved).toEqual([size]);
+    service.on('GET', `/api/v2/transaction?limit=${size}&page=1`, pageOf(rows, 1, total));
+    listTheRest();
+    expect(await idsOf(client.eachTransaction())).toHaveLength(total);
+  });
+
+  test('a refusal of the list itself is told after the smaller page was refused too', async () => {
+    const { client, service } = world();
+    service.on('GET', '/api/v2/transaction?limit=1000&page=1', answer(400, { error: 'bad request' }));
+    service.on('GET', '/api/v2/transaction?limit=100&page=1', answer(400, { error: 'bad request' }));
+    await expect(idsOf(client.eachTransaction())).rejects.toMatchObject({ kind: 'refused' });
   });
 
   test('gives each transaction once when new ones push the others onto the next page', async () => {

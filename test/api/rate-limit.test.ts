@@ -101,3 +101,11 @@ test('a service that says none is left for longer than there is time is asked al
   await client.transaction('t1');
   expect(pauses).toEqual([]);
 });
+
+test('the pause that one answer asks for holds for the requests beside it, whatever their answers say', async () => {
+  const limit = trackRateLimit();
+  limit.observe({ status: 429, headers: { 'retry-after': '7' } }, start);
+  limit.observe({ status: 200, headers: {} }, start + 1);
+  expect(limit.before(start + 1_000)).toBe(6_000);
+  expect(limit.before(start + 7_000)).toBe(0);
+});

@@ -4,7 +4,7 @@ import {
   cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -102,22 +102,23 @@ test('SQLite is found also where only libsql knows where its native part lies', 
 });
 
 describe('compiled code is kept beside the program', () => {
-  const decode = async (installed: string): Promise<string> => {
-    const args = [join(installed, 'bin/svcpay.js'), 'decode', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '-q'];
+  const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+  const decode = async (installed: string, { text = address, flags = [] as string[] } = {}): Promise<string> => {
+    const args = [...flags, join(installed, 'bin/svcpay.js'), 'decode', text, '-q'];
     const env = { PATH: process.env['PATH'], HOME: folder, SVCPAY_HOME: folder };
     return (await promisify(execFile)(process.execPath, args, { env })).stdout;
   };
+  const filesIn = (kept: string): string[] =>
+    readdirSync(kept, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? join(entry.parentPath, entry.name) : []));
 
   test('by whoever comes first, replaced by nobody, and not needed: damaged or where nobody can write', async ({ home }) => {
     for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
     const kept = join(home, 'dist/compiled');
     rmSync(kept, { recursive: true, force: true });
     const answers = await Promise.all(Array.from({ length: 4 }, () => decode(home)));
-    const files = readdirSync(kept, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    expect(files.length).toBeGreaterThan(1);
-    expect(files.every(({ name }) => name.endsWith('.cjs'))).toBe(true);
-
-    const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+    const paths = filesIn(kept);
+    expect(paths.length).toBeGreaterThan(1);
+    expect(paths.every((path) => path.endsWith('.cjs'))).toBe(true);
     const before = paths.map((path) => statSync(path).mtimeMs);
     answers.push(await decode(home));
     expect(paths.map((path) => statSync(path).mtimeMs)).toEqual(before);
@@ -128,5 +129,26 @@ describe('compiled code is kept beside the program', () => {
     writeFileSync(kept, 'a file where the folder would be');
     answers.push(await decode(home));
     expect(new Set(answers).size).toBe(1);
+  });
+
+  test('again after the first run that ends well, by version and flags', async ({ home }) => {
+    for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
+    const kept = join(home, 'dist/compiled');
+    rmSync(kept, { recursive: true, force: true });
+    await expect(decode(home, { text: 'nothing-that-can-be-decoded' })).rejects.toMatchObject({ code: 2 });
+    const early = filesIn(kept);
+    expect(early.length).toBeGreaterThan(1);
+    expect(early.every((path) => path.endsWith('.refused'))).toBe(true);
+
+    await decode(home);
+    const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const grown = early.filter((path) => sizeOf(path.replace('.refused', '')) > sizeOf(path));
+    expect(grown).not.toEqual([]);
+    const before = filesIn(kept).map((path) => [path, statSync(path).mtimeMs]);
+    await expect(decode(home, { text: 'nothing-that-can-be-decoded' })).rejects.toMatchObject({ code: 2 });
+    await decode(home, { flags: ['--no-opt'] });
+    await decode(home);
+    expect(new Set(filesIn(kept).map((path) => dirname(path))).size).toBe(2);
+    expect(before.map(([path]) => [path, statSync(String(path)).mtimeMs])).toEqual(before);
   });
 });

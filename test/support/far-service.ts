@@ -62,7 +62,7 @@ export async function startFarService(handle: RequestListener, tripMs: number): 
     url: `https://localhost:${portOf(proxy)}`,
     certificate: cert,
     trips: () => ({
-      requests: counted.requests,
+      requests: [...counted.requests],
       sequential: Math.max(0, ...counted.requests.map(({ trip }) => trip)),
       handshakes: counted.handshakes,
     }),

@@ -1,5 +1,5 @@
-// What was last seen here of the service: ids of transactions, which a shortened one is looked up in, and wallets and
-// institutions for completion. Losing it loses nothing else.
+// What was last seen here of the service: ids of transactions, which a shortened one is looked up in, the size of its pages, and
+// wallets and institutions for completion. Losing it loses nothing else.
 import * as v from 'valibot';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
@@ -36,6 +36,17 @@ export async function keepSeenWallets(home: Home, ccys: readonly string[]): Prom
     if (ccys.every((ccy) => known.has(ccy))) return;
     await document.update(() => ({ wallets: [...ccys] }));
   });
+}
+
+const pageSizes = v.object({ pageSizes: v.optional(v.record(v.string(), v.number()), {}) });
+
+/** How many rows a page of this service has at most, where it gave fewer than it was asked for first. */
+export function seenPageSize(home: Home, baseUrl: string) {
+  const document = openDocument(home.data, 'seen-page-sizes', pageSizes, { passOver });
+  return {
+    load: async () => document.read().pageSizes[baseUrl],
+    save: (size: number) => keep(() => document.update((before) => ({ pageSizes: { ...before.pageSizes, [baseUrl]: size } }))),
+  };
 }
 
 const names = v.record(v.string(), v.string());

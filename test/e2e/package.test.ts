@@ -1,6 +1,6 @@
 // The package as npm would publish it: packed, unpacked beside its dependencies alone, compiled against, run.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { formatMessage } from 'publint/utils';
@@ -67,6 +67,16 @@ describe('the package', () => {
     const named = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([^)]+\)\n\n\S/gm)].map(([, name]) => name);
     const apart = ['libsql', 'pg', '@types/big.js'];
     expect(Object.keys(packageJson.dependencies).filter((name) => !named.includes(name) && !apart.includes(name))).toEqual([]);
+  });
+
+  test('has no dependency that only the bundle needs, except the packages of the command line itself', () => {
+    const dist = join(project, 'node_modules/svcpay/dist');
+    const files = ['index.js', 'sandbox.js', ...readdirSync(join(dist, 'library')).map((name) => `library/${name}`)];
+    const imported = files.flatMap((file) =>
+      [...readFileSync(join(dist, file), 'utf8').matchAll(/(?:from|import\()\s*"((?:@[\w-]+\/)?[a-z][\w.-]*)/g)].map(([, name]) => name));
+    const commandLine = ['commander', '@inquirer/prompts', 'ora', 'chalk', 'cli-table3', 'conf', 'qrcode-terminal', 'undici', '@types/big.js'];
+    const needed = new Set([...imported, ...commandLine]);
+    expect(Object.keys(packageJson.dependencies).filter((name) => !needed.has(name))).toEqual([]);
   });
 
   test('has a program that starts', () => {

@@ -44,7 +44,7 @@ const kept: [string, (payment: Payment) => Keeping][] = [
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
 describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
-  test('knows all that was paid since after db reconcile', async ({ payment }) => {
+  test('knows all that was paid since after reconcile --import', async ({ payment }) => {
     const { around, backUp, restored } = keep(payment);
     const pay = (args: readonly string[], where: Here) => svcpay([...args, '--yes', '--json', '--no-wait'], where);
     const toInvoice = (ref: string): string[] => ['send', 'lightning', payment.invoice, '--ref', ref];
@@ -58,7 +58,7 @@ describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
     expect(first).toMatchObject({ exitCode: 0 });
 
     const after = restored();
-    const reconciled = () => svcpay(['db', 'reconcile', '--since', '1h', '--json'], after);
+    const reconciled = () => svcpay(['reconcile', '--import', '--since', '1h', '--json'], after);
     expect((await reconciled()).json()).toMatchObject({ read: 3, entered: 2 });
     expect((await reconciled()).json()).toMatchObject({ read: 3, entered: 0 });
 

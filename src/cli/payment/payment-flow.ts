@@ -97,10 +97,13 @@ const reported = async (txnId: string, context: Context): Promise<readonly strin
   (await eventsOf(txnId, context)).flatMap(({ txnState }) => txnState ?? []);
 
 /** Webhook events of a transaction, where this home keeps an inbox that can be read. */
-export async function eventsOf(txnId: string, { home, events, database }: Context): Promise<readonly StoredEvent[]> {
-  if (!existsSync(eventsFile(home)) && (await database()) === undefined) return [];
-  return events().then((inbox) => inbox.ofTransaction(txnId)).catch(() => []);
+export async function eventsOf(txnId: string, context: Context): Promise<readonly StoredEvent[]> {
+  if (!(await hasInbox(context))) return [];
+  return context.events().then((inbox) => inbox.ofTransaction(txnId)).catch(() => []);
 }
+
+export const hasInbox = async ({ home, database }: Context): Promise<boolean> =>
+  existsSync(eventsFile(home)) || (await database()) !== undefined;
 
 /** What is known of the service's list of transactions, for looking up references. */
 export async function historyOf(context: Context): Promise<History> {

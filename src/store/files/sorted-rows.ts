@@ -14,9 +14,13 @@ export interface SortedRow {
 }
 
 export interface SortedRows {
-  /** Puts these rows in place of all that have one of these ids. */
+  /** Puts these rows in place of all that have one of these ids, in any group. */
   replace(ids: readonly string[], rows: readonly SortedRow[]): void;
+  /** Puts a row in place of the one of its group and id. */
+  add(row: SortedRow): void;
   has(id: string): boolean;
+  /** The `data` of a row; undefined if the group has none of this id. */
+  find(group: string, id: string): string | undefined;
   groups(): readonly string[];
   /** The `data` of a group's rows in their order, from one number up to another, which is left out. */
   each(group: string, from?: number, to?: number): Iterable<string>;
@@ -34,13 +38,18 @@ export function openSortedRows(): SortedRows {
   const insert = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)');
   const remove = db.prepare('DELETE FROM rows WHERE id = ?');
   const select = db.prepare('SELECT data FROM rows WHERE grp = ? AND at >= ? AND at < ? ORDER BY at, id');
-  const find = db.prepare('SELECT 1 FROM rows WHERE id = ?');
+  const find = db.prepare('SELECT data FROM rows WHERE id = ? AND grp = ifnull(?, grp)');
+  const found = (id: string, group: string | null): string | undefined => v.parse(v.optional(dataRow), find.get(id, group))?.data;
   return {
     replace: db.transaction((ids: readonly string[], rows: readonly SortedRow[]) => {
       for (const id of ids) remove.run(id);
       for (const { group, at, id, data } of rows) insert.run(group, at, id, data);
     }),
-    has: (id) => find.get(id) !== undefined,
+    add({ group, at, id, data }) {
+      insert.run(group, at, id, data);
+    },
+    has: (id) => found(id, null) !== undefined,
+    find: (group, id) => found(id, group),
     groups: () => v.parse(groupRows, db.prepare('SELECT DISTINCT grp FROM rows ORDER BY grp').all()).map(({ grp }) => grp),
     *each(group, from = 0, to = Number.MAX_SAFE_INTEGER) {
       for (const row of select.iterate(group, from, to)) yield v.parse(dataRow, row).data;

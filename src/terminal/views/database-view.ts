@@ -47,15 +47,6 @@ export const databaseList: ListView<DatabaseRow> = {
   empty: '',
 };
 
-export const reconciledView = (counts: { read: number; entered: number; open: number }): RecordView<object> => ({
-  screen: () => [
-    `Entered ${counts.entered} payments that the journal did not have, of ${counts.read} transactions.`,
-    ...(counts.open > 0 ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each of them.`] : []),
-  ],
-  columns: fieldColumns(['read', 'entered', 'open']),
-  quiet: () => String(counts.entered),
-});
-
 export const movedView = ({ payments, events }: { payments: number; events: number }): RecordView<object> => ({
   screen: () => [`Moved: ${payments} payments and ${events} events. The files stay where they are, and are not used any more.`],
   columns: fieldColumns(['payments', 'events']),

@@ -1,0 +1,51 @@
+// What a reconciliation found, a row for each difference; and what it imported.
+import { fixed, formatNumber, money } from '../../formats/amount.js';
+import type { Big } from 'big.js';
+import { fieldColumns } from '../rows/cell.js';
+import type { Column, ListView, RecordView } from '../rows/view.js';
+
+interface Difference {
+  readonly difference: string;
+  readonly source: string;
+  readonly txnId: string;
+  readonly reference: string | null;
+  readonly ccy: string | null;
+  readonly here: Big | null;
+  readonly there: Big | null;
+  readonly detail: string;
+}
+
+const amountColumn = (name: 'here' | 'there', title: string): Column<Difference> => ({
+  name,
+  title,
+  value: (row) => row[name],
+  text: ({ ccy, [name]: value }) => (value === null ? '' : ccy === null ? fixed(value) : formatNumber(money(ccy, value))),
+  align: 'right',
+  priority: 2,
+});
+
+export const differenceList: ListView<Difference> = {
+  columns: [
+    { name: 'difference', title: 'Difference', value: ({ difference }) => difference },
+    { name: 'source', title: 'Against', value: ({ source }) => source },
+    { name: 'reference', title: 'Reference', value: ({ reference }) => reference, shrinks: true, priority: 3 },
+    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, priority: 2 },
+    amountColumn('here', 'Here'),
+    amountColumn('there', 'There'),
+    { name: 'detail', title: 'Detail', value: ({ detail }) => detail, shrinks: true, priority: 1 },
+    { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, below: true },
+  ],
+  quiet: ({ txnId }) => txnId,
+  empty: 'No differences.',
+};
+
+export const importedFields = ['read', 'entered', 'open'] as const;
+
+export const importedView = (counts: { read: number; entered: number; open: number }): RecordView<object> => ({
+  screen: () => [
+    `Entered ${counts.entered} payments that the journal did not have, of ${counts.read} transactions.`,
+    ...(counts.open > 0 ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each of them.`] : []),
+  ],
+  columns: fieldColumns(importedFields),
+  quiet: () => String(counts.entered),
+});

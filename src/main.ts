@@ -166,7 +166,16 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
 
 function openInput(): Input {
   let opened: InputStream | undefined;
+  let echoes = true;
+  const echo = (isOn: boolean): void => {
+    if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(0)) return;
+    echoes = isOn;
+    // Raw mode would do it as well, and take Ctrl-C and the keys meant for the shell. A system without stty goes on echoing.
+    process.getBuiltinModule('node:child_process').spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: ['inherit', 'ignore', 'ignore'] });
+  };
+  process.on('exit', () => echo(true));
   return {
+    echo,
     get isTTY() {
       // Not imported above, because few command lines ask.
       return process.getBuiltinModule('node:tty').isatty(0);

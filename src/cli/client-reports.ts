@@ -45,7 +45,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
 }
 
 /** By then a person wonders whether anything happens. */
-const slowMs = 1_000;
+const slowMs = 500;
 
 /** While an answer is slow to come and nothing else is shown, a line says what is waited for. */
 export const tellsWhatIsAwaited = (transport: Transport, { every }: Pick<LiveOptions, 'every'>, live: Pick<Live, 'fill'>): Transport =>

@@ -117,6 +117,8 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
   };
   const stopTicking = every(tickMs, update);
   stderr.on('resize', update);
+  // Keys that are typed meanwhile would stand in the middle of the line. The next question, or the end, shows them again.
+  terminal.stdin.echo?.(false);
 
   const spin = async (): Promise<void> => {
     const { default: ora } = await import('ora');

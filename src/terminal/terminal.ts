@@ -8,6 +8,8 @@ export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isR
 export interface Input {
   readonly isTTY: boolean;
   open(): InputStream;
+  /** Whether the terminal shows what is typed; either way the keys are kept for whoever reads next. */
+  echo?(isOn: boolean): void;
 }
 
 export type OutputStream = Writable & {

@@ -16,6 +16,7 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
   };
   /** The answer to a prompt, which may be longer than a line; what comes after begins a new one. */
   const line = async (prompt: string, read = readLine): Promise<string> => {
+    terminal.stdin.echo?.(true);
     stderr.write(`${wrap(`? ${shown(prompt)}`, stderrCanvas.columns - 1).join('\n')} `);
     try {
       return (await read(terminal.stdin.open(), signal)).trim();

@@ -26,15 +26,19 @@ interface Pose {
   readonly isWiped?: boolean;
   /** A list that is narrowed as one types. */
   readonly narrows?: boolean;
+  /** Only what is typed once the question is seen answers it. */
+  readonly isFresh?: boolean;
 }
 
 /** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input; with `canGoBack` Esc answers `back`. */
 export async function runPrompt<T>(
   terminal: Terminal,
   prompt: (context: Context) => Promise<T>,
-  { canGoBack, takesPaste = false, isWiped = false, narrows = false }: Pose,
+  { canGoBack, takesPaste = false, isWiped = false, narrows = false, isFresh = false }: Pose,
 ): Promise<T | Back> {
+  terminal.stdin.echo?.(true);
   const stdin = terminal.stdin.open();
+  if (isFresh) await discardTyped(stdin);
   const aborter = new AbortController();
   const context = { input: stdin, output: terminal.stderr, signal: aborter.signal, clearPromptOnDone: isWiped };
   let lastKey: Key = {};
@@ -102,6 +106,21 @@ function holdEnter(stdin: InputStream): () => void {
     return emit('data', typed.subarray(0, at));
   };
   return () => void (stdin.emit = emit);
+}
+
+/** Turns of the event loop in which a terminal hands over all that waits in it. */
+const turnsToRead = 6;
+
+/** Takes away what was typed during a wait. Throws Failure `interrupted` where Ctrl-C was among it. */
+async function discardTyped(stdin: InputStream): Promise<void> {
+  let isInterrupted = false;
+  const drop = (piece: Buffer | string): void => void (isInterrupted ||= piece.includes('\u0003'));
+  stdin.setRawMode?.(true);
+  stdin.on('data', drop).resume();
+  for (let turn = 0; turn < turnsToRead; turn += 1) await new Promise((next) => setImmediate(next));
+  stdin.off('data', drop).pause();
+  stdin.setRawMode?.(false);
+  if (isInterrupted) throw interrupted();
 }
 
 /** Readline keeps the time that it was given when it first listened to the keys of a stream. */

@@ -13,13 +13,13 @@ export function askByPrompts(terminal: Terminal): Prompter {
   return {
     async confirm(message, note) {
       const config = { message: sanitize(message), default: false, theme: promptTheme(terminal, { note }) };
-      const answer = await runPrompt(terminal, (context) => confirm(config, context), { canGoBack: true });
+      const answer = await runPrompt(terminal, (context) => confirm(config, context), { canGoBack: true, isFresh: true });
       return answer === true;
     },
 
     async confirmWithin(message, deadline: Deadline) {
       const config = { message: sanitize(message), deadline, theme: promptTheme(terminal, {}) };
-      const answer = await runPrompt(terminal, (context) => timedConfirm(config, context), { canGoBack: false });
+      const answer = await runPrompt(terminal, (context) => timedConfirm(config, context), { canGoBack: false, isFresh: true });
       return answer === back ? false : answer;
     },
 

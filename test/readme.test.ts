@@ -9,7 +9,7 @@ import { describe, expect } from 'vitest';
 import { test } from './support/svcpay.js';
 
 const root = resolve(import.meta.dirname, '..');
-const pages = ['README.md', ...readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`)];
+const pages = ['README.md', 'SKILL.md', ...readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`)];
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
 /** Of pages whose commands need more than a sandbox: PostgreSQL, or minutes of simulation. Their own tests run these. */

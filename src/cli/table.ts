@@ -74,6 +74,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['doctor', 'check the installation, its files, the service and the clock', () => import('./settings/doctor.js').then((it) => it.doctor)],
     ['completion', 'print the completion script of a shell', () => import('./help/completion.js').then((it) => it.completion)],
     ['help', 'help on a command or a topic', () => import('./help/help.js').then((it) => it.help(tree))],
+    ['schema', 'print what commands take and print, as JSON', () => import('./help/schema.js').then((it) => it.schema(tree))],
     ['__generate', 'print what is made from this table', () => import('./help/generate.js').then((it) => it.generate(tree)), { hidden: true }],
   ]],
   ['Build', [

@@ -76,6 +76,7 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'reconcile': ['refused'],
   'doctor': ['child'],
   'completion': ['local', 'bash'],
+  'schema': ['local'],
   'help': ['local'],
   'decode': ['local', address],
   'api': ['refused', 'POST', '/api/v2/transaction', '-d', JSON.stringify(body)],

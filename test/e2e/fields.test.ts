@@ -11,7 +11,7 @@ import { test } from '../support/svcpay.js';
 const looking = [
   '', 'payout methods', 'payout institutions', 'recipients list', 'wallets', 'tx list', 'tx get', 'tx pending', 'tx export',
   'rates', 'statement', 'account', 'history', 'whoami', 'profiles list', 'config list', 'config get', 'config path', 'db status', 'doctor',
-  'completion', 'help', '__generate', 'decode', 'api', 'webhook list', 'webhook verify', 'webhook sign', 'sandbox status',
+  'completion', 'help', 'schema', '__generate', 'decode', 'api', 'webhook list', 'webhook verify', 'webhook sign', 'sandbox status',
   'sandbox log', 'sandbox deliveries', 'mcp',
 ];
 

@@ -2,8 +2,34 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
+import type { Branch } from '../../src/cli/define.js';
+import { tree } from '../../src/cli/table.js';
 import { svcpay } from '../support/in-process.js';
 import { svcpay as started, svcpayTty, test } from '../support/svcpay.js';
+
+describe('svcpay schema', () => {
+  interface Schema { command: string; money: string; arguments: { name: string; required: boolean }[]; options: Record<string, { flag: string; type: string; enum?: string[] }> }
+
+  test('prints every command with its options, its effect on money, and the exit codes', async ({ home }) => {
+    const whole = (await svcpay(['schema'], { home })).json() as { commands: Schema[]; exitCodes: { code: number }[]; globalOptions: object };
+    const leaves = (branches: readonly Branch[], path = ''): string[] => branches.filter(({ hidden }) => hidden !== true).flatMap(({ name, load, branches: below = [] }) =>
+      [...(load === undefined ? [] : [`${path}${name}`]), ...leaves(below, `${path}${name} `)]);
+    expect(whole.commands.map(({ command }) => command)).toEqual(leaves(tree.branches ?? []));
+    const moving = whole.commands.filter(({ money }) => money === 'moves').map(({ command }) => command);
+    expect(moving).toEqual(expect.arrayContaining(['send', 'swap', 'payout', 'batch', 'tx confirm', 'tx resume']));
+    expect(moving).not.toContain('tx get');
+    expect(whole.exitCodes.map(({ code }) => code)).toEqual(expect.arrayContaining([0, 2, 6, 8, 75]));
+    expect(whole.globalOptions).toMatchObject({ input: { flag: '--no-input', type: 'boolean' } });
+  });
+
+  test('prints one command, those of a group, and suggests a name', async ({ home }) => {
+    const one = (await svcpay(['schema', 'tx', 'list'], { home })).json() as Schema;
+    expect(one).toMatchObject({ command: 'tx list', options: { state: { flag: '--state', type: 'array' }, limit: { type: 'integer', minimum: 1, maximum: 1000 } } });
+    const group = (await svcpay(['schema', 'limits'], { home })).json() as Schema[];
+    expect(group.map(({ command }) => command)).toContain('limits set');
+    expect((await svcpay(['schema', 'sned'], { home })).stderr).toContain('Did you mean send?');
+  });
+});
 
 describe.concurrent('a name that is not there', () => {
   const meant = [

@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { jsonIn, messageOf } from '../../formats/unknown.js';
 import type { Context } from '../context.js';
-import { defineCommand, isNamed, type Branch, type Command } from '../define.js';
+import { defineCommand, type Branch, type Command } from '../define.js';
+import { branchNamed } from '../help/suggest.js';
 import { parseMaxFee } from '../payment/payment-options.js';
 import { flag, word, type RawValues } from '../values.js';
 import { commandLine, failed, resultOf, run, type Given, type Result } from './call.js';
@@ -54,10 +55,8 @@ export const mcp = (tree: Branch): Command => defineCommand({
 });
 
 async function commandOf({ name, command }: ToolRow, tree: Branch): Promise<Command> {
-  let branch: Branch | undefined = tree;
-  for (const word of command.split(' ')) branch = branch?.branches?.find((each) => isNamed(each, word));
-  const loaded = await branch?.load?.();
-  if (loaded === undefined) throw new Error(`The tool ${name} names a command that does not exist: ${command}`);
+  const loaded = await branchNamed(command.split(' '), tree).load?.();
+  if (loaded === undefined) throw new Error(`The tool ${name} names a group of commands: ${command}`);
   return loaded;
 }
 

@@ -58,7 +58,7 @@ function walk(words: readonly string[], pages: readonly Page[]): Place {
 }
 
 const nowhere: Page = {
-  path: '', name: '', summary: '', aliases: [], runs: false, commands: [], arguments: [], flags: [], formats: [], fields: [], examples: [],
+  path: '', name: '', summary: '', aliases: [], runs: false, money: false, commands: [], arguments: [], flags: [], formats: [], fields: [], examples: [],
 };
 
 const pageAt = (path: string, pages: readonly Page[]): Page => pages.find((each) => each.path === path) ?? nowhere;

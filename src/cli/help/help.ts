@@ -1,10 +1,10 @@
 // Help on a topic or a command: `svcpay help exit-codes`, `svcpay help send lightning`.
 import { factLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
-import { defineCommand, isNamed, type Branch, type Command } from '../define.js';
+import { defineCommand, type Branch, type Command } from '../define.js';
 import { phrase } from '../values.js';
 import { exitCodeRows } from './exit-codes.js';
-import { unknownCommand } from './suggest.js';
+import { branchNamed } from './suggest.js';
 import { topicNames, topics, topicText } from './topics.js';
 
 export const help = (tree: Branch): Command => defineCommand({
@@ -20,19 +20,10 @@ export const help = (tree: Branch): Command => defineCommand({
     const page = topics.find(({ name }) => name === topic);
     if (page !== undefined) return void out.text(topicText(page, Math.min(terminal.columns, 100)));
     const words = topic?.split(' ') ?? [];
-    refuseUnknown(words, tree);
+    branchNamed(words, tree, topicNames);
     await runLine([...words, '--help']);
   },
 });
-
-function refuseUnknown(topic: readonly string[], tree: Branch): void {
-  let branch: Branch = tree;
-  topic.forEach((word, index) => {
-    const next = branch.branches?.find((each) => isNamed(each, word));
-    if (next === undefined) throw unknownCommand(word, topic.slice(0, index), branch, index === 0 ? topicNames : []);
-    branch = next;
-  });
-}
 
 async function printExitCodes(out: Output): Promise<void> {
   if (out.forPeople) {

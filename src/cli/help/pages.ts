@@ -28,6 +28,8 @@ export interface Page extends Named {
   readonly aliases: readonly string[];
   readonly section?: string | undefined;
   readonly runs: boolean;
+  /** It may move money. */
+  readonly money: boolean;
   readonly commands: readonly Named[];
   readonly arguments: readonly Slot[];
   readonly flags: readonly Flag[];
@@ -49,6 +51,7 @@ export async function pagesOf(branch: Branch, path: readonly string[] = []): Pro
     aliases: branch.aliases ?? [],
     section: branch.section,
     runs: command !== undefined,
+    money: branch.money === true,
     commands: shown.flatMap(({ name, aliases = [], summary }) => [name, ...aliases].map((each) => ({ name: each, summary }))),
     arguments: Object.values(command?.arguments ?? {}).map(slotOf),
     flags: flagsOf(isRoot ? globalOptions : (command?.options ?? {})),

@@ -1,7 +1,7 @@
 // A command that is not there: says so, and names the one that was probably meant.
 import { closestMatch } from 'leven';
 import { Failure } from '../../formats/failure.js';
-import type { Branch } from '../define.js';
+import { isNamed, type Branch } from '../define.js';
 import { clip } from '../../formats/text.js';
 
 /** The name that a word was probably meant to be: a letter or two are missing, too many or in the wrong place. */
@@ -18,4 +18,15 @@ export function unknownCommand(word: string, path: readonly string[], { branches
   return new Failure('usage', meant === undefined ? said + rest : `${said} Did you mean ${[...path, meant].join(' ')}?`, {
     hint: ['svcpay', ...path, '--help'].join(' '),
   });
+}
+
+/** The command or group of this name. Throws Failure `usage` that suggests another one. @param more what the first word may be besides */
+export function branchNamed(words: readonly string[], tree: Branch, more: readonly string[] = []): Branch {
+  let branch = tree;
+  words.forEach((word, index) => {
+    const next = branch.branches?.find((each) => isNamed(each, word));
+    if (next === undefined) throw unknownCommand(word, words.slice(0, index), branch, index === 0 ? more : []);
+    branch = next;
+  });
+  return branch;
 }

@@ -10,6 +10,7 @@ import { complete } from '../../../src/cli/help/complete.js';
 import { completionScript, shells } from '../../../src/cli/help/completion.js';
 import { manualPage } from '../../../src/cli/help/manual-page.js';
 import { pagesOf, type Page } from '../../../src/cli/help/pages.js';
+import { skillPage } from '../../../src/cli/help/skill.js';
 import { tree } from '../../../src/cli/table.js';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -24,6 +25,10 @@ test.for(shells)('the committed %s script is current (npm run completions makes 
 
 test('the committed manual is current (npm run man makes it)', () => {
   expect(readFileSync(join(root, 'man/svcpay.1'), 'utf8')).toBe(manualPage(pages));
+});
+
+test('the committed SKILL.md is current (npm run skill makes it)', () => {
+  expect(readFileSync(join(root, 'SKILL.md'), 'utf8')).toBe(skillPage(pages));
 });
 
 test('every command that runs has a summary and at least one example', () => {

@@ -1,0 +1,60 @@
+// The table of commands as JSON, for programs and agents: what each command takes and prints, how it ends, and whether it moves money.
+import { defineCommand, type Branch, type Command } from '../define.js';
+import { globalOptions } from '../globals.js';
+import { valueSchema, type ValueSchema } from '../value-schema.js';
+import { flagName, negatedFlag, phrase, type Value, type Values } from '../values.js';
+import { exitCodeRows } from './exit-codes.js';
+import { branchNamed } from './suggest.js';
+
+interface Option extends ValueSchema {
+  readonly flag: string;
+}
+
+interface CommandSchema {
+  readonly command: string;
+  readonly summary: string;
+  readonly money: 'moves' | 'none';
+  /** In order. */
+  readonly arguments: readonly (ValueSchema & { readonly name: string; readonly required: boolean })[];
+  readonly options: Readonly<Record<string, Option>>;
+  readonly fields: readonly string[];
+  readonly formats: readonly string[];
+  readonly examples: Command['examples'];
+}
+
+export const schema = (tree: Branch): Command => defineCommand({
+  arguments: { command: phrase('COMMAND').suggesting('command').describe('only this command, or those of this group') },
+  examples: [
+    ['svcpay schema', 'every command, the global options and the exit codes'],
+    ['svcpay schema send lightning', 'one command'],
+  ],
+  async run({ command = '' }, { out, version }) {
+    const words = command.split(' ').filter((word) => word !== '');
+    const commands = await commandsBelow(branchNamed(words, tree), words);
+    const whole = { version, globalOptions: optionsOf(globalOptions), exitCodes: exitCodeRows, commands };
+    out.text(JSON.stringify(words.length === 0 ? whole : commands.length === 1 ? commands[0] : commands));
+  },
+});
+
+async function commandsBelow(branch: Branch, path: readonly string[]): Promise<CommandSchema[]> {
+  const command = path.length === 0 ? undefined : await branch.load?.();
+  const shown = (branch.branches ?? []).filter(({ hidden }) => hidden !== true);
+  const below = await Promise.all(shown.map((each) => commandsBelow(each, [...path, each.name])));
+  return [...(command === undefined ? [] : [schemaOf(branch, command, path.join(' '))]), ...below.flat()];
+}
+
+const schemaOf = ({ summary, money }: Branch, command: Command, path: string): CommandSchema => ({
+  command: path,
+  summary,
+  money: money === true ? 'moves' : 'none',
+  arguments: Object.entries(command.arguments).map(([name, value]) => ({ name, required: value.shape.required, ...valueSchema(value, false) })),
+  options: optionsOf(command.options),
+  fields: command.fields ?? [],
+  formats: command.formats,
+  examples: command.examples,
+});
+
+const optionsOf = (options: Values): Record<string, Option> =>
+  Object.fromEntries(Object.entries(options).map(([name, value]) => [name, { flag: flagOf(name, value), ...valueSchema(value, false) }]));
+
+const flagOf = (name: string, { shape }: Value<unknown>): string => (shape.kind === 'off' ? negatedFlag(name) : flagName(name));

@@ -50,7 +50,7 @@ export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json
 
 /** A success in name only. */
 export const saysError = ({ json }: Answer): boolean =>
-  /^(?:error|fail(?:ed|ure)?)$/i.test(String(fieldsWithin(json, 'resultStatus')['resultStatus']));
+  /^(?:error|fail(?:ed|ure)?)$/i.test(text.read(fieldsWithin(json, 'resultStatus')['resultStatus']) ?? '');
 
 /** What an answer says of an error: its words and its code, inside `data` too. */
 const errorWithin = (json: unknown): Fields => fieldsWithin(json, 'error', 'message', 'code');

@@ -97,7 +97,7 @@ export async function startStrictService(changes: Partial<Dialect> = {}): Promis
       const { status, body } = meeting ?? answered ?? refusal(500, 'internal');
       if (status === 'broken off') return void outgoing.destroy();
       const type = meeting === undefined || body.startsWith('{') ? 'application/json' : 'text/html';
-      outgoing.writeHead(status, { 'content-type': type, ...(meeting?.headers ?? temper.headers()) }).end(body);
+      outgoing.writeHead(status, { 'content-type': type, ...(meeting?.headers ?? temper.headers()) }).end(temper.carries(request, body));
     })();
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));

@@ -29,6 +29,8 @@ export interface Temper {
   /** What the list says of its pages. */
   echoes: (pagination: Json) => Json;
   rates: Json | undefined;
+  /** What becomes of the body of an answer on its way. */
+  carries: (request: Received, body: string) => string;
   /** Sent with every answer that is the service's own. */
   headers: () => Readonly<Record<string, string>>;
   meetings: Meeting[];
@@ -42,6 +44,7 @@ export const evenTemper = (): Temper => ({
   makes: (view) => view,
   echoes: (pagination) => pagination,
   rates: undefined,
+  carries: (_request, body) => body,
   headers: () => ({}),
   meetings: [],
 });

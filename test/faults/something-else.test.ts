@@ -54,6 +54,15 @@ describe('a service that makes something else of an order', { concurrent: true }
     expect(service.requests.filter(({ path }) => path.endsWith('/confirm'))).toEqual([]);
   });
 
+  test.for([
+    { where: 'the destination', makes: details({ address: { toString: 1 } }), exitCode: 3, moved: 0 },
+    { where: 'a field beside the specification', makes: (view: Json) => ({ ...view, resultStatus: { toString: 1 } }), exitCode: 0, moved: 1 },
+  ])('with an object that has no text in $where: no uncaught error', async ({ makes, exitCode, moved }, { strict }) => {
+    strict.service.temper.makes = makes;
+    expect((await strict.run(onchain)).exitCode).toBe(exitCode);
+    expect(strict.service.moved()).toHaveLength(moved);
+  });
+
   test('with a small fee on a tiny amount is obeyed', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.makes = changed('sourceReq', () => ({ servicepayFees: 0.000005 }));

@@ -3,6 +3,7 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
 import { waitAskedFor } from './rate-limit.js';
+import type { LogFacts } from './options.js';
 import { Misread, text, within } from './reading/readers.js';
 import { withoutTokens } from './redact.js';
 import type { HttpResponse } from './transport.js';
@@ -128,6 +129,18 @@ const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-a
 function requestIdOf({ headers }: HttpResponse): string | undefined {
   const given = requestIdHeaders.map((header) => headers[header]).find((id) => id !== undefined && id !== '');
   return given?.slice(0, 80);
+}
+
+/** What an answer says of its request and payment, for logs. */
+export function factsOf(answer: Answer): LogFacts {
+  const body = within(answer.json, 'txnId');
+  const { txnId, extRefId } = isFields(body) ? body : {};
+  const requestId = requestIdOf(answer.response);
+  return {
+    ...(typeof extRefId === 'string' && { reference: extRefId.replace(/~\d+$/, '') }),
+    ...(typeof txnId === 'string' && { txnId }),
+    ...(requestId !== undefined && { requestId }),
+  };
 }
 
 /** A creation or confirmation of which it is not known whether the service has carried it out. */

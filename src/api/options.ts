@@ -2,6 +2,15 @@
 import type { Transport } from './transport.js';
 import type { Credentials, TokenStore } from './types.js';
 
+/** What a line of a log is about. */
+export interface LogFacts {
+  /** The caller's reference of the payment. */
+  readonly reference?: string;
+  readonly txnId?: string;
+  /** The service's name for the request. */
+  readonly requestId?: string;
+}
+
 export interface ClientOptions {
   /** https, or http to this machine; see `parseBaseUrl`. */
   baseUrl: string;
@@ -23,7 +32,9 @@ export interface ClientOptions {
   random: () => number;
   signal?: AbortSignal | undefined;
   /** Receives a line per exchange: method, path, status and time; never a header, a query or a body. */
-  log?: ((line: string) => void) | undefined;
+  log?: ((line: string, facts?: LogFacts) => void) | undefined;
+  /** An answer arrived that says this of its request. */
+  onFacts?: ((facts: LogFacts) => void) | undefined;
   /** How often a failed request that may be repeated is; 3 times if not given. */
   retries?: number | undefined;
   /** For one request with its retries. */

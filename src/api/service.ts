@@ -1,12 +1,12 @@
 // The one way to the service: sign-in, headers, retries, its clock and the debug log; every request passes here.
 import {
-  codeOf, isReadable, isSuccess, readAnswer, saysError, serviceError, unknownOutcome, valueOf, type Advice, type Answer,
+  codeOf, factsOf, isReadable, isSuccess, readAnswer, saysError, serviceError, unknownOutcome, valueOf, type Advice, type Answer,
   type Expectation,
 } from './answer.js';
 import { checkKey, createBodies, createTokenKeeper, signature, tokenPath } from './auth.js';
 import { NoAnswer } from './errors.js';
 import { fromMaker } from './maker.js';
-import type { ClientOptions } from './options.js';
+import type { ClientOptions, LogFacts } from './options.js';
 import { trackRateLimit, waitAskedFor } from './rate-limit.js';
 import { createRedactor, withoutTokens } from './redact.js';
 import { readToken } from './reading/objects.js';
@@ -52,16 +52,19 @@ export function createService(options: ClientOptions) {
   /** One exchange over the wire, with its line in the log: made of nothing that could be secret. */
   async function exchange(call: SignedCall, timeoutMs: number): Promise<Answer> {
     const sentAt = options.clock();
-    const logged = (outcome: string): void =>
-      options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms`);
+    const logged = (outcome: string, facts: LogFacts = {}): void =>
+      options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms`, facts);
     try {
       rateLimit.sent();
       redactor.note(call.headers, call.body);
       const response = await options.transport(httpRequest(call, options, timeoutMs));
       clock.observe(response.headers['date'], sentAt);
       rateLimit.observe(response, clock.now());
-      logged(`${response.status}`);
-      return withoutSecrets(readAnswer(response), call);
+      const answer = withoutSecrets(readAnswer(response), call);
+      const facts = factsOf(answer);
+      options.onFacts?.(facts);
+      logged(`${response.status}`, facts);
+      return answer;
     } catch (error) {
       rateLimit.observe({ status: 0, headers: {} }, clock.now());
       logged(error instanceof NetworkError ? (error.code ?? error.message) : 'failed');

@@ -2,6 +2,7 @@
 import { parseBaseUrl } from '../api/base-url.js';
 import { ServiceClient } from '../api/client.js';
 import { networkTransport } from '../api/network/network.js';
+import type { LogFacts } from '../api/options.js';
 import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
@@ -16,7 +17,7 @@ import { credentialName, openTokens, type KeptTokens } from '../store/profile/to
 import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
-import { openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
+import { isLog, openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
 import { clientReports, tellsWhatIsAwaited } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
@@ -149,7 +150,10 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const transportTo = async (baseUrl: string | undefined): Promise<Transport> =>
     baseUrl === embeddedUrl ? (await embedded()).transport : network();
 
-  const log = globals.debug ? (line: string): void => void proc.stderr.write(`${line}\n`) : undefined;
+  const logs = isLog(proc.stderr) ? proc.stderr : undefined;
+  const log = !globals.debug
+    ? undefined
+    : (line: string, facts?: LogFacts): void => void (logs === undefined ? proc.stderr.write(`${line}\n`) : logs.entry('debug', line, facts));
   const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient> =>
     new ServiceClient({
       baseUrl,
@@ -163,6 +167,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       random: proc.random,
       signal: proc.signal,
       log,
+      ...(logs !== undefined && { onFacts: logs.note }),
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
       rateLimitWaitMs: globals.timeout ?? defaultRateLimitWaitMs,
       pageSizes: seenPageSize(home(), baseUrl),

@@ -16,6 +16,7 @@ export const globalOptions = {
   input: unless().describe('never ask a question'),
   color: unless().describe('no colours'),
   debug: flag().describe('log every request to stderr, without secrets'),
+  logFormat: choice(['text', 'json'], 'FORMAT').optional().describe('with json, write every line on stderr as a JSON object'),
   timeout: duration().optional().describe('longest time for one request (default 30s)'),
 };
 

@@ -8,7 +8,8 @@ import { runProgram } from './program.js';
 import { tree } from './table.js';
 import { movesMoney } from './tree.js';
 
-export async function runCli(argv: readonly string[], proc: Process): Promise<number> {
+export async function runCli(argv: readonly string[], given: Process): Promise<number> {
+  const proc = await withLog(argv, given);
   const runLine: RunLine = (line, changes) => runCli(line, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } });
   let globals: Globals | undefined;
   try {
@@ -20,9 +21,9 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
       stdin: proc.stdin,
       explain: (text) => void proc.stderr.write(`${text}\n`),
       // Help needs none of it, and is there to be quick.
-      openContext: async (given, { createsProfile = false }) => {
-        globals = given;
-        return (await import('./context.js')).openContext(proc, given, { argv, runLine, createsProfile });
+      openContext: async (options, { createsProfile = false }) => {
+        globals = options;
+        return (await import('./context.js')).openContext(proc, options, { argv, runLine, createsProfile });
       },
     });
     return 0;
@@ -30,6 +31,16 @@ export async function runCli(argv: readonly string[], proc: Process): Promise<nu
     if (error instanceof Ended) return error.exitCode;
     return show(error instanceof Failure ? error : unexpected(error), argv, proc, globals);
   }
+}
+
+/** With stderr as a log in JSON if the command line or the environment asks for it: also for a command line that is wrong. */
+async function withLog(argv: readonly string[], proc: Process): Promise<Process> {
+  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
+  const flag = words.findLastIndex((word) => /^--log-format(=|$)/.test(word));
+  const [, asked = words[flag + 1]] = words[flag]?.split('=') ?? [undefined, proc.env['SVCPAY_LOG_FORMAT']];
+  if (asked !== 'json') return proc;
+  const { jsonLog } = await import('../terminal/json-log.js');
+  return { ...proc, stderr: jsonLog(proc.stderr, proc.now, proc.newId()) };
 }
 
 /** For what was thrown where nobody could catch it. */
@@ -53,7 +64,7 @@ const showsOnly: ReadonlySet<string> = new Set(['-h', '--help', '--quote-only', 
 
 async function show(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): Promise<number> {
   const { showFailure } = await import('./show-failure.js');
-  showFailure(failure, argv, proc, globals);
+  showFailure(failure, argv, await withLog(argv, proc), globals);
   return failure.exitCode;
 }
 

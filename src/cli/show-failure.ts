@@ -1,9 +1,9 @@
 // Shows what was thrown, once, in the form that was asked for: a paragraph, or one line of JSON.
 import type { Failure } from '../formats/failure.js';
-import { failureJson, failureLines } from '../terminal/failure-view.js';
+import { failureFields, failureJson, failureLines } from '../terminal/failure-view.js';
 import { asciiGlyphs } from '../terminal/glyphs.js';
 import { sanitize } from '../terminal/sanitize.js';
-import { openTerminal } from '../terminal/terminal.js';
+import { isLog, openTerminal } from '../terminal/terminal.js';
 import type { Process } from './context.js';
 import type { Globals } from './globals.js';
 import { movesMoney } from './tree.js';
@@ -12,6 +12,12 @@ import { movesMoney } from './tree.js';
 export function showFailure(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): void {
   const { stderr } = proc;
   const { json, debug, color } = globals === undefined ? scanned(argv) : errorOutputOf(globals);
+  if (isLog(stderr)) {
+    const { txnId, requestId } = failure;
+    if (debug) stderr.entry('debug', causesOf(failure).trimEnd());
+    const facts = { ...(txnId !== undefined && { txnId }), ...(requestId !== undefined && { requestId }) };
+    return stderr.entry('error', failure.message, { ...facts, error: failureFields(failure) });
+  }
   if (json) {
     if (debug) stderr.write(causesOf(failure));
     stderr.write(`${failureJson(failure)}\n`);

@@ -55,8 +55,10 @@ function withFate({ kind, message }: Failure): string {
   return `${fate}: ${message.replace(/^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/, (word) => word.toLowerCase())}`;
 }
 
-/** The last line of stderr under `--json`. */
-export function failureJson(failure: Failure): string {
+/** The last line of stderr under `--json`, and a part of it under `--log-format json`. */
+export const failureJson = (failure: Failure): string => toJson({ error: failureFields(failure) });
+
+export function failureFields(failure: Failure) {
   const { kind, message, status, code, txnId, requestId, exitCode } = failure;
-  return toJson({ error: { kind, message, status, code, txnId, requestId, hint: adviceOf(failure), exitCode } });
+  return { kind, message, status, code, txnId, requestId, hint: adviceOf(failure), exitCode };
 }

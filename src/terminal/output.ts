@@ -1,4 +1,5 @@
 // Where results go: decides between table, rows and JSON, so that no command has to know.
+import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { factLines } from './cards/card.js';
 import { cellText, fieldColumns } from './rows/cell.js';
@@ -9,7 +10,7 @@ import { besideTable, listRows, listTable, namesOf, rowWriter, type RowOptions }
 import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
-import type { Canvas, OutputStream, Terminal } from './terminal.js';
+import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';
 import { wrap } from './text.js';
 import type { Column, Format, ListView, RecordView, Rows, RowView, StreamView } from './rows/view.js';
 
@@ -55,9 +56,9 @@ export interface Output {
   /** Lines that belong to a question (a quote, a warning card): stderr, on a terminal or under `-o table`; silent under -q. */
   card(draw: (canvas: Canvas) => readonly string[]): void;
   /** A remark on stderr; silent under -q. */
-  say(line: string): void;
+  say(line: string, facts?: LogFacts): void;
   /** A warning on stderr, also under -q. */
-  warn(line: string): void;
+  warn(line: string, facts?: LogFacts): void;
 }
 
 /** Throws Failure usage for flags that contradict each other: `--json` and another `-o`, `-q` and any form or fields. */
@@ -78,8 +79,10 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   };
   const toStdout = (lines: readonly string[]): void => print(terminal.stdout, lines);
   const toStderr = (lines: readonly string[]): void => print(terminal.stderr, lines);
-  const say = (line: string): void => {
-    if (!quiet) toStderr(terminal.stderrIsTty ? remark(sanitize(line), terminal.stderrCanvas) : [sanitize(line)]);
+  const log = isLog(terminal.stderr) ? terminal.stderr : undefined;
+  const say = (line: string, facts?: LogFacts): void => {
+    if (log !== undefined && !quiet) log.entry('info', sanitize(line.trim()), facts);
+    else if (!quiet) toStderr(terminal.stderrIsTty ? remark(sanitize(line), terminal.stderrCanvas) : [sanitize(line)]);
   };
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
@@ -152,7 +155,8 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       if ((terminal.stderrIsTty || asked === 'table') && !quiet && !isJson) toStderr(draw(terminal.stderrCanvas));
     },
     say,
-    warn(line) {
+    warn(line, facts) {
+      if (log !== undefined) return log.entry('warning', sanitize(line), facts);
       const { columns, style } = terminal.stderrCanvas;
       const text = `${style.yellow('Warning:')} ${sanitize(line)}`;
       toStderr(terminal.stderrIsTty ? wrap(text, columns) : [text]);

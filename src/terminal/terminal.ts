@@ -1,5 +1,6 @@
 // The one owner of every fact about the terminal: which streams are one, how wide, which colours, may one ask.
 import type { Readable, Writable } from 'node:stream';
+import type { LogFacts } from '../api/options.js';
 import { Chalk, type ChalkInstance } from 'chalk';
 
 /** `setRawMode(true)` keeps what is typed off the screen; only a terminal has it. */
@@ -11,6 +12,15 @@ export interface Input {
   /** Whether the terminal shows what is typed; either way the keys are kept for whoever reads next. */
   echo?(isOn: boolean): void;
 }
+
+/** Takes lines with what is known of them; plain text that is written to it becomes lines too. */
+export type LogStream = OutputStream & {
+  entry(level: 'debug' | 'info' | 'warning' | 'error', message: string, facts?: LogFacts & { readonly error?: object }): void;
+  /** Later lines are about this payment and request, unless they say otherwise. */
+  note(facts: LogFacts): void;
+};
+
+export const isLog = (stream: OutputStream): stream is LogStream => 'entry' in stream;
 
 export type OutputStream = Writable & {
   readonly isTTY?: boolean;

@@ -151,7 +151,7 @@ function recorder(
       file?.write(line).catch(lose);
       out.change(line);
       if (terminal.canAnimate) live.update();
-      else if (!outcome.before) out.say(rowLine(line, doneRows(tally), rows));
+      else if (!outcome.before) out.say(rowLine(line, doneRows(tally), rows), { reference: line.ref, ...(line.txnId !== null && { txnId: line.txnId }) });
     },
   };
 }

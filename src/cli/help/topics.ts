@@ -39,6 +39,7 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_DATABASE_URL', 'PostgreSQL for journal, limits and events, shared by several machines'],
         ['SVCPAY_LIVE_SHAPES', 'what the sandbox answers as live services do: svcpay sandbox start --help'],
         ['SVCPAY_NO_INPUT, CI', 'never ask a question, as --no-input'],
+        ['SVCPAY_LOG_FORMAT', 'text or json, as --log-format'],
         ['NO_COLOR, FORCE_COLOR', 'colours never, or always'],
         ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'the proxy, and the hosts that need none'],
       ],

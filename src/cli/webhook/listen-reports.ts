@@ -22,8 +22,8 @@ export function listenReports(context: Context) {
       out.warn(`Old events could not be deleted, and are tried again in an hour: ${messageOf(error)}`),
     onTrouble: (consumer: string, reason: string | undefined): void =>
       out.say(reason === undefined ? `${consumer} takes events again.` : `${consumer}: ${reason}. Its events wait and are retried.`),
-    onFailed: (consumer: string, { id }: StoredEvent, reason: string): void =>
-      out.warn(`${consumer} failed for event #${id}: ${reason}.`),
+    onFailed: (consumer: string, { id, txnId }: StoredEvent, reason: string): void =>
+      out.warn(`${consumer} failed for event #${id}: ${reason}.`, txnId === null ? {} : { txnId }),
     onOutput: (chunk: Buffer): void => void terminal.stderr.write(chunk),
     /** Reports what is left. */
     close(): void {

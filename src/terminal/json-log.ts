@@ -1,0 +1,43 @@
+// `--log-format json`: every line on stderr as one JSON object, for programs that collect logs.
+import { Writable } from 'node:stream';
+import type { LogFacts } from '../api/options.js';
+import { toJson } from './rows/json.js';
+import { isLog, type LogStream, type OutputStream } from './terminal.js';
+
+/**
+ * @param now the machine's clock, epoch ms
+ * @param run names this run of the command on each of its lines
+ */
+export function jsonLog(stderr: OutputStream, now: () => number, run: string): LogStream {
+  if (isLog(stderr)) return stderr;
+  let known: LogFacts = {};
+  let isOne = true;
+  let unfinished = '';
+
+  const entry: LogStream['entry'] = (level, message, { error, ...facts } = {}) => {
+    const { reference = null, txnId = null, requestId = null } = { ...(isOne ? known : {}), ...facts };
+    stderr.write(`${toJson({ time: new Date(now()).toISOString(), level, run, reference, txnId, requestId, message, error })}\n`);
+  };
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      const lines = (unfinished + chunk.toString()).split('\n');
+      unfinished = lines.pop() ?? '';
+      for (const line of lines) if (line.trim() !== '') entry('info', line.trim());
+      done();
+    },
+  });
+  return Object.assign(stream, {
+    entry,
+    note(facts: LogFacts): void {
+      // A command that handles several payments at once has none that all its lines are about.
+      isOne &&= isSame(known, facts);
+      known = { ...known, ...facts };
+    },
+  });
+}
+
+function isSame(one: LogFacts, other: LogFacts): boolean {
+  if (one.reference !== undefined && other.reference !== undefined) return one.reference === other.reference;
+  return one.txnId === undefined || other.txnId === undefined || one.txnId === other.txnId;
+}

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
-import { drawn } from './terminal-svg.mjs';
+import { animated, drawn, promptOf } from './terminal-svg.mjs';
 
 const program = fileURLToPath(new URL('../bin/svcpay.js', import.meta.url));
 const payroll = fileURLToPath(new URL('../examples/payroll/payroll.csv', import.meta.url));
@@ -23,10 +23,10 @@ const env = { PATH: process.env.PATH, HOME: home, SVCPAY_HOME: home, LANG: 'C.UT
 const svcpay = (...args) => execFileSync(process.execPath, [program, ...args], { env, cwd: home, encoding: 'utf8' }).trim();
 
 /**
- * Runs a command on a screen and answers what it asks: each text is waited for, and then typed to. The picture is of
- * the screen as it stands when the text `until` has come, or the command has ended; `leave` is typed to end it afterwards.
+ * Runs a command on a screen and answers its questions: waits for each text, then types the keys. Returns the screen at each text
+ * of `shots`, and last when the text `until` appears or the command ends; `leave` is typed afterwards to end it.
  */
-async function record(args, { rows = 24, dialogue = [], until, leave }) {
+async function record(args, { rows = 24, shots = [], dialogue = [], until, leave }) {
   const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 1_000, allowProposedApi: true });
   const child = spawn(process.execPath, [program, ...args], { name: 'xterm-256color', cols: columns, rows, env, cwd: home });
   const watchers = new Set();
@@ -54,18 +54,23 @@ async function record(args, { rows = 24, dialogue = [], until, leave }) {
       watchers.add(watch);
       watch();
     });
+  const scenes = [];
   try {
+    for (const text of shots) {
+      await shows(text);
+      scenes.push(cellsOf(screen));
+    }
     for (const [question, keys] of dialogue) {
       await shows(question);
       child.write(keys);
     }
     await shows(until);
-    const cells = cellsOf(screen);
+    scenes.push(cellsOf(screen));
     if (leave !== undefined) {
       child.write(leave);
       await shows(undefined);
     }
-    return cells;
+    return scenes;
   } finally {
     if (!ended) child.kill('SIGKILL');
   }
@@ -93,9 +98,21 @@ function cellOf(cell) {
 const cut = (word) => (word.length > 40 ? `${word.slice(0, 36)}…` : word);
 
 async function picture(name, args, how) {
-  const lines = await record(args, how);
-  const command = ['svcpay', ...args.map(cut)].join(' ');
-  writeFileSync(join(folder, `${name}.svg`), drawn(lines, { columns, command, title: how.title }));
+  const [lines] = await record(args, how);
+  writeFileSync(join(folder, `${name}.svg`), drawn([promptOf(commandOf(args), columns), ...lines], { columns, title: how.title }));
+  process.stderr.write(`${name}.svg\n`);
+}
+
+const commandOf = (args) => ['svcpay', ...args.map(cut)].join(' ');
+
+/** One picture of several commands: each shot is a scene. */
+async function film(name, commands, title) {
+  const scenes = [];
+  for (const [args, how] of commands) {
+    const prompt = promptOf(commandOf(args), columns);
+    for (const lines of await record(args, how)) scenes.push([prompt, ...lines]);
+  }
+  writeFileSync(join(folder, `${name}.svg`), animated(scenes, { columns, title }));
   process.stderr.write(`${name}.svg\n`);
 }
 
@@ -105,14 +122,10 @@ async function all() {
   svcpay('login', '--sandbox');
   svcpay('sandbox', 'fund', '5000usdt');
   const invoice = svcpay('sandbox', 'invoice', '2500sat', '--description', 'Coffee House, order 118', '-q');
-  await picture('send', ['send', 'lightning', invoice], {
-    title: 'The card before a payment: what the recipient gets, each fee, what is left; and after the yes, that it was paid',
-    dialogue: [['(y/N)', `y${enter}`]],
-  });
-  await picture('receive', ['receive', 'lightning', '50000sat'], {
-    title: 'A request over Lightning with its QR code, and its end: received',
-    rows: 50,
-  });
+  await film('trip', [
+    [['receive', 'lightning', '50000sat'], { rows: 50, shots: ['Waiting for the payment'] }],
+    [['send', 'lightning', invoice], { shots: ['(y/N)'], dialogue: [['(y/N)', `y${enter}`]] }],
+  ], 'Receive 50,000 sat over Lightning with a QR code, then pay an invoice after seeing its full cost');
   await picture('payout', ['payout', '--no-wait'], {
     title: 'The payout wizard at its last step: what is answered is folded to a line a step',
     rows: 40,
@@ -155,7 +168,7 @@ async function all() {
   });
   await picture('home', [], {
     title: 'Home: what there is, what it is worth, what is on its way, what moved last, and a menu',
-    until: 'esc back',
+    until: 'esc leave',
     leave: '\u001B',
   });
 }

@@ -27,19 +27,35 @@ const blocks = { '█': [0, 1], '▀': [0, 0.5], '▄': [0.5, 0.5] };
 const escaped = (text) => text.replace(/[&<>]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[char]);
 
 /**
- * @param lines rows of cells { char, fore, back, bold, dim }
- * @param command what stands behind the prompt
- * @param title what the picture shows, for those who cannot see it
+ * @param rows rows of cells { char, fore, back, bold, dim }
+ * @param title the description for readers who cannot see the picture
  */
-export function drawn(lines, { columns, command, title }) {
-  const rows = [promptOf(command, columns), ...lines];
-  const [width, height] = [columns * cellWidth + 2 * padding, rows.length * cellHeight + 2 * padding + bar];
-  const body = [...grounds(rows, groundOf), ...grounds(rows, blockOf), ...rows.flatMap(texts)];
+export const drawn = (rows, { columns, title }) => framed(rows.length, columns, title, '', bodyOf(rows));
+
+const sceneSeconds = 3;
+
+/** The scenes one after the other, from the first again after the last; without animation the last one. */
+export function animated(scenes, { columns, title }) {
+  const share = 100 / scenes.length;
+  const style = [
+    `.s{opacity:0;animation:s ${scenes.length * sceneSeconds}s step-end infinite}.s:last-of-type{opacity:1}`,
+    `@keyframes s{0%{opacity:1}${share}%{opacity:0}}`,
+    ...scenes.map((_, at) => `.s${at}{animation-delay:${(at - scenes.length) * sceneSeconds}s}`),
+    '@media(prefers-reduced-motion:reduce){.s{animation:none}}',
+  ].join('');
+  const groups = scenes.flatMap((rows, at) => [`<g class="s s${at}">`, ...bodyOf(rows), '</g>']);
+  return framed(Math.max(...scenes.map((rows) => rows.length)), columns, title, style, groups);
+}
+
+const bodyOf = (rows) => [...grounds(rows, groundOf), ...grounds(rows, blockOf), ...rows.flatMap(texts)];
+
+function framed(rows, columns, title, style, body) {
+  const [width, height] = [columns * cellWidth + 2 * padding, rows * cellHeight + 2 * padding + bar];
   const lamps = ['#ff5f57', '#febc2e', '#28c840'].map((fill, at) => `<circle cx="${20 + at * 20}" cy="${bar / 2}" r="6" fill="${fill}"/>`);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
     `<title>${escaped(title)}</title>`,
-    '<style>text{white-space:pre;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}</style>',
+    `<style>text{white-space:pre;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}${style}</style>`,
     `<rect width="${width}" height="${height}" rx="10" fill="${colours.back}"/>`,
     `<path d="M0 ${bar}V10a10 10 0 0 1 10-10H${width - 10}a10 10 0 0 1 10 10V${bar}Z" fill="${colours.bar}"/>`,
     ...lamps,
@@ -51,7 +67,7 @@ export function drawn(lines, { columns, command, title }) {
   ].join('\n');
 }
 
-const promptOf = (command, columns) =>
+export const promptOf = (command, columns) =>
   [...`$ ${command}`].slice(0, columns).map((char, at) => ({ char, fore: at === 0 ? 2 : undefined, back: undefined, bold: at > 0, dim: false }));
 
 const groundOf = ({ back }) => (back === undefined ? undefined : { from: 0, share: 1, fill: colour(back) });

@@ -92,6 +92,17 @@ describe.concurrent('the commands of', () => {
   });
 });
 
+test('README blocks end with the command that asks, so that a pasted block loses no line to the question', () => {
+  const asks = (line: string): boolean =>
+    /^svcpay (?:send|swap|payout|batch)\b/.test(line) && !/--yes|--dry-run|--quote-only|--help|\|\| echo/.test(line);
+  const early = blocksOf('README.md', 'sh').flatMap((code) => code.trimEnd().split('\n').slice(0, -1).filter(asks));
+  expect(early).toEqual([]);
+});
+
+test.for([['README.md', 200], ['CHANGELOG.md', 40], ['docs/architecture.md', 80]] as const)('%s has at most %i lines', ([page, most]) => {
+  expect(textOf(page).split('\n').length - 1).toBeLessThanOrEqual(most);
+});
+
 test('links in the pages lead to files that are there', () => {
   const dead = [...pages, 'examples/README.md'].flatMap((page) =>
     [...textOf(page).matchAll(/(?:\]\(|src=")(?!https?:)([^)#"\s]+)/g)]

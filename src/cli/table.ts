@@ -48,6 +48,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['tx resume', 'finish or report what is pending', () => import('./history/tx-resume.js').then((it) => it.txResume), pays],
     ['tx export', 'write the history for a spreadsheet or for book-keeping', () => import('./history/tx-export.js').then((it) => it.txExport)],
     ['statement', 'opening balance, every movement, closing balance, and whether they tie', () => import('./books/statement.js').then((it) => it.statement)],
+    ['statement close', 'write the statement of a month with its hash, and later show what has changed', () => import('./books/statement-close.js').then((it) => it.statementClose)],
     ['reconcile', 'compare service, journal, webhook inbox and batch results', () => import('./books/reconcile.js').then((it) => it.reconcile)],
     ['rates', 'show exchange rates', () => import('./overview/rates.js').then((it) => it.rates)],
     ['account', 'show the account record', () => import('./overview/account.js').then((it) => it.account)],

@@ -73,6 +73,7 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'db upgrade': ['local'],
   'db move': ['local'],
   'statement': ['refused'],
+  'statement close': ['refused', '2026-01'],
   'reconcile': ['refused'],
   'doctor': ['child'],
   'completion': ['local', 'bash'],

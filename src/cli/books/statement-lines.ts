@@ -21,8 +21,12 @@ export interface Wanted {
 /** So many rows are looked up at a time. */
 const rowsAtOnce = 200;
 
-/** Wallet by wallet. A difference to what the service reports is a row of its own after the closing balance of today. */
-export async function* statementLines(books: Books, wanted: Wanted, context: Context): AsyncGenerator<StatementLine, void, void> {
+/**
+ * Wallet by wallet. A difference to what the service reports is a row of its own after the closing balance of today.
+ *
+ * @param context where names are looked up; without it the rows have only what the service reports
+ */
+export async function* statementLines(books: Books, wanted: Wanted, context: Context | undefined): AsyncGenerator<StatementLine, void, void> {
   let rows: StatementRow[] = [];
   for (const row of allRows(books, wanted)) {
     rows.push(row);
@@ -48,8 +52,9 @@ function differenceRow({ ccy, difference, reported }: Difference, now: number): 
 
 const zero = new Big(0);
 
-async function linesOf(rows: readonly StatementRow[], { day }: Wanted, context: Context): Promise<StatementLine[]> {
-  const known = await partiesOf(rows.flatMap(({ kind, txnId }) => (kind === 'send' && txnId !== null ? txnId : [])), context);
+async function linesOf(rows: readonly StatementRow[], { day }: Wanted, context: Context | undefined): Promise<StatementLine[]> {
+  const sent = rows.flatMap(({ kind, txnId }) => (kind === 'send' && txnId !== null ? txnId : []));
+  const known = context === undefined ? () => undefined : await partiesOf(sent, context);
   return rows.map(({ ccy, at, kind, other, in: received, out, fee, balance, txnId, reference, note }) => ({
     date: at === null ? null : day(at),
     time: at === null || txnId === null ? null : new Date(at).toISOString(),

@@ -53,7 +53,7 @@ export const statement = defineCommand({
 });
 
 /** Names each difference; on stderr the transactions that could explain it. */
-async function notTied(differences: readonly Difference[], books: Books, context: Context): Promise<Failure> {
+export async function notTied(differences: readonly Difference[], books: Books, context: Context): Promise<Failure> {
   const hidden = await knownHere(books, context);
   const texts = differences.map((difference) => {
     const { ccy } = difference;

@@ -71,7 +71,7 @@ export function csvRows<T extends object>(
 }
 
 /** What is text stays text in a spreadsheet. */
-const csvCell = (cell: Cell, isRaw: boolean): string =>
+export const csvCell = (cell: Cell, isRaw: boolean): string =>
   typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
 
 export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => lines((row) => cellText(quiet(row)));

@@ -1,8 +1,11 @@
 // A statement of the wallets as a table: opening balance, rows, closing balance; and in words what does not add up.
 import type { Big } from 'big.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
+import { counted } from '../../formats/text.js';
 import { entryOf } from '../../formats/unknown.js';
-import type { Column, ListView } from '../rows/view.js';
+import type { Column, ListView, RecordView } from '../rows/view.js';
+import { factLines } from '../cards/card.js';
+import { fieldColumns } from '../rows/cell.js';
 import { shortened } from './transaction-view.js';
 
 /** A row as scripts get it. */
@@ -105,3 +108,34 @@ export function explanationText({ ccy, txnId, txnState, reason, effect, isExact 
   const amount = effect === null ? 'an unknown amount' : formatAmount(money(ccy, effect));
   return `${txnId}: ${reason} (${txnState}), ${amount}${isExact ? ', explains the difference' : ''}`;
 }
+
+interface Closed {
+  readonly month: string;
+  readonly file: string;
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+export const closedView = ({ month, file, rows, sha256 }: Closed): RecordView<Closed> => ({
+  screen: (canvas) => [`  Closed ${month}: ${counted(rows, 'row')}`, ...factLines([{ label: 'File', value: file, whole: true }, { label: 'SHA-256', value: sha256, whole: true }], canvas)],
+  columns: fieldColumns(['month', 'file', 'rows', 'sha256']),
+  quiet: () => file,
+});
+
+interface Change {
+  readonly change: string;
+  readonly row: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export const changeList: ListView<Change> = {
+  columns: [
+    { name: 'change', title: 'Change', value: ({ change }) => change },
+    { name: 'row', title: 'Row', value: ({ row }) => row },
+    { name: 'before', title: 'Before', value: ({ before }) => before, below: true },
+    { name: 'after', title: 'After', value: ({ after }) => after, below: true },
+  ],
+  quiet: ({ row }) => row,
+  empty: 'Nothing has changed.',
+};

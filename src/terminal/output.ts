@@ -142,11 +142,14 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     text: (line) => void terminal.stdout.write(`${line}\n`),
     async pour(pieces) {
       const sink = createSink(terminal.stdout);
-      for await (const piece of pieces) {
-        if (terminal.stdoutClosed()) break;
-        await sink.push(piece);
+      try {
+        for await (const piece of pieces) {
+          if (terminal.stdoutClosed()) break;
+          await sink.push(piece);
+        }
+      } finally {
+        await sink.end();
       }
-      await sink.end();
     },
     screen(draw) {
       if (forPeople) toStdout(typeof draw === 'function' ? draw(terminal) : draw);

@@ -1,6 +1,9 @@
 // A walk through the commands as a person at a terminal takes it, in windows of three sizes: waits, questions, interruptions.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { startInPty } from '../support/pty.js';
+import { environment, svcpayTty, test } from '../support/svcpay.js';
 
 const sizes = [[80, 24], [60, 20], [140, 45]] as const;
 const enter = '\r';
@@ -17,5 +20,21 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await tty.ended).toBe(9);
     expect(tty.text()).not.toMatch(/yes|typed/);
     expect(sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('an export to a file shows how much is written; interrupted it says which row it reached', async ({ around, sandbox }) => {
+    await sandbox.seed('history', 12);
+    await sandbox.faults.add({ kind: 'latency', method: 'GET', path: '/api/v2/transaction', nth: 3, times: 'always', delay: '60s' });
+    const file = join(around.home, 'export.csv');
+    const line = `exec "${process.execPath}" bin/svcpay.js tx export -o csv > "${file}"`;
+    const pty = startInPty('sh', ['-c', line], { columns, rows, env: environment(around) });
+    await pty.shows(/Writing 100 of \d{3} transactions/);
+    pty.type('\u0003');
+    expect(await pty.exit).toBe(130);
+    const shown = pty.screen().join(' ').replaceAll(/\s+/g, ' ');
+    const rowsWritten = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(rowsWritten).toHaveLength(101);
+    const [, last = ''] = rowsWritten.at(-1)?.split(',') ?? [];
+    expect(shown).toMatch(new RegExp(`The export is incomplete: it has 100 of \\d{3} transactions, the last one ${last} of 20`));
   });
 });

@@ -1,10 +1,12 @@
 // Writes the history for a spreadsheet, a program or a book-keeping tool, page by page and never held whole.
 import { Failure } from '../../formats/failure.js';
-import type { ListedTransaction } from '../../api/types.js';
+import type { ListedTransaction, TransactionPage } from '../../api/types.js';
 import { parsedToLines } from '../../terminal/rows/json.js';
 import { sanitize } from '../../terminal/sanitize.js';
+import { dateTime } from '../../terminal/time.js';
 import { exportFormats, exportLines } from '../../wallet/history/export.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions } from './history-options.js';
 import { choice } from '../values.js';
@@ -37,8 +39,46 @@ export const txExport = defineCommand({
     const listed = service.eachTransactionPage(filter);
     // JSONL is the list as the service gives it; books and spreadsheets need the fees.
     const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
-    await out.pour(exportLines(history, { format, jsonLines: parsedToLines, clean: sanitize, rawCells: globals.rawCells, leftOut }));
+    const lines = (pages: Pages): AsyncIterable<string> =>
+      exportLines(pages, { format, jsonLines: parsedToLines, clean: sanitize, rawCells: globals.rawCells, leftOut });
+    await pourCounted(history, lines, () => service.transactions({ ...filter, limit: 1 }), context);
     if (left.unmoved > 0) out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
     if (left.unclear > 0) out.warn(`Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`);
   },
 });
+
+type Pages = AsyncIterable<readonly ListedTransaction[]>;
+
+/** Shows how much of it is written. Throws for an export that stops half-way what says so, and which transaction is the last. */
+async function pourCounted(
+  pages: Pages,
+  lines: (pages: Pages) => AsyncIterable<string>,
+  count: () => Promise<TransactionPage>,
+  { live, out, terminal }: Context,
+): Promise<void> {
+  let written = 0;
+  let last: ListedTransaction | undefined;
+  let total: number | undefined;
+  async function* counted(): Pages {
+    for await (const page of pages) {
+      yield page;
+      written += page.length;
+      last = page.at(-1) ?? last;
+      live.update();
+    }
+  }
+  const amountText = (): string => `${written}${total === undefined ? '' : ` of ${total}`} transactions`;
+  if (terminal.canAnimate && !terminal.stdoutIsTty) {
+    void count().then(({ pagination }) => (total = pagination?.total ?? undefined), () => undefined);
+    live.start(() => `Writing ${amountText()}`);
+  }
+  try {
+    await out.pour(lines(counted()));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const end = last === undefined ? '' : `, the last one ${last.txnId} of ${dateTime(last.createdAt ?? 0)}`;
+    throw new Failure(error.kind, `The export is incomplete: it has ${amountText()}${end}. ${error.message}`, { ...error, cause: error });
+  } finally {
+    live.stop();
+  }
+}

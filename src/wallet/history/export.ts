@@ -35,11 +35,17 @@ export async function* exportLines(
 ): AsyncGenerator<string, void, void> {
   const { head, write } = writerOf(manner);
   let gathered = head;
-  for await (const page of pages) {
-    gathered += write(page);
-    if (gathered.length < pieceLength) continue;
+  try {
+    for await (const page of pages) {
+      gathered += write(page);
+      if (gathered.length < pieceLength) continue;
+      yield gathered;
+      gathered = '';
+    }
+  } catch (error) {
+    // What was read is written, so that it is known where the export ends.
     yield gathered;
-    gathered = '';
+    throw error;
   }
   yield gathered;
 }

@@ -202,7 +202,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     globals,
     terminal,
     out,
-    ask: createAsk(terminal, { yes: globals.yes, signal: proc.signal }),
+    ask: createAsk(terminal, { yes: globals.yes, signal: proc.signal, around: live.silent }),
     live,
     get home() {
       return home();

@@ -17,10 +17,12 @@ export interface LiveOptions {
 export interface Live {
   /** Shows what `render` says, one line or several, again every second; it is handed the milliseconds since the start. */
   start(render: (elapsedMs: number) => string): void;
-  /** Shows a line where nothing else is shown, and gives what takes it away; undefined where something is. */
+  /** Shows a line where nothing else is shown and no question stands, and gives what takes it away; undefined otherwise. */
   fill(text: string): (() => void) | undefined;
   /** Shows a line while something is awaited, where it can be redrawn, and leaves nothing. */
   during<T>(line: () => string, work: () => Promise<T>): Promise<T>;
+  /** Shows nothing while a question stands: requests may go on behind it. */
+  silent<T>(question: () => Promise<T>): Promise<T>;
   /** Draws anew at once, after something changed. */
   update(): void;
   /** Ends with a tick and this text. */
@@ -43,6 +45,7 @@ export function createLive(terminal: Terminal, { quiet, now, every }: LiveOption
   const open = (line: () => string): Display =>
     terminal.canAnimate ? animate(terminal, every, line) : printChanges(print, line);
   let display: Display | undefined;
+  let isAsking = false;
 
   function stop(): void {
     display?.close();
@@ -62,12 +65,17 @@ export function createLive(terminal: Terminal, { quiet, now, every }: LiveOption
       return work().finally(stop);
     },
     fill(text) {
-      if (quiet || display !== undefined) return undefined;
+      if (quiet || display !== undefined || isAsking) return undefined;
       const own = open(() => text);
       display = own;
       return () => {
         if (display === own) stop();
       };
+    },
+    async silent(question) {
+      stop();
+      isAsking = true;
+      return question().finally(() => (isAsking = false));
     },
     update: () => display?.update(),
     succeed(text) {

@@ -2,11 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { svcpay } from '../support/in-process.js';
 import { startInPty } from '../support/pty.js';
 import { environment, svcpayTty, test } from '../support/svcpay.js';
 
 const sizes = [[80, 24], [60, 20], [140, 45]] as const;
 const enter = '\r';
+const escape = '\u001B';
+const down = '\u001B[B';
 
 describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
   test('a wait names the host and takes no key: only what is typed at the question answers it', async ({ around, sandbox }) => {
@@ -20,6 +23,22 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await tty.ended).toBe(9);
     expect(tty.text()).not.toMatch(/yes|typed/);
     expect(sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('home comes without its rates where they are slow, and nothing turns under its menu', async ({ around, sandbox }) => {
+    await svcpay(['send', 'alice@example.com', '120000sat', '--yes', '--no-wait'], around);
+    await sandbox.clock.advance('5m');
+    await sandbox.faults.add({ kind: 'latency', path: '/api/v2/rate', times: 'always', delay: '60s' });
+    const tty = svcpayTty([], { ...around, columns, rows });
+    await tty.waitFor('What next?');
+    tty.type(`${down}${down}`);
+    await tty.waitFor('❯ Swap');
+    const [above = '', menu = ''] = tty.text().split('What next?');
+    expect(above).toMatch(/BTC +0\.99\d+ +Last +(5 min +)?\S+ +120 000 sat/);
+    expect(Math.max(...above.split('\n').filter((line) => !line.includes('Waiting')).map((line) => line.length))).toBeLessThanOrEqual(columns);
+    expect(menu).not.toContain('Waiting');
+    tty.type(escape);
+    expect(await tty.ended).toBe(0);
   });
 
   test('an export to a file shows how much is written; interrupted it says which row it reached', async ({ around, sandbox }) => {

@@ -9,7 +9,7 @@ import { within } from '../within.js';
 export type Worth = (amount: Money) => Money | undefined;
 
 const fiat = 'USD';
-const ratesTimeoutMs = 3_000;
+const ratesTimeoutMs = 1_500;
 
 /** Resolves with a function that knows nothing when the service does not tell its rates soon. */
 export async function readWorth({ client, sleep }: Context): Promise<Worth> {

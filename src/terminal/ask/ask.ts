@@ -39,19 +39,22 @@ interface AskOptions {
   readonly yes: boolean;
   /** Aborted on Ctrl-C, where no prompt catches it. */
   readonly signal?: AbortSignal;
+  /** Runs around every question. */
+  readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
 }
 
-export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask {
+export function createAsk(terminal: Terminal, { yes, signal, around = (question) => question() }: AskOptions): Ask {
   let opened: Promise<Prompter> | undefined;
-  const prompter = (flag: string): Promise<Prompter> => {
+  const pose = async <T>(flag: string, question: (prompter: Prompter) => Promise<T>): Promise<T> => {
     demand(terminal, [flag]);
     terminal.measure();
-    return (opened ??= openPrompter(terminal, signal));
+    const prompter = await (opened ??= openPrompter(terminal, signal));
+    return around(() => question(prompter));
   };
-  const confirm = async (message: string, note?: string): Promise<boolean> => yes || (await prompter('--yes')).confirm(message, note);
+  const confirm = async (message: string, note?: string): Promise<boolean> => yes || pose('--yes', (prompter) => prompter.confirm(message, note));
   const typed = async (kind: 'text' | 'secret', question: TextQuestion, judge: (answer: string) => Validation): Promise<string | Back> => {
     const validate = (answer: string): Validation => answer.trim() === '<' || judge(answer.trim());
-    const answer = await (await prompter(question.flag))[kind]({ ...question, validate }, true);
+    const answer = await pose(question.flag, (prompter) => prompter[kind]({ ...question, validate }, true));
     return answer === back || answer.trim() === '<' ? back : answer.trim();
   };
   return {
@@ -60,10 +63,10 @@ export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask 
     async agree(message, otherwise) {
       if (!(await confirm(message))) throw new Failure('declined', otherwise);
     },
-    confirmWithin: async (message, deadline) => yes || (await prompter('--yes')).confirmWithin(message, deadline),
+    confirmWithin: async (message, deadline) => yes || pose('--yes', (prompter) => prompter.confirmWithin(message, deadline)),
     async secret(question) {
       const validate = (answer: string): Validation => anything(answer.trim());
-      const answer = await (await prompter(question.flag)).secret({ ...question, validate }, false);
+      const answer = await pose(question.flag, (prompter) => prompter.secret({ ...question, validate }, false));
       if (answer === back) throw new Error('A question that offers no way back was answered with it.');
       return answer.trim();
     },
@@ -73,8 +76,8 @@ export function createAsk(terminal: Terminal, { yes, signal }: AskOptions): Ask 
         const answer = await typed('text', question, (text) => complaint(parse, text));
         return answer === back ? back : parse(answer);
       },
-      select: async (question) => (await prompter(question.flag)).select(question),
-      search: async (question) => (await prompter(question.flag)).search(question),
+      select: (question) => pose(question.flag, (prompter) => prompter.select(question)),
+      search: (question) => pose(question.flag, (prompter) => prompter.search(question)),
       secret: (question) => typed('secret', question, anything),
     },
   };

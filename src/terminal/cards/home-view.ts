@@ -92,7 +92,7 @@ function walletLines(home: Home, { worth, known }: HomeMore, { columns, style }:
   const numbers = pointsAligned(all.map(formatNumber));
   const worths = pointsAligned(all.map((each) => worthText(worth(each))));
   const bare = all.map(({ ccy }, i) => `${margin}${padRight(sanitize(ccy), label)}  ${style.bold(numbers[i] ?? '')}`);
-  const valued = bare.map((line, i) => `${line}   ${style.dim(worths[i] ?? '')}`);
+  const valued = bare.map((line, i) => (worths[i] ?? '').trim() === '' ? line.trimEnd() : `${line}   ${style.dim(worths[i] ?? '')}`);
   const left = Math.max(...valued.map((line) => widthOf(line.trimEnd())));
   if (Math.max(...bare.map((line) => widthOf(line.trimEnd()))) > columns) return all.flatMap((held) => stackedLines(held, columns, style));
   if (left > columns) return bare.map((line) => line.trimEnd());

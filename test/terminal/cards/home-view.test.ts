@@ -117,7 +117,10 @@ describe('home', () => {
   });
 
   test('is never wider than the window, and breaks no amount', () => {
+    const unrated = { ...more, worth: () => undefined };
+    expect(homeLines(home, unrated, plain(80))[3]).toMatch(/^ {2}BTC +1\.06085965 +Last +2 min/);
     for (let columns = 20; columns < 150; columns += 1) {
+      expect(Math.max(...homeLines(home, unrated, plain(columns)).map(widthOf))).toBeLessThanOrEqual(columns);
       expect(Math.max(...homeLines(home, more, plain(columns)).map(widthOf))).toBeLessThanOrEqual(columns);
       expect(homeLines(home, more, plain(columns)).filter((line) => /1\.06085965|50 000 000/.test(line))).toHaveLength(2);
     }

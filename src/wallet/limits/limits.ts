@@ -8,15 +8,20 @@ import { allowedName, isAllowed } from './allowed-destinations.js';
 import type { Order } from '../payment/orders.js';
 import type { Quote } from '../quote/quote.js';
 
-/** A limit per day counts what was let go in this time before now. */
+/** A limit per day counts the payments submitted in this time before now. */
 const dayMs = 86_400_000;
 
-/** The last day, from what two clocks say of the present. */
-export const lastDay = (machineNow: number, serviceNow: number): Window => ({
-  lengthMs: dayMs,
-  earliest: Math.min(machineNow, serviceNow),
-  latest: Math.max(machineNow, serviceNow),
-});
+/**
+ * Two clocks further apart than this cannot both be those of a machine and a service that trust each other's certificates.
+ * Then the machine's counts alone, so that a payment dated 2099 by the service does not use up its day until 2099.
+ */
+const plausibleMs = 5 * 365 * dayMs;
+
+/** The last day, from two readings of the present. */
+export function lastDay(machineNow: number, serviceNow: number): Window {
+  const present = Math.abs(serviceNow - machineNow) > plausibleMs ? machineNow : serviceNow;
+  return { lengthMs: dayMs, earliest: Math.min(machineNow, present), latest: Math.max(machineNow, present) };
+}
 
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
 

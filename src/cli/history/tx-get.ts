@@ -5,6 +5,7 @@ import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
 import { amountWithSats } from '../../terminal/cards/card.js';
+import { receiptPage } from '../../terminal/cards/receipt-page.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
@@ -13,16 +14,20 @@ import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { readDetails, stateTimes, unresolvedFailure } from './transaction-details.js';
-import { transaction } from '../values.js';
+import { choice, transaction } from '../values.js';
+
+const receiptFormats = ['html'] as const;
 
 export const txGet = defineCommand({
   arguments: { id: transaction().describe('a transaction id or its beginning, or a reference') },
-  options: { qrFile: qrFile() },
+  formats: receiptFormats,
+  options: { qrFile: qrFile(), format: choice(receiptFormats, 'FORMAT').optional().describe('same as -o html: a receipt to print or send') },
   examples: [
     ['svcpay tx get ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a readable receipt'],
+    ['svcpay tx get ID -o html > receipt.html', 'a page to print, which loads nothing'],
     ['svcpay tx get ID --json --fields txnState', 'one field for a script'],
   ],
-  async run({ id, qrFile }, context) {
+  async run({ id, qrFile, format }, context) {
     const { client } = await context.account();
     const txn = await readDetails(id, context);
     const doubt = await unresolvedFailure(txn, context);
@@ -34,8 +39,10 @@ export const txGet = defineCommand({
       await writeQr(qrFile, request.code);
     }
     const shownBelow = request === undefined ? [] : [request.text, request.code];
-    const times = context.out.forPeople ? await stateTimes(txn.txnId, context) : undefined;
-    const view = receiptView(txn, { now, times, total: movedAmounts(txn)?.left, paymentHash: paymentHashOf(txn), shownBelow });
+    const times = context.out.forPeople || format !== undefined ? await stateTimes(txn.txnId, context) : undefined;
+    const options = { now, times, total: movedAmounts(txn)?.left, paymentHash: paymentHashOf(txn), shownBelow };
+    if (format !== undefined) return context.out.text(receiptPage(txn, options));
+    const view = receiptView(txn, options);
     await context.out.record(txn, {
       ...view,
       screen: (canvas) => [

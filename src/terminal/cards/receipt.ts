@@ -32,14 +32,24 @@ export interface ReceiptOptions {
 /** Labels of all parts of a receipt share one column. */
 const labelWidth = 11;
 
+/** What stands on a receipt, whatever it is drawn on. */
+export const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
+  title: transactionKind(transaction),
+  state: stateWord(transaction),
+  times: timesOf(transaction, options),
+  money: amounts(transaction, options.total),
+  facts: once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]),
+});
+
 export function receipt(transaction: Transaction, options: ReceiptOptions, canvas: Canvas): string[] {
   const { style } = canvas;
-  const state = stateStyle(transaction.txnState, style)(stateWord(transaction));
+  const { title, state, times, money, facts } = receiptParts(transaction, options);
+  const shown = stateStyle(transaction.txnState, style)(state);
   const parts = [
-    [`  ${style.bold(transactionKind(transaction))}   ${state}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`],
-    timeline(transaction, options, canvas),
-    moneyLines(amounts(transaction, options.total), canvas, labelWidth),
-    factLines(once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]), canvas, labelWidth),
+    [`  ${style.bold(title)}   ${shown}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`],
+    timeline(transaction, times, options.now, canvas),
+    moneyLines(money, canvas, labelWidth),
+    factLines(facts, canvas, labelWidth),
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
 }
@@ -51,8 +61,7 @@ export function receiptView(transaction: Transaction, options: ReceiptOptions): 
 }
 
 /** A line per step, with its time where that is known; steps to come are dim. */
-function timeline(transaction: Transaction, { now, times = new Map() }: ReceiptOptions, { style, columns }: Canvas): string[] {
-  const known = [...endsOf(transaction), ...[...times].map(([state, at]) => ({ state, at }))];
+function timeline(transaction: Transaction, known: readonly StateTime[], now: number, { style, columns }: Canvas): string[] {
   const start = known[0]?.at;
   const hasDate = columns >= 56;
   const steps = stepsOf(transaction);
@@ -72,8 +81,17 @@ function sinceText(at: number | undefined, start: number | undefined, now: numbe
   return at === start ? relativeTime(at, now) : `after ${formatDuration(at - start)}`;
 }
 
+interface StateTime {
+  readonly state: string;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions): StateTime[] =>
+  [...endsOf(transaction), ...[...times].map(([state, at]) => ({ state, at }))];
+
 /** The service tells when a transaction was created and when it last changed. */
-function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): { state: string; at: number }[] {
+function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): StateTime[] {
   const created = createdAt ?? sourceReq.createAt;
   if (created === undefined || created === null) return [];
   const updated = Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0);

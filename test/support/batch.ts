@@ -5,8 +5,10 @@ import { expect } from 'vitest';
 import { svcpay } from './in-process.js';
 import type { Environment } from './svcpay.js';
 
+export const batchHead = 'ref,to,amount,currency,note';
+
 /** Writes a batch file into the home of the test. */
-export function batchFile(home: string, lines: readonly string[], head = 'ref,to,amount,currency,note'): string {
+export function batchFile(home: string, lines: readonly string[], head = batchHead): string {
   const file = join(home, 'rows.csv');
   writeFileSync(file, [head, ...lines, ''].join('\n'));
   return file;

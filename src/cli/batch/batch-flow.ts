@@ -27,10 +27,10 @@ import { openLookUp } from '../payout/payout-flow.js';
 export async function runBatchFile(
   file: string, flags: BatchFlags, drain: Drain, context: Context,
 ): Promise<void> {
-  const { globals, ask, home, out } = context;
+  const { globals, ask, out } = context;
   const needsYes = !globals.yes && !flags.dryRun;
   if (needsYes && file === '-') ask.demand(['--yes']);
-  const spool = await openSpool(home.data, bytesOf(file, context));
+  const spool = await openSpool(bytesOf(file, context));
   context.onClose(() => spool.close());
   if (needsYes) ask.demand(['--yes']);
   const plan = planner(flags, context);

@@ -79,9 +79,11 @@ export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readon
     if (repeated > 1) return;
     // Without a total every new page is a sign of one more.
     pages += 1;
-    const left = Math.max(1, total === undefined ? (repeated > 0 ? 1 : pages) : Math.ceil((total - received) / rows.length));
+    const left = total === undefined ? (repeated > 0 ? 1 : pages) : Math.ceil((total - received) / rows.length);
     while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
+    // A reader who has found what it wanted leaves before the page that only proves the end.
+    if (coming.length === 0) coming.push(fetchPage(page + 1));
     earlier = new Set(ids);
     first ??= earlier;
     page += 1;

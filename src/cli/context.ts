@@ -1,6 +1,7 @@
 // What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
 import { parseBaseUrl } from '../api/base-url.js';
 import { ServiceClient } from '../api/client.js';
+import type { OpeningTransport } from '../api/network/exchange.js';
 import { networkTransport } from '../api/network/network.js';
 import type { LogFacts } from '../api/options.js';
 import type { Transport } from '../api/transport.js';
@@ -66,6 +67,8 @@ export interface Line {
   readonly runLine: RunLine;
   /** Whether the command sets up the profile that is named. */
   readonly createsProfile?: boolean;
+  /** Has connections to the service already. */
+  readonly early?: OpeningTransport | undefined;
 }
 
 export interface OwnAccount {
@@ -142,7 +145,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   });
 
   const network = lazily((): Transport => {
-    const transport = networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
+    const transport = line.early ?? networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
     closers.push(() => transport.close());
     return terminal.canAnimate && !globals.debug ? tellsWhatIsAwaited(transport, proc, live) : transport;
   });
@@ -202,7 +205,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     globals,
     terminal,
     out,
-    ask: createAsk(terminal, { yes: globals.yes, signal: proc.signal, around: live.silent }),
+    ask: createAsk(terminal, { yes: globals.yes, signal: proc.signal, around: live.silent, onKey: () => line.early?.open(settings().baseUrl ?? '', 1) }),
     live,
     get home() {
       return home();

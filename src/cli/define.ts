@@ -54,6 +54,8 @@ export interface Branch {
   readonly hidden?: boolean;
   /** It pays: a failure of it says first what became of the money. */
   readonly money?: boolean;
+  /** How many requests it sends the service at once, first of all: connections for them are opened while it loads. */
+  readonly connections?: number;
   readonly load?: (() => Promise<Command>) | undefined;
   readonly branches?: readonly Branch[];
 }

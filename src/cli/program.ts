@@ -17,6 +17,8 @@ export interface ProgramOptions {
   readonly stdin: { readonly isTTY: boolean };
   /** Writes help that was not asked for, beside an error. */
   readonly explain: (text: string) => void;
+  /** Connects to the service, for so many requests at once, while the command is loaded. */
+  readonly connect: (connections: number) => Promise<void>;
   readonly openContext: (globals: Globals, command: Command) => Promise<Context>;
 }
 
@@ -25,6 +27,7 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
   const path = chosenPath(options.tree, options.argv);
   await refuseUnknown(options, path);
   const leaf = path.at(-1) ?? (opensHome(options) ? options.tree : undefined);
+  if (leaf?.connections !== undefined && !asksForHelp(options.argv)) await options.connect(leaf.connections);
   const command = await leaf?.load?.();
   const program = buildProgram(options, path, command);
   try {
@@ -56,10 +59,12 @@ async function refuseUnknown({ tree, argv }: ProgramOptions, path: readonly Bran
 const isVersion = (argv: readonly string[]): boolean =>
   plainWords(argv).length === 0 && argv.some((word) => word === '-V' || word === '-v');
 
+const asksForHelp = (argv: readonly string[]): boolean => argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word));
+
 /** `svcpay` alone, apart from global options, with a person at both ends. */
 const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
   plainWords(argv).length === 0 &&
-  !argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word)) &&
+  !asksForHelp(argv) &&
   page.isTTY &&
   stdin.isTTY;
 

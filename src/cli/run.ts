@@ -1,4 +1,5 @@
 // One command line from start to exit code: what is thrown is shown once, here, in the form that was asked for.
+import type { OpeningTransport } from '../api/network/exchange.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
 import type { Process, RunLine } from './context.js';
@@ -12,6 +13,7 @@ export async function runCli(argv: readonly string[], given: Process): Promise<n
   const proc = await withLog(argv, given);
   const runLine: RunLine = (line, changes) => runCli(line, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } });
   let globals: Globals | undefined;
+  let early: OpeningTransport | undefined;
   try {
     await runProgram({
       tree,
@@ -20,16 +22,24 @@ export async function runCli(argv: readonly string[], given: Process): Promise<n
       page: proc.page,
       stdin: proc.stdin,
       explain: (text) => void proc.stderr.write(`${text}\n`),
+      connect: async (connections) => {
+        early = (await import('./early-connection.js')).connectEarly(argv, connections, proc);
+      },
       // Help needs none of it, and is there to be quick.
       openContext: async (options, { createsProfile = false }) => {
         globals = options;
-        return (await import('./context.js')).openContext(proc, options, { argv, runLine, createsProfile });
+        const { openContext } = await import('./context.js');
+        // A handshake goes on only where the event loop gets a turn.
+        if (early !== undefined) await new Promise((turn) => setImmediate(turn));
+        return openContext(proc, options, { argv, runLine, createsProfile, early });
       },
     });
     return 0;
   } catch (error) {
     if (error instanceof Ended) return error.exitCode;
     return show(error instanceof Failure ? error : unexpected(error), argv, proc, globals);
+  } finally {
+    await early?.close();
   }
 }
 

@@ -1,21 +1,22 @@
 // The table of commands: name, what it is for, where its code is. Parsing, help, completion and the manual come from it.
 import type { Branch, Command } from './define.js';
 
-type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases'>;
+type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections'>;
 type Row = readonly [path: string, summary: string, load?: () => Promise<Command>, traits?: Traits];
 
-const pays: Traits = { money: true };
+const pays: Traits = { money: true, connections: 2 };
+const asks: Traits = { connections: 1 };
 
 /** By the headings under which help shows them. */
 const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = [
   ['Money in', [
     ['receive', 'ask for money', () => import('./receive/receive.js').then((it) => it.receive)],
-    ['receive lightning', 'make a Lightning invoice and wait until it is paid', () => import('./receive/receive.js').then((it) => it.receiveLightning)],
-    ['receive onchain', 'make a Bitcoin address and wait until it is paid', () => import('./receive/receive.js').then((it) => it.receiveOnchain)],
-    ['receive address', 'show a permanent deposit address', () => import('./receive/receive-address.js').then((it) => it.receiveAddress)],
+    ['receive lightning', 'make a Lightning invoice and wait until it is paid', () => import('./receive/receive.js').then((it) => it.receiveLightning), asks],
+    ['receive onchain', 'make a Bitcoin address and wait until it is paid', () => import('./receive/receive.js').then((it) => it.receiveOnchain), asks],
+    ['receive address', 'show a permanent deposit address', () => import('./receive/receive-address.js').then((it) => it.receiveAddress), asks],
   ]],
   ['Money out', [
-    ['send', 'pay an invoice, an address, an LNURL or a Lightning Address', () => import('./payment/send.js').then((it) => it.send), { money: true, aliases: ['pay'] }],
+    ['send', 'pay an invoice, an address, an LNURL or a Lightning Address', () => import('./payment/send.js').then((it) => it.send), { ...pays, aliases: ['pay'] }],
     ['send lightning', 'pay a BOLT11 invoice', () => import('./payment/send-lightning.js').then((it) => it.sendLightning), pays],
     ['send lnurl', 'pay to a Lightning Address or an LNURL', () => import('./payment/send.js').then((it) => it.sendLnurl), pays],
     ['send onchain', 'pay to a Bitcoin address', () => import('./payment/send.js').then((it) => it.sendOnchain), pays],
@@ -37,22 +38,22 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['limits clear', 'remove all limits, or those in one currency', () => import('./settings/limits.js').then((it) => it.limitsClear)],
   ]],
   ['Look back', [
-    ['wallets', 'show what is available, reserved and in total', () => import('./overview/wallets.js').then((it) => it.wallets), { aliases: ['balance'] }],
+    ['wallets', 'show what is available, reserved and in total', () => import('./overview/wallets.js').then((it) => it.wallets), { ...asks, aliases: ['balance'] }],
     ['tx', 'look at transactions and carry them on'],
-    ['tx list', 'the history', () => import('./history/tx-list.js').then((it) => it.txList)],
-    ['tx get', 'one transaction as a receipt', () => import('./history/tx-get.js').then((it) => it.txGet)],
-    ['tx watch', 'follow transactions to their end', () => import('./history/tx-watch.js').then((it) => it.txWatch)],
+    ['tx list', 'the history', () => import('./history/tx-list.js').then((it) => it.txList), asks],
+    ['tx get', 'one transaction as a receipt', () => import('./history/tx-get.js').then((it) => it.txGet), asks],
+    ['tx watch', 'follow transactions to their end', () => import('./history/tx-watch.js').then((it) => it.txWatch), asks],
     ['tx confirm', 'let a quote become a payment', () => import('./payment/tx-confirm.js').then((it) => it.txConfirm), pays],
-    ['tx cancel', 'take a quote back before it is confirmed', () => import('./history/tx-cancel.js').then((it) => it.txCancel)],
-    ['tx pending', 'payments that were begun here and are not over', () => import('./history/tx-resume.js').then((it) => it.txPending)],
+    ['tx cancel', 'take a quote back before it is confirmed', () => import('./history/tx-cancel.js').then((it) => it.txCancel), asks],
+    ['tx pending', 'payments that were begun here and are not over', () => import('./history/tx-resume.js').then((it) => it.txPending), { connections: 4 }],
     ['tx resume', 'finish or report what is pending', () => import('./history/tx-resume.js').then((it) => it.txResume), pays],
-    ['tx export', 'write the history for a spreadsheet or for book-keeping', () => import('./history/tx-export.js').then((it) => it.txExport)],
-    ['statement', 'opening balance, every movement, closing balance, and whether they tie', () => import('./books/statement.js').then((it) => it.statement)],
-    ['statement close', 'write the statement of a month with its hash, and later show what has changed', () => import('./books/statement-close.js').then((it) => it.statementClose)],
-    ['reconcile', 'compare service, journal, webhook inbox and batch results', () => import('./books/reconcile.js').then((it) => it.reconcile)],
-    ['rates', 'show exchange rates', () => import('./overview/rates.js').then((it) => it.rates)],
-    ['account', 'show the account record', () => import('./overview/account.js').then((it) => it.account)],
-    ['history', 'the same as tx list', () => import('./history/tx-list.js').then((it) => it.txList), { hidden: true }],
+    ['tx export', 'write the history for a spreadsheet or for book-keeping', () => import('./history/tx-export.js').then((it) => it.txExport), asks],
+    ['statement', 'opening balance, every movement, closing balance, and whether they tie', () => import('./books/statement.js').then((it) => it.statement), asks],
+    ['statement close', 'write the statement of a month with its hash, and later show what has changed', () => import('./books/statement-close.js').then((it) => it.statementClose), asks],
+    ['reconcile', 'compare service, journal, webhook inbox and batch results', () => import('./books/reconcile.js').then((it) => it.reconcile), asks],
+    ['rates', 'show exchange rates', () => import('./overview/rates.js').then((it) => it.rates), asks],
+    ['account', 'show the account record', () => import('./overview/account.js').then((it) => it.account), asks],
+    ['history', 'the same as tx list', () => import('./history/tx-list.js').then((it) => it.txList), { ...asks, hidden: true }],
   ]],
   ['Set up', [
     ['login', 'connect to the service and keep the credentials', () => import('./settings/login.js').then((it) => it.login)],
@@ -135,6 +136,7 @@ export const tree: Branch = {
   name: 'svcpay',
   summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
   load: () => import('./overview/home.js').then((it) => it.home),
+  connections: 4,
   branches: sections.flatMap(([section, rows]) => below('', rows).map((branch) => ({ ...branch, section }))),
 };
 

@@ -9,7 +9,7 @@ import { forwardTo, startFarService, type FarService } from '../support/far-serv
 import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 
 /** Long enough that requests sent together are not counted as requests sent one after the other. */
-const tripMs = 100;
+const tripMs = 250;
 
 let sandbox: Sandbox;
 let far: FarService;
@@ -56,4 +56,28 @@ test('payments, with the token kept', { timeout: 60_000 }, async () => {
 test('readings, with several payments open and several that have ended meanwhile', { timeout: 60_000 }, async () => {
   const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
   for (const command of readingCommands(txnId)) await count(command);
+});
+
+test('connections are opened before a command has read its words, and not for help', async () => {
+  far.reset();
+  expect((await svcpay(['send', 'lightning', 'no-invoice', '--yes'], around)).exitCode).toBe(2);
+  expect(far.trips()).toMatchObject({ handshakes: 2, requests: [] });
+  far.reset();
+  await run(['send', 'lightning', '--help']);
+  expect(far.trips().handshakes).toBe(0);
+});
+
+test('a connection closed during a question is opened again at the first key of the answer', async () => {
+  const tty = svcpayTty(['send', 'lightning', await sandbox.invoice('1000sat'), '--no-wait'], { ...around, columns: 100 });
+  await tty.waitFor('(y/N)');
+  far.cut();
+  await expect.poll(() => far.connections()).toBe(0);
+  far.reset();
+  tty.type('y');
+  await expect.poll(() => far.trips().handshakes).toBe(1);
+  expect(far.trips().requests).toEqual([]);
+  tty.type('\r');
+  expect(await tty.ended).toBe(0);
+  expect(far.trips().requests.at(-1)?.line).toMatch(/^PUT .*confirm$/);
+  expect(far.trips().handshakes).toBe(1);
 });

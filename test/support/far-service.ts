@@ -23,6 +23,10 @@ export interface FarService {
   readonly certificate: string;
   trips(): Trips;
   reset(): void;
+  /** Closes all connections, as services do with idle ones. */
+  cut(): void;
+  /** How many connections clients hold open. */
+  connections(): number;
   stop(): Promise<void>;
 }
 
@@ -33,6 +37,7 @@ export async function startFarService(handle: RequestListener, tripMs: number): 
   const handshakeTrips = 2;
   /** The trip that each connection of the proxy has made once its handshakes are over, by the port it has at the server. */
   const connections = new Map<number | undefined, number>();
+  const open = new Set<Socket>();
   const counted = { handshakes: 0, requests: [] as { line: string; body: string; trip: number }[], arrived: [] as { at: number; trip: number }[] };
   /** The latest trip whose answer the client had at that moment. */
   const tripAt = (moment: number): number => counted.arrived.reduce((most, { at, trip }) => (at <= moment ? Math.max(most, trip) : most), 0);
@@ -51,6 +56,7 @@ export async function startFarService(handle: RequestListener, tripMs: number): 
   const proxy = createServer((near) => {
     const begun = performance.now();
     counted.handshakes += 1;
+    open.add(near.once('close', () => open.delete(near)));
     const trip = tripAt(begun) + handshakeTrips;
     const far = connect(portOf(server), '127.0.0.1', () => connections.set(far.localPort, trip));
     // The kernel accepts at once; from far away the first byte leaves when that answer has come back.
@@ -67,6 +73,8 @@ export async function startFarService(handle: RequestListener, tripMs: number): 
       handshakes: counted.handshakes,
     }),
     reset: () => Object.assign(counted, { handshakes: 0, requests: [], arrived: [] }),
+    connections: () => open.size,
+    cut: () => server.closeAllConnections(),
     async stop() {
       server.closeAllConnections();
       await Promise.all([server, proxy].map((each) => new Promise((closed) => each.close(closed))));

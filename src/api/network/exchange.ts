@@ -12,6 +12,11 @@ export type NetworkTransport = Transport & {
   close(): Promise<void>;
 };
 
+export type OpeningTransport = NetworkTransport & {
+  /** Opens connections to this address until so many are idle, ahead of the requests that need them. */
+  open(address: string, connections: number): void;
+};
+
 /** What carries a request reports here how far it has come. */
 export interface Course {
   /** Says how to stop; false, and stopped at once, where the exchange is over already and nothing may leave. */

@@ -1,30 +1,34 @@
 // The transport for a few requests, by Node's own HTTP: it is there already, and starts in a third of the time of undici.
 import type { Agent, ClientRequest } from 'node:http';
-import type { RequestOptions } from 'node:https';
-import { isIP } from 'node:net';
+import type { AgentOptions, RequestOptions } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { timerMs } from '../../formats/duration.js';
 import { codeOf } from '../../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from '../transport.js';
 import { resolvable } from './address.js';
-import { exchange, type Course, type NetworkTransport } from './exchange.js';
+import { exchange, type Course, type OpeningTransport } from './exchange.js';
 
 /** As much as is used of `node:http` or `node:https`. */
 interface Http {
-  readonly Agent: new (options: { keepAlive: boolean; timeout: number }) => Agent;
+  readonly Agent: new (options: AgentOptions) => Agent;
   readonly request: (options: RequestOptions) => ClientRequest;
 }
 
 interface Way extends Pick<Http, 'request'> {
   readonly agent: Agent;
+  readonly connect: Agent['createConnection'];
+  /** Connections opened ahead, which no request has used yet. */
+  readonly ready: { readonly socket: Duplex; readonly openedAt: number }[];
   /** The service closes connections that it calls open: what is sent on one that was used before would be lost. */
   closesUnsaid: boolean;
 }
 
 /** @param timeoutMs for a whole exchange, from the first byte out to the last byte in; a request may allow itself less */
-export function nodeTransport(timeoutMs: number): NetworkTransport {
+export function nodeTransport(timeoutMs: number): OpeningTransport {
   const ways = new Map<string, Promise<Way>>();
   const wayOf = (protocol: string): Promise<Way> => {
-    const way = ways.get(protocol) ?? open(protocol, timeoutMs);
+    const way = ways.get(protocol) ?? openWay(protocol, timeoutMs);
     ways.set(protocol, way);
     return way;
   };
@@ -33,34 +37,72 @@ export function nodeTransport(timeoutMs: number): NetworkTransport {
     const way = await wayOf(url.protocol);
     return exchange(request, timeoutMs, (course) => carry(way, url, request, course));
   };
-  const close = async (): Promise<void> => {
-    for (const { agent } of await Promise.all(ways.values())) agent.destroy();
+  const open = (address: string, connections: number): void => {
+    const url = new URL(address);
+    wayOf(url.protocol).then((way) => openAhead(way, url, connections), () => undefined);
   };
-  return Object.assign(send, { close });
+  const close = async (): Promise<void> => {
+    for (const { agent, ready } of await Promise.all(ways.values())) {
+      agent.destroy();
+      for (const { socket } of ready) socket.destroy();
+    }
+  };
+  return Object.assign(send, { open, close });
 }
 
 /** With a time limit of its own an agent heeds the service's: it leaves a connection a second before the service does. */
-async function open(protocol: string, timeout: number): Promise<Way> {
+const agentOptions = (timeoutMs: number): AgentOptions => ({ keepAlive: true, timeout: timerMs(timeoutMs), ALPNProtocols: ['http/1.1'] });
+
+async function openWay(protocol: string, timeoutMs: number): Promise<Way> {
   const { Agent, request }: Http = protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return { request, agent: new Agent({ keepAlive: true, timeout: timerMs(timeout) }), closesUnsaid: false };
+  const agent = new Agent(agentOptions(timeoutMs));
+  const way: Way = { request, agent, connect: agent.createConnection.bind(agent), ready: [], closesUnsaid: false };
+  agent.createConnection = (options, callback) => takeReady(way) ?? way.connect(options, callback);
+  return way;
+}
+
+/** A service may close a connection that has carried nothing for longer than this. */
+const longestIdleMs = 4_000;
+
+function takeReady({ ready }: Way): Duplex | undefined {
+  for (let next = ready.shift(); next !== undefined; next = ready.shift()) {
+    if (!next.socket.destroyed && performance.now() - next.openedAt < longestIdleMs) return next.socket;
+    next.socket.destroy();
+  }
+  return undefined;
+}
+
+/** Opens connections until so many are idle. Whatever is wrong with one is for the request to find out that needs it. */
+function openAhead(way: Way, url: URL, connections: number): void {
+  const { agent, ready } = way;
+  const fresh = ready.filter(({ socket, openedAt }) => !socket.destroyed && performance.now() - openedAt < longestIdleMs);
+  const idle = Object.values(agent.freeSockets).flat().length + fresh.length;
+  for (let missing = connections - idle; missing > 0 && !way.closesUnsaid; missing -= 1) {
+    const socket = way.connect({ ...agentOptions(Infinity), ...placeOf(url) });
+    socket?.on('error', () => undefined);
+    if (socket) ready.push({ socket, openedAt: performance.now() });
+  }
+}
+
+function placeOf({ protocol, hostname, port }: URL) {
+  const name = hostname.replace(/^\[|\]$/g, '');
+  const isNamed = protocol === 'https:' && isIP(name) === 0;
+  return { host: resolvable(name), port: port || (protocol === 'https:' ? 443 : 80), ...(isNamed && { servername: name }) };
 }
 
 function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, course: Course): void {
-  const { protocol, port, pathname, search } = url;
-  const name = url.hostname.replace(/^\[|\]$/g, '');
+  const { protocol, pathname, search } = url;
   const outgoing = way.request({
     protocol,
-    host: resolvable(name),
-    port,
+    ...placeOf(url),
     path: pathname + search,
     method,
     headers: { host: url.host, ...headers },
     agent: !way.closesUnsaid && way.agent,
-    ...(protocol === 'https:' && isIP(name) === 0 && { servername: name }),
   });
   course.begins((reason) => outgoing.destroy(reason));
   outgoing.once('socket', (socket) => {
-    if (!socket.connecting) course.leaves();
+    if (!isConnecting(socket)) course.leaves();
     else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
   });
   outgoing.on('error', (error) => {
@@ -80,5 +122,8 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
   outgoing.once('close', endUnanswered);
   outgoing.end(body);
 }
+
+/** The TLS handshake included, until which nothing of a request has left. */
+const isConnecting = (socket: Socket): boolean => socket.connecting || ('secureConnecting' in socket && socket.secureConnecting === true);
 
 const wasClosed = (error: Error): boolean => /^(?:ECONNRESET|EPIPE)$/.test(codeOf(error));

@@ -1,4 +1,4 @@
-// The transport for many requests and for proxies, by undici: pooled connections, and tunnels as the environment says.
+// The transport for proxies, by undici: tunnels as the environment says.
 import { lookup } from 'node:dns';
 import type { Agent, Dispatcher } from 'undici';
 import { timerMs } from '../../formats/duration.js';

@@ -41,14 +41,20 @@ interface AskOptions {
   readonly signal?: AbortSignal;
   /** Runs around every question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
+  /** Called at the first key of each question. */
+  readonly onKey?: () => void;
 }
 
-export function createAsk(terminal: Terminal, { yes, signal, around = (question) => question() }: AskOptions): Ask {
+export function createAsk(
+  terminal: Terminal,
+  { yes, signal, around = (question) => question(), onKey = () => undefined }: AskOptions,
+): Ask {
   let opened: Promise<Prompter> | undefined;
   const pose = async <T>(flag: string, question: (prompter: Prompter) => Promise<T>): Promise<T> => {
     demand(terminal, [flag]);
     terminal.measure();
     const prompter = await (opened ??= openPrompter(terminal, signal));
+    terminal.stdin.open().once('keypress', onKey);
     return around(() => question(prompter));
   };
   const confirm = async (message: string, note?: string): Promise<boolean> => yes || pose('--yes', (prompter) => prompter.confirm(message, note));

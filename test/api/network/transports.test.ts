@@ -7,7 +7,7 @@ import type { Server, Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HttpRequest } from '../../../src/api/transport.js';
-import type { NetworkTransport } from '../../../src/api/network/exchange.js';
+import type { NetworkTransport, OpeningTransport } from '../../../src/api/network/exchange.js';
 import { networkTransport } from '../../../src/api/network/network.js';
 import { nodeTransport } from '../../../src/api/network/node.js';
 import { undiciTransport } from '../../../src/api/network/undici.js';
@@ -43,7 +43,11 @@ const opened =
 
 const ofNode = opened(({ timeoutMs }) => nodeTransport(timeoutMs));
 const ofUndici = opened(undiciTransport);
-const ofCommand = opened(networkTransport);
+const ofCommand = (options: Options = {}): OpeningTransport => {
+  const made = networkTransport({ env: {}, timeoutMs: 5_000, ...options });
+  onTestFinished(() => made.close());
+  return made;
+};
 const all: readonly [string, Open][] = [['Node', ofNode], ['undici', ofUndici]];
 
 const get = (url: string, more: Partial<HttpRequest> = {}): HttpRequest =>
@@ -347,15 +351,53 @@ describe.for([['undici', ofUndici], ['a command', ofCommand]] as const)('a proxy
   });
 });
 
-test('a command goes on with undici after its first requests, and no request is lost or sent twice on the way', async () => {
-  const seen: (string | undefined)[] = [];
-  const url = await served((request, response) => {
-    seen.push(request.url);
-    response.end(request.url);
+describe('connections opened ahead', () => {
+  /** How many connections were opened, and how many requests came over each. */
+  async function countingServer(): Promise<{ url: string; requests: Map<Socket, number> }> {
+    const requests = new Map<Socket, number>();
+    const server = createServer((request, response) => {
+      requests.set(request.socket, (requests.get(request.socket) ?? 0) + 1);
+      response.end('here');
+    });
+    server.on('connection', (socket) => requests.set(socket, 0));
+    return { url: `http://127.0.0.1:${await listening(server)}`, requests };
+  }
+
+  test('carry the requests that come later, and no other connection is opened', async () => {
+    const { url, requests } = await countingServer();
+    const send = ofCommand();
+    send.open(url, 2);
+    await expect.poll(() => requests.size).toBe(2);
+    await Promise.all([send(get(url)), send(get(url))]);
+    send.open(url, 2);
+    await Promise.all([send(get(url)), send(get(url))]);
+    expect([...requests.values()]).toEqual([2, 2]);
   });
-  const send = ofCommand();
-  const paths = Array.from({ length: 40 }, (_, index) => `/${index}`);
-  const answers = await Promise.all(paths.map((path) => send(get(`${url}${path}`))));
-  expect(answers.map(({ body }) => body)).toEqual(paths);
-  expect(seen.toSorted()).toEqual(paths.toSorted());
+
+  test('are opened again where the service has closed them meanwhile', async () => {
+    const { url, requests } = await countingServer();
+    const send = ofCommand();
+    await send(get(url));
+    send.open(url, 1);
+    expect(requests.size).toBe(1);
+    const [first] = requests.keys();
+    await new Promise((closed) => first?.destroy().once('close', closed));
+    await expect.poll(() => {
+      send.open(url, 1);
+      return requests.size;
+    }).toBe(2);
+    expect(await send(get(url))).toMatchObject({ body: 'here' });
+    expect(requests.size).toBe(2);
+  });
+
+  test('that fail leave the error to the request that needs one', async () => {
+    const { url } = await countingServer();
+    const send = ofCommand();
+    const port = await listening(createServer());
+    send.open(`http://127.0.0.1:1`, 1);
+    send.open(`https://127.0.0.1:${port}`, 1);
+    await expect(send(get('http://127.0.0.1:1'))).rejects.toMatchObject({ code: 'ECONNREFUSED', requestSent: false });
+    await expect(send(get(`https://127.0.0.1:${port}`))).rejects.toMatchObject({ requestSent: false });
+    expect(await send(get(url))).toMatchObject({ body: 'here' });
+  });
 });

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSandbox, type Sandbox } from '../../src/sandbox.js';
+import type { Sandbox } from '../../src/sandbox.js';
 import { payingCommands, readingCommands, type FarCommand } from '../support/far-commands.js';
 import { forwardTo, startFarService, type FarService } from '../support/far-service.js';
+import { startCheckedSandbox } from '../support/openapi.js';
 import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 
 /** Long enough that requests sent together are not counted as requests sent one after the other. */
@@ -16,7 +17,7 @@ let far: FarService;
 let around: Environment;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ autoPay: 'off' });
+  sandbox = await startCheckedSandbox({ autoPay: 'off' });
   far = await startFarService(forwardTo(sandbox.url), tripMs);
   const env = { NODE_EXTRA_CA_CERTS: far.certificate, SVCPAY_NETWORK: 'testnet' };
   around = { home: mkdtempSync(join(tmpdir(), 'far-home-')), sandbox: { ...sandbox, url: far.url }, env };

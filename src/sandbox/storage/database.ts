@@ -1,7 +1,6 @@
 // Opens the SQLite file and runs the work on it: jobs that wait together share one durable commit, each in a savepoint.
 import Database from 'libsql';
 import * as v from 'valibot';
-import { openDisk, type Disk } from './disk.js';
 import { groupCommit } from './group-commit.js';
 import { insertions, rowReader, type Row, type Value } from './rows.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
@@ -35,8 +34,6 @@ export interface StoreOptions {
   readonly verify: (store: Store) => void;
   /** Run once while opening, alone on the file and in one transaction: fills what a new file lacks. */
   readonly initialise: (store: Store) => void;
-  /** Waits for what was committed to be on disk; that of the file unless given. */
-  readonly disk?: Disk | undefined;
 }
 
 /** One wait for another process inside SQLite, kept short because it stops this process, and the one before anything else is done. */
@@ -83,7 +80,6 @@ export function openStore(options: StoreOptions): Store {
     write: (job) => group.write(() => attempt(job)),
     async close() {
       await group.settled();
-      disk.close();
       leaveOneFile(db);
       db.close();
     },
@@ -98,12 +94,8 @@ export function openStore(options: StoreOptions): Store {
       // A full disk makes SQLite roll back by itself.
       if (db.inTransaction) statement('ROLLBACK').run([]);
     },
-    flush: () => disk.flush(),
   });
   alone(db, () => options.initialise(store));
-  const disk = options.disk ?? openDisk(options.file);
-  // The disk is waited for beside the work, as strictly as SQLite would in the middle of it.
-  if (disk.isOpen) db.exec('PRAGMA synchronous = NORMAL');
   return store;
 }
 

@@ -6,7 +6,6 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/store/files/sqlite-file.js';
-import { openDisk } from '../../../src/sandbox/storage/disk.js';
 import { openStore, type Store } from '../../../src/sandbox/storage/database.js';
 
 let store: Store;
@@ -127,59 +126,4 @@ test('whatever parts a job has, within each other and after each other, of those
     });
     expect(keys()).toEqual(expected);
   }), { numRuns: 300 });
-});
-
-describe('an answer', () => {
-  const onDisk = (flush: () => Promise<void>): Store => openStore({
-    file: ':memory:', initialise: () => undefined, verify: () => undefined,
-    disk: { isOpen: true, flush, close: () => undefined },
-  });
-
-  test('waits for the disk, which takes the commits that came in the meantime together', async () => {
-    const flushes: (() => void)[] = [];
-    const slow = onDisk(() => new Promise((resolve) => flushes.push(resolve)));
-    const answered: string[] = [];
-    const write = async (key: string): Promise<void> => {
-      await slow.write(() => slow.run('INSERT INTO setting VALUES (?, ?)', key, key));
-      answered.push(key);
-    };
-    const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    const writes = [write('a')];
-    await turn();
-    writes.push(write('b'));
-    await turn();
-    writes.push(write('c'));
-    await turn();
-    expect([answered, flushes.length]).toEqual([[], 1]);
-    flushes[0]?.();
-    await turn();
-    expect([answered, flushes.length]).toEqual([['a'], 2]);
-    flushes[1]?.();
-    await Promise.all(writes);
-    expect(answered).toEqual(['a', 'b', 'c']);
-    await slow.close();
-  });
-
-  test('is never given again once the disk has failed', async () => {
-    const failing = onDisk(() => Promise.reject(new RangeError('disk')));
-    const [first] = await Promise.allSettled([failing.write(() => 1)]);
-    const [second] = await Promise.allSettled([failing.write(() => 2)]);
-    expect([first?.status, second?.status]).toEqual(['rejected', 'rejected']);
-    await failing.close();
-  });
-});
-
-test('the disk of a file is that of its write-ahead log; a store in memory has none', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'store-'));
-  const file = join(folder, 'kept.db');
-  const kept = openStore({ file, openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
-  const disk = openDisk(file);
-  expect([disk.isOpen, openDisk(':memory:').isOpen]).toEqual([true, false]);
-  // SQLite leaves to the disk of the store what it does not wait for itself.
-  expect(kept.one(v.object({ synchronous: v.number() }), 'PRAGMA synchronous')).toEqual({ synchronous: 1 });
-  expect(store.one(v.object({ synchronous: v.number() }), 'PRAGMA synchronous')).toEqual({ synchronous: 2 });
-  disk.close();
-  disk.close();
-  await kept.close();
-  rmSync(folder, { recursive: true });
 });

@@ -145,7 +145,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   });
 
   const network = lazily((): Transport => {
-    const transport = line.early ?? networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs });
+    const transport = line.early ?? networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs, insecure: globals.insecure });
     closers.push(() => transport.close());
     return terminal.canAnimate && !globals.debug ? tellsWhatIsAwaited(transport, proc, live) : transport;
   });

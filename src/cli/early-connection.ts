@@ -1,5 +1,6 @@
 // Opens connections to the service while the code of the command is still loading, which takes about as long as a round trip.
 import { parseArgs } from 'node:util';
+import { takesAnyCertificate } from '../api/network/address.js';
 import type { OpeningTransport } from '../api/network/exchange.js';
 import { networkTransport } from '../api/network/network.js';
 import { findHome } from '../store/files/home.js';
@@ -15,7 +16,7 @@ export function connectEarly(argv: readonly string[], connections: number, { env
     const word = (name: keyof typeof options): string | undefined => (typeof values[name] === 'string' ? values[name] : undefined);
     const flags = { profile: word('profile'), baseUrl: word('base-url'), sandbox: values.sandbox === true };
     const { baseUrl } = resolveSettings(flags, env, openConfig(findHome(env).config).read());
-    if (baseUrl?.startsWith('https:') !== true) return undefined;
+    if (baseUrl?.startsWith('https:') !== true || takesAnyCertificate(env)) return undefined;
     const transport = networkTransport({ env, timeoutMs: Infinity });
     transport.open(baseUrl, connections);
     return transport;

@@ -17,6 +17,7 @@ export const globalOptions = {
   color: unless().describe('no colours'),
   debug: flag().describe('log every request to stderr, without secrets'),
   logFormat: choice(['text', 'json'], 'FORMAT').optional().describe('with json, write every line on stderr as a JSON object'),
+  insecure: flag().describe('accept a service whose certificate is not checked (NODE_TLS_REJECT_UNAUTHORIZED=0)'),
   timeout: duration().optional().describe('longest time for one request (default 30s)'),
 };
 

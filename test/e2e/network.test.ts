@@ -66,6 +66,20 @@ describe('through HTTPS_PROXY', () => {
     expect(run.error().message).toContain('certificate is not trusted');
   });
 
+  test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused, unless --insecure accepts it', async ({ home }) => {
+    const env = { HTTPS_PROXY: proxy, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const before = asked.length;
+    const run = await svcpay(['wallets', '--json'], { home, sandbox, env });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error().message).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0');
+    expect(await svcpay(['send', 'lnurl', 'shop@example.com', '1000sat', '--yes'], { home, sandbox, env })).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(asked).toHaveLength(before);
+    const doctor = await svcpay(['doctor', '--json'], { home, sandbox, env });
+    expect(doctor.exitCode).toBe(1);
+    expect(doctor.json()).toContainEqual(expect.objectContaining({ check: 'TLS', state: 'problem' }));
+    expect(await svcpay(['wallets', '--json', '--insecure'], { home, sandbox, env })).toMatchObject({ exitCode: 0 });
+  });
+
   test('a host in NO_PROXY is looked for directly', async ({ home }) => {
     const before = asked.length;
     const env = { HTTPS_PROXY: proxy, NO_PROXY: '.example.test', NODE_EXTRA_CA_CERTS: ca };

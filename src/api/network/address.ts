@@ -1,4 +1,5 @@
 // Where a connection goes: this machine by its own name, another one by a proxy where the environment names one.
+import { Failure } from '../../formats/failure.js';
 import { isLocalName, isLoopback } from '../base-url.js';
 
 export interface Proxy {
@@ -19,3 +20,14 @@ export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
 
 /** What goes to this machine never leaves it through a proxy. */
 export const mayBeProxied = ({ protocol, hostname }: URL): boolean => protocol === 'https:' && !isLoopback(hostname);
+
+/** Whether Node was told to take every certificate. */
+export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean => env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
+
+/** Throws Failure `usage` when anyone on the way to another machine could take the token, and nobody accepted that. */
+export function checkTls(url: URL, { env, insecure }: { env: NodeJS.ProcessEnv; insecure?: boolean | undefined }): void {
+  if (insecure === true || !takesAnyCertificate(env) || url.protocol !== 'https:' || isLoopback(url.hostname)) return;
+  throw new Failure('usage', `Nothing was sent: NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ${url.host}, so anyone on the way could take the token.`, {
+    hint: 'Unset it and name your own certificate in NODE_EXTRA_CA_CERTS, or accept the risk with --insecure.',
+  });
+}

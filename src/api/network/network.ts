@@ -1,6 +1,6 @@
 // The transport of a command: Node's own HTTP, and undici for proxies.
 import type { HttpRequest, HttpResponse, Transport } from '../transport.js';
-import { mayBeProxied, proxyOf } from './address.js';
+import { checkTls, mayBeProxied, proxyOf } from './address.js';
 import type { NetworkTransport, OpeningTransport } from './exchange.js';
 import { nodeTransport } from './node.js';
 import type { UndiciOptions } from './undici.js';
@@ -11,6 +11,7 @@ export function networkTransport(options: UndiciOptions): OpeningTransport {
   const isProxied = (address: string): boolean => hasProxy && mayBeProxied(new URL(address));
   let proxied: Promise<NetworkTransport> | undefined;
   const carrier = async (request: HttpRequest): Promise<Transport> => {
+    checkTls(new URL(request.url), options);
     if (!isProxied(request.url)) return direct;
     proxied ??= import('./undici.js').then(({ undiciTransport }) => undiciTransport(options));
     return proxied;

@@ -4,20 +4,23 @@ import type { Agent, Dispatcher } from 'undici';
 import { timerMs } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import type { HttpRequest, HttpResponse } from '../transport.js';
-import { mayBeProxied, proxyOf, resolvable, type Proxy } from './address.js';
+import { checkTls, mayBeProxied, proxyOf, resolvable, type Proxy } from './address.js';
 import { exchange, type NetworkTransport } from './exchange.js';
 
 export interface UndiciOptions {
   env: NodeJS.ProcessEnv;
   /** For a whole exchange, from the first byte out to the last byte in; a request may allow itself less. */
   timeoutMs: number;
+  /** Accepts a service whose certificate is not checked. */
+  insecure?: boolean | undefined;
 }
 
 /**
  * Sends requests with undici, which is loaded with the first one. `HTTPS_PROXY`, else `HTTP_PROXY`, less `NO_PROXY`, in
  * either case, hold for https; what goes to this machine never leaves it through a proxy.
  */
-export function undiciTransport({ env, timeoutMs }: UndiciOptions): NetworkTransport {
+export function undiciTransport(options: UndiciOptions): NetworkTransport {
+  const { env, timeoutMs } = options;
   const proxy = proxyOf(env);
   const loaded: { direct?: Promise<Dispatcher>; proxied?: Promise<Dispatcher> } = {};
   const manners: Manners = { closesUnsaid: false };
@@ -28,6 +31,7 @@ export function undiciTransport({ env, timeoutMs }: UndiciOptions): NetworkTrans
 
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     const url = new URL(request.url);
+    checkTls(url, options);
     return dispatch(await dispatcherFor(url), url, request, timeoutMs, manners);
   };
   const close = async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { platform, versions } from 'node:process';
 import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
-import { mayBeProxied, proxyOf } from '../../api/network/address.js';
+import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/address.js';
 import { NetworkError, type HttpResponse } from '../../api/transport.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
@@ -60,6 +60,7 @@ async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Chec
   yield await found('Limits', () => checkLimits(context));
   const proxy = checkProxy(context);
   if (proxy !== undefined) yield { check: 'Proxy', ...proxy };
+  if (takesAnyCertificate(context.env)) yield { check: 'TLS', ...unchecked(context) };
   const secret = await found('Secret', () => checkSecret(context));
   yield secret;
   const { finding, answer, at } = await ask(context);
@@ -141,6 +142,12 @@ function checkProxy({ settings, env }: Context): Finding | undefined {
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
   // One that is no address is told of by the request to the service.
   return URL.canParse(proxy.address) ? ok(`requests go through ${new URL(proxy.address).host}${except}`) : undefined;
+}
+
+function unchecked({ settings }: Context): Finding {
+  const detail = 'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is checked';
+  const isHere = isLoopback(new URL(settings.baseUrl ?? '').hostname);
+  return isHere ? ok(`${detail}; the service is on this machine`) : problem(detail, 'unset NODE_TLS_REJECT_UNAUTHORIZED');
 }
 
 async function checkSecret(context: Context): Promise<Finding> {

@@ -3,10 +3,11 @@ import { Failure } from '../formats/failure.js';
 
 /**
  * Checks a base URL and returns it without trailing slash and without a pasted `/api/v2`.
+ * A name alone, as in `wallet.example.com` or `localhost:8787`, is taken as https, on loopback as http.
  * It must be https, or http to this machine, and carry no credentials, query or fragment; else `Failure` usage.
  */
 export function parseBaseUrl(text: string): string {
-  const trimmed = text.trim();
+  const trimmed = withScheme(text.trim());
   const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
     throw usage('That is not a base URL.', 'Write an address such as https://api.example.com.');
@@ -27,6 +28,12 @@ export function parseBaseUrl(text: string): string {
     );
   }
   return url.origin + url.pathname.replace(/\/*$/, '').replace(/(?:\/+api\/v2)?$/, '').replace(/\/*$/, '');
+}
+
+function withScheme(text: string): string {
+  if (text.includes('://') || !/^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:]+\])(?::\d+)?(?:\/.*)?$/i.test(text)) return text;
+  const https = `https://${text}`;
+  return URL.canParse(https) && isLoopback(new URL(https).hostname) ? `http://${text}` : https;
 }
 
 /** Whether a host name, as `URL` writes it, always means this machine. */

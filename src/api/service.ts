@@ -197,7 +197,7 @@ function signInAdvice({ response: { status, body } }: Answer): Advice {
   if (status === 401 || status === 403) {
     return { hint: 'Check the API key and the API secret, then sign in again', next: { do: 'sign-in' } };
   }
-  return status === 404 || status === 405 ? { hint: 'Check the base URL: nobody signs in there.' } : {};
+  return status === 404 || status === 405 ? { hint: 'There is no sign-in at this address: check the base URL.' } : {};
 }
 
 /** How services say that they have seen a signature before. */

@@ -53,7 +53,7 @@ export interface Terminal extends Canvas {
   /** False where only ASCII is safe; `glyphs` then writes our own signs in ASCII. */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
-  /** No escape is to be written at all, on a dumb terminal or by `--no-color`: questions are lines. */
+  /** No escape is to be written at all: questions are lines. */
   readonly isDumb: boolean;
   /** Why a question cannot be asked, in words that fit after "no question can be asked: "; undefined when it can. */
   readonly whyNoPrompt: string | undefined;
@@ -108,9 +108,9 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
     stderrCanvas: canvasOf(stderr),
     unicode,
     canPrompt: whyNoPrompt === undefined,
-    isDumb: env['TERM'] === 'dumb' || flags.noColor === true,
+    isDumb: env['TERM'] === 'dumb',
     whyNoPrompt,
-    canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']) && flags.noColor !== true,
+    canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']),
     // oxlint-disable-next-line no-underscore-dangle
     measure: () => ttys.filter(({ destroyed }) => !destroyed).forEach((stream) => stream._refreshSize?.()),
     stdoutClosed: watchForClosedReader(stdout),

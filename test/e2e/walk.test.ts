@@ -9,6 +9,8 @@ import { environment, svcpayTty, test } from '../support/svcpay.js';
 const sizes = [[80, 24], [60, 20], [140, 45]] as const;
 const enter = '\r';
 const escape = '\u001B';
+const interrupt = '\u0003';
+const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 const down = '\u001B[B';
 
 describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
@@ -39,6 +41,64 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(menu).not.toContain('Waiting');
     tty.type(escape);
     expect(await tty.ended).toBe(0);
+  });
+
+  test('login takes a bare host name, checks it before it asks for a key, and asks again for a key that is wrong', async ({ home, sandbox }) => {
+    const tty = svcpayTty(['login'], { home, columns, rows });
+    await tty.waitFor('Address of the service');
+    tty.type(`localhost:1${enter}`);
+    await tty.waitFor(/refused[^]*Address of the service/);
+    tty.type(`${sandbox.url.replace('http://', '')}${enter}`);
+    await tty.waitFor('API key');
+    tty.type(`mistyped${enter}`);
+    await tty.waitFor('API secret');
+    tty.type(`wrong${enter}`);
+    await tty.waitFor(/Check the API key[^]*API key/);
+    tty.type(`${sandbox.apiKey}${enter}`);
+    await tty.waitFor('API secret');
+    tty.type(`${sandbox.apiSecret}${enter}`);
+    await tty.waitFor('Saved as profile "default", now your default.');
+    expect(await tty.ended).toBe(0);
+  });
+
+  test('a guided command says that nobody is logged in before anything is typed', async ({ home }) => {
+    for (const command of ['send', 'swap', 'payout', 'receive']) {
+      const tty = svcpayTty([command], { home, columns, rows });
+      expect(await tty.ended).toBe(4);
+      expect(tty.text()).toContain('you are not logged in');
+      expect(tty.text()).not.toContain('?');
+    }
+  });
+
+  test('an answer that is taken back leaves the screen, with --no-color too', async ({ around }) => {
+    const pty = startInPty(process.execPath, ['bin/svcpay.js', 'swap', '--no-color'], { columns, rows, env: environment(around) });
+    await pty.shows(/\? From[^]*❯ 1\.0/);
+    pty.type(enter);
+    await pty.shows(/✓ from BTC[^]*\? To/);
+    pty.type(escape);
+    await pty.shows('? From');
+    expect(pty.screen().join('\n')).not.toMatch(/from BTC|\? To/);
+    pty.type(enter);
+    await pty.shows('? To');
+    pty.type(enter);
+    await pty.shows('Amount to give');
+    pty.type(`1000sat${enter}`);
+    await pty.shows(/You pay[^]*\(y\/N\)\s+quote valid 5\d s/);
+    pty.type(`n${enter}`);
+    expect(await pty.exit).toBe(9);
+    expect(pty.written()).not.toMatch(/\u001B\[(?:1|2|3\d|9\d)m/);
+  });
+
+  test('what is pasted takes the place of an answer that was refused', async ({ around }) => {
+    const pty = startInPty(process.execPath, ['bin/svcpay.js', 'send'], { columns, rows, env: environment(around) });
+    await pty.shows('Pay to');
+    pty.type(`${tron.slice(0, -1)}X${enter}`);
+    await pty.shows('checksum');
+    pty.type(tron);
+    pty.type(enter);
+    await pty.shows('Amount in USDT');
+    pty.type(interrupt);
+    expect(await pty.exit).toBe(130);
   });
 
   test('an export to a file shows how much is written; interrupted it says which row it reached', async ({ around, sandbox }) => {

@@ -41,6 +41,8 @@ export async function guide<A>(
   ref: string | undefined,
   context: Context,
 ): Promise<Back | undefined> {
+  // Throws before anything is typed where nobody is logged in.
+  await context.client();
   const asked = await flow.ask(start);
   if (asked === back) return back;
   for (let answers: A = asked; ; ) {

@@ -1,6 +1,7 @@
 // A send from the words of a command line to the money: what is missing is asked for where somebody can be asked.
 import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
+import { shortened } from '../../terminal/views/transaction-view.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type PlanEnvironment } from '../../wallet/plan/send.js';
 import type { Context } from '../context.js';
@@ -9,6 +10,7 @@ import { aboutSend } from './about-send.js';
 import { runGuided } from './guided.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
+import { answersForm, askingUnder } from './under-form.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}
 
@@ -72,18 +74,21 @@ function askSend(
     planSend(next, environment);
     return next;
   };
+  let known = start;
+  const steps = askingUnder(() => answersForm('Send', [known.to && `to ${shortened(known.to)}`, known.via && wayNames[known.via]]), ask.steps);
   type Question = (soFar: SendWords, before: SendWords | undefined, ccy: string | undefined) => Promise<SendWords | Back>;
   const asking = (missing: Missing, question: Question): Step<SendWords> => (soFar, before) => {
+    known = soFar;
     const planned = planSend(soFar, environment);
     return planned.missing === missing ? question(soFar, before, planned.ccy) : undefined;
   };
   return walk<SendWords>(start, [
     asking('destination', (soFar, before) =>
-      ask.steps.parsed({ message: 'Pay to', example: exampleOf(soFar.kind), flag: 'DESTINATION', default: before?.to, parse: parse(soFar, 'to') })),
+      steps.parsed({ message: 'Pay to', example: exampleOf(soFar.kind), flag: 'DESTINATION', default: before?.to, parse: parse(soFar, 'to') })),
     asking('way', (soFar, before) =>
-      taking(ask.steps.select({ ...wayQuestion, default: before?.via }), (via) => ({ ...soFar, via }))),
+      taking(steps.select({ ...wayQuestion, default: before?.via }), (via) => ({ ...soFar, via }))),
     asking('amount', (soFar, before, ccy) =>
-      ask.steps.parsed({ ...amountQuestion(ccy), flag: 'AMOUNT', default: before?.amount, parse: parse(soFar, 'amount') })),
+      steps.parsed({ ...amountQuestion(ccy), flag: 'AMOUNT', default: before?.amount, parse: parse(soFar, 'amount') })),
   ], before);
 }
 
@@ -101,6 +106,8 @@ const amountQuestion = (ccy: string | undefined) => {
   if (ccy === undefined) return { message: 'Amount', example: 'as in 50000sat or 5usdt' };
   return ccy === 'BTC' ? { message: 'Amount', example: 'as in 50000sat' } : { message: `Amount in ${ccy}` };
 };
+
+const wayNames = { lightning: 'over Lightning', onchain: 'on-chain' } as const;
 
 const wayQuestion = {
   message: 'This URI can be paid in two ways. Which one?',

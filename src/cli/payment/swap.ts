@@ -11,6 +11,7 @@ import { walletChoices, type WalletChoice } from './wallet-choices.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { swapPresentation } from './payment-screen.js';
+import { answersForm, askingUnder } from './under-form.js';
 import { missingOf, planSwap, readSwapWords, swapExample, swapOrderOf, type SwapWords } from './plan-swap.js';
 
 export const swap = defineCommand({
@@ -55,15 +56,21 @@ async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, 
   await runPayment(swapOrderOf(planned), flags, { about, ...swapPresentation }, context);
 }
 
-const step = stepFor<SwapWords>();
+const ownStep = stepFor<SwapWords>();
 
 function askSwap(
   start: SwapWords,
   receive: boolean,
   wallets: readonly WalletChoice[],
-  ask: Ask['steps'],
+  steps: Ask['steps'],
   before: SwapWords | undefined,
 ): Promise<SwapWords | Back> {
+  let known = start;
+  const ask = askingUnder(() => answersForm('Swap', [known.from && `from ${known.from}`, known.to && `to ${known.to}`]), steps);
+  const step: typeof ownStep = (name, question) => ownStep(name, (soFar, before) => {
+    known = soFar;
+    return question(soFar, before);
+  });
   return walk(start, [
     step('from', ({ to }, before) => {
       const choices = wallets.filter(({ value, isEmpty }) => value !== to && !isEmpty);

@@ -1,14 +1,15 @@
 // The questions of a payout, in order, each of which may be taken back. What is known already is not asked.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { parseRecipientName, type Codes, type Recipient } from '../../store/profile/profiles.js';
-import type { Ask, Back, Choice, Over } from '../../terminal/ask/ask.js';
+import type { Back, Choice } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
-import { formLines, type Form } from '../../terminal/cards/form.js';
+import type { Form } from '../../terminal/cards/form.js';
 import { highestCode } from '../../wallet/payout/order.js';
 import { payoutForm, recipientForm, type FormOf } from './payout-form.js';
 import { answersOf, partyOf, type Draft } from './payout-draft.js';
 import { destinationOptions, givenFlags } from './payout-options.js';
 import { destinationSteps, isNew, partySteps, step, type Asking, type DraftStep, type PartSteps } from './payout-recipient.js';
+import { askingUnder } from '../payment/under-form.js';
 import { whole } from '../values.js';
 
 export interface WizardDeps extends Asking {
@@ -45,9 +46,8 @@ export function askRecipient(start: Draft, deps: Asking): Promise<Draft | Back> 
 /** Questions under a form that folds what is answered: `standing` steps show in it what is known before they ask. */
 function underForm<D extends Asking>(formOf: FormOf, deps: D) {
   let form: Form | undefined;
-  const over: Over = (canvas) => (form === undefined ? [] : formLines(form, canvas));
   return {
-    asking: { ...deps, ask: askingUnder(over, deps.ask) },
+    asking: { ...deps, ask: askingUnder(() => form, deps.ask) },
     standing: ([part, steps]: PartSteps): DraftStep[] =>
       steps.map((step) => (soFar, before) => {
         form = formOf(soFar, part);
@@ -55,14 +55,6 @@ function underForm<D extends Asking>(formOf: FormOf, deps: D) {
       }),
   };
 }
-
-const askingUnder = (over: Over, ask: Ask['steps']): Ask['steps'] => ({
-  text: (question) => ask.text({ ...question, over }),
-  parsed: (question) => ask.parsed({ ...question, over }),
-  select: (question) => ask.select({ ...question, over }),
-  search: (question) => ask.search({ ...question, over }),
-  secret: (question) => ask.secret({ ...question, over }),
-});
 
 function bookStep({ ask, recipients }: WizardDeps): DraftStep {
   const choices: Choice<string>[] = Object.entries(recipients).map(([name, kept]) => ({

@@ -57,6 +57,7 @@ export const receive = defineCommand({
     ['svcpay receive lightning 50000sat', 'says both'],
   ],
   async run({ amount, ...flags }, context) {
+    if (context.terminal.canPrompt) await context.client();
     context.ask.demand(['lightning, onchain or address'], `svcpay receive lightning ${amount ?? '50000sat'}`);
     const choices = amount === undefined ? ways : ways.filter(({ value }) => 'method' in value);
     for (let before: Way | undefined; ; ) {

@@ -6,6 +6,7 @@ import { Failure } from '../../formats/failure.js';
 import { changeProfile, networks, type Profile } from '../../store/profile/profiles.js';
 import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
+import { failureLines } from '../../terminal/failure-view.js';
 import { loginView, type Login, loginFields } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
@@ -37,7 +38,7 @@ export const login = defineCommand({
     const result = context.globals.sandbox ? await loginToSandbox(context) : await loginToService(answers, context);
     await context.out.record(result, loginView(result));
     const { profileName } = context.settings;
-    context.out.say(`Profile ${profileName} is written, and used from now on where nothing else is said.`);
+    context.out.say(`Saved as profile "${profileName}", now your default.`);
     if (context.out.forPeople) context.out.say('You are logged in. Next: svcpay wallets');
   },
 });
@@ -100,13 +101,7 @@ async function loginToService(
     apiKey: answers.apiKey ?? fromEnvironment(context.env, 'SVCPAY_API_KEY'),
     apiSecret: await knownSecret(answers, context),
   };
-  const asked = await askAccess(start, context);
-  if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
-  const { baseUrl, apiKey, apiSecret } = asked;
-  if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined) throw new Error('A login was asked for to the end, and an answer is missing.');
-  const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
-  const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
-  const token = await client.authenticate();
+  const { baseUrl, apiKey, apiSecret, tokens, token } = await signIn(start, context);
   const place = await context.secrets.save(credentialName(baseUrl, apiKey), apiSecret);
   const { maker } = settings;
   await keepProfile(context, (before) => ({
@@ -130,20 +125,64 @@ const flags: Readonly<Record<keyof Access, string>> = {
 
 const step = stepFor<Access>();
 
-async function askAccess(start: Access, context: Context): Promise<Access | Back> {
+/** Asks for what is missing, and again for a key that is refused after it was typed. */
+async function signIn(start: Access, context: Context) {
+  const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
+  for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ; ) {
+    const asked: Access | Back = await askAccess(known, before, context);
+    if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
+    const { baseUrl, apiKey, apiSecret } = asked;
+    if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined) throw new Error('A login was asked for to the end, and an answer is missing.');
+    const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
+    const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
+    try {
+      return { baseUrl, apiKey, apiSecret, tokens, token: await client.authenticate() };
+    } catch (error) {
+      if (!isTyped || !(error instanceof Failure) || error.kind !== 'authentication') throw error;
+      context.out.card((canvas) => failureLines(error, { money: false, canvas }));
+      [known, before] = [{ baseUrl, apiKey: start.apiKey, apiSecret: undefined }, asked];
+    }
+  }
+}
+
+/** An address that was typed must be answered by a service before anybody types a key for it. */
+async function askAddress(before: string | undefined, context: Context): Promise<string | Back> {
+  const question = { message: 'Address of the service', example: 'as in wallet.example.com', flag: flags.baseUrl, parse: parseBaseUrl };
+  for (let suggested = before; ; ) {
+    const typed: string | Back = await context.ask.steps.parsed({ ...question, default: suggested });
+    if (typed === back) return back;
+    const problem = await addressProblem(typed, context);
+    if (problem === undefined) return typed;
+    context.out.card((canvas) => failureLines(problem, { money: false, canvas }));
+    suggested = typed;
+  }
+}
+
+/** A sign-in without a key: a service refuses it, which is all that is to be known of the address. */
+async function addressProblem(baseUrl: string, { clientOf }: Context): Promise<Failure | undefined> {
+  const noTokens = { load: () => Promise.resolve(undefined), save: () => Promise.resolve() };
+  try {
+    await (await clientOf(baseUrl, { apiKey: 'none', apiSecret: 'none' }, noTokens)).authenticate();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.kind === 'authentication' || error.kind === 'refused' ? undefined : error;
+  }
+}
+
+async function askAccess(start: Access, before: Access | undefined, context: Context): Promise<Access | Back> {
   const { ask } = context;
   const missing = (['baseUrl', 'apiKey', 'apiSecret'] as const).filter((name) => start[name] === undefined);
   if (missing.length > 0) ask.demand(missing.map((name) => flags[name]));
   return walk<Access>(start, [
-    step('baseUrl', (_soFar, before) =>
-      ask.steps.parsed({ message: 'Address of the service', flag: flags.baseUrl, default: before?.baseUrl, parse: parseBaseUrl })),
+    step('baseUrl', (_soFar, before) => askAddress(before?.baseUrl, context)),
     step('apiKey', (_soFar, before) => ask.steps.text({ message: 'API key', flag: flags.apiKey, default: before?.apiKey })),
     async (soFar) => {
       await agreeToReplace({ sandbox: false, baseUrl: soFar.baseUrl, apiKey: soFar.apiKey }, context);
       if (soFar.apiSecret !== undefined) return soFar;
       return taking(ask.steps.secret({ message: 'API secret', flag: flags.apiSecret }), (apiSecret) => ({ ...soFar, apiSecret }));
     },
-  ]);
+  ], before);
 }
 
 async function knownSecret({ apiSecretStdin }: Answers, context: Context): Promise<string | undefined> {

@@ -26,6 +26,9 @@ export function pasteReader(): (piece: string) => string {
   return read;
 }
 
+/** Marked as pasted, or too much at once to be typed. */
+export const isPaste = (piece: string): boolean => piece.includes(start) || (piece.length >= least && !piece.includes('\u001B'));
+
 const flat = (text: string): string => text.replace(/[\r\n\t]+ */g, ' ');
 
 function unmarked(piece: string): string {

@@ -1,4 +1,4 @@
-// Questions where no escape may be written (`TERM=dumb`, `--no-color`): a line is written, a line is read, no escape is used.
+// Questions where no escape may be written (`TERM=dumb`): a line is written, a line is read, no escape is used.
 import { formatDuration } from '../../formats/duration.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';

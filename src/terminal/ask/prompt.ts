@@ -3,7 +3,7 @@ import { createInterface, type Key } from 'node:readline';
 import { StringDecoder } from 'node:string_decoder';
 import { inputEnded, interrupted } from './read-line.js';
 import { back, type Back } from './wizard.js';
-import { markNoPastes, markPastes, pasteReader } from './paste.js';
+import { isPaste, markNoPastes, markPastes, pasteReader } from './paste.js';
 import type { InputStream, OutputStream, Terminal } from '../terminal.js';
 
 /** What a prompt is handed besides its question. */
@@ -22,6 +22,8 @@ interface Pose {
   readonly canGoBack: boolean;
   /** A line of text, into which something can be pasted. */
   readonly takesPaste?: boolean;
+  /** The answer that stands there was refused: what is pasted takes its place. */
+  readonly isRefused?: () => boolean;
   /** Nothing of it stays on the screen once it is answered: the answer is shown elsewhere. */
   readonly isWiped?: boolean;
   /** A list that is narrowed as one types. */
@@ -34,7 +36,7 @@ interface Pose {
 export async function runPrompt<T>(
   terminal: Terminal,
   prompt: (context: Context) => Promise<T>,
-  { canGoBack, takesPaste = false, isWiped = false, narrows = false, isFresh = false }: Pose,
+  { canGoBack, takesPaste = false, isRefused = () => false, isWiped = false, narrows = false, isFresh = false }: Pose,
 ): Promise<T | Back> {
   terminal.stdin.echo?.(true);
   const stdin = terminal.stdin.open();
@@ -63,7 +65,7 @@ export async function runPrompt<T>(
 
   hastenEscape(stdin);
   stdin.on('keypress', onKey).on('pause', onPause).on('end', onEnd).on('close', onEnd);
-  const stopReading = takesPaste ? readPastes(stdin, terminal.stderr) : narrows ? holdEnter(stdin) : () => undefined;
+  const stopReading = takesPaste ? readPastes(stdin, terminal.stderr, isRefused) : narrows ? holdEnter(stdin) : () => undefined;
   const release = (): void => {
     isPosed = false;
     stopReading();
@@ -78,14 +80,16 @@ export async function runPrompt<T>(
 }
 
 /** What comes in is seen before readline takes it apart into keys: an Enter within a paste would answer the question. */
-function readPastes(stdin: InputStream, output: OutputStream): () => void {
+function readPastes(stdin: InputStream, output: OutputStream, isRefused: () => boolean): () => void {
   const read = pasteReader();
   const decoder = new StringDecoder('utf8');
   const emit = stdin.emit.bind(stdin);
   stdin.emit = (event: string | symbol, ...given: unknown[]): boolean => {
     const [piece] = given;
     if (event !== 'data' || !(piece instanceof Uint8Array)) return emit(event, ...given);
-    return emit(event, Buffer.from(read(decoder.write(Buffer.from(piece)))));
+    const raw = decoder.write(Buffer.from(piece));
+    const text = read(raw);
+    return emit(event, Buffer.from(isRefused() && isPaste(raw) ? `${endOfLine}${killLine}${text}` : text));
   };
   output.write(markPastes);
   return () => {
@@ -93,6 +97,9 @@ function readPastes(stdin: InputStream, output: OutputStream): () => void {
     stdin.emit = emit;
   };
 }
+
+const endOfLine = '\u0005';
+const killLine = '\u0015';
 
 /** What was typed has to narrow the list before an Enter that comes with it can choose from it. */
 function holdEnter(stdin: InputStream): () => void {

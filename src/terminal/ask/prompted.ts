@@ -4,7 +4,7 @@ import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { oneLine, truncate } from '../text.js';
 import { runPrompt } from './prompt.js';
-import type { Choice, ChoiceQuestion, JudgedText, Prompter, SelectQuestion } from './questions.js';
+import type { Choice, ChoiceQuestion, JudgedText, Prompter, SelectQuestion, Validation } from './questions.js';
 import { promptTheme } from './theme.js';
 import { timedConfirm, type Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
@@ -26,8 +26,14 @@ export function askByPrompts(terminal: Terminal): Prompter {
     text({ message, example, default: suggested = '', validate, over: above }: JudgedText) {
       const over = above?.(terminal.stderrCanvas);
       const hint = example === undefined ? escBack : `${example}${terminal.unicode ? ' · ' : ', '}${escBack}`;
-      const config = { message: sanitize(message), default: suggested, validate, theme: promptTheme(terminal, { hint, over }) };
-      const pose = { canGoBack: true, takesPaste: true, isWiped: over !== undefined };
+      let isRefused = false;
+      const judge = (answer: string): Validation => {
+        const judged = validate(answer);
+        isRefused = judged !== true;
+        return judged;
+      };
+      const config = { message: sanitize(message), default: suggested, validate: judge, theme: promptTheme(terminal, { hint, over }) };
+      const pose = { canGoBack: true, takesPaste: true, isRefused: () => isRefused, isWiped: over !== undefined };
       return runPrompt(terminal, (context) => input(config, context), pose);
     },
 

@@ -49,6 +49,9 @@ export function decimalsOf(ccy: string): number {
   return withoutDecimals.has(ccy) ? 0 : 2;
 }
 
+/** Whether it is the code of a national currency. */
+export const isFiat = (ccy: string): boolean => isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
+
 /** Reads a currency code in any letter case: BTC, USDT or three letters. Throws `Failure` usage for anything else. */
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();

@@ -15,3 +15,8 @@ const opensFormula = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 /** The text with an apostrophe before it, where a spreadsheet would take it for a formula and carry it out. */
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
+
+const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** Text as it stands between the tags of HTML, XML or OFX. */
+export const escapeMarkup = (text: string): string => text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');

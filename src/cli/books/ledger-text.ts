@@ -1,8 +1,10 @@
-// A statement in the language of a ledger program: opening balances, entries, and what each wallet must hold at the end.
+// A statement in the language of a ledger program: opening balances, entries, and what each wallet must hold at the end;
+// or of one fiat wallet as a bank would send it.
 import type { ListedTransaction } from '../../api/types.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import type { Books } from '../../wallet/books/gather.js';
-import { balanceAfter } from '../../wallet/books/statement.js';
+import { ofxFoot, ofxHead, ofxRow, type BankAccount } from '../../wallet/books/ofx.js';
+import { balanceAfter, statementRows } from '../../wallet/books/statement.js';
 import { ledgerEntryOf, type LedgerWriter } from '../../wallet/history/ledger-entry.js';
 import type { Wanted } from './statement-lines.js';
 
@@ -28,4 +30,14 @@ export async function* ledgerText(writer: LedgerWriter, books: Books, wanted: Wa
   for (const { opening } of marks) yield opening;
   for (const entry of books.entries(period)) yield entry;
   for (const { closing } of marks) yield closing;
+}
+
+export async function* ofxText(account: BankAccount, books: Books, { period, now, before }: Wanted): AsyncGenerator<string, void, void> {
+  const [first] = books.movements(account.ccy);
+  const span = { first: Math.max(period.first, first?.at ?? 0), end: Math.min(period.end, now + 1) };
+  yield ofxHead(account, span, now);
+  for (const row of statementRows(account.ccy, books.movements(account.ccy), period, now, before.get(account.ccy))) {
+    if (row.kind === 'closing') yield ofxFoot(row.balance, span, account.ccy);
+    else if (row.kind !== 'opening') yield ofxRow(row, sanitize);
+  }
 }

@@ -10,8 +10,8 @@ import { gather, type Books } from '../../wallet/books/gather.js';
 import type { Context } from '../context.js';
 import { amount, word, type Value } from '../values.js';
 
-export const zoneOption = () =>
-  word('ZONE', parseZone).optional().describe('time zone of the calendar days, such as Asia/Ho_Chi_Minh (default: of this machine)');
+export const zoneOption = (fallback = 'of this machine') =>
+  word('ZONE', parseZone).optional().describe(`time zone of the calendar days, such as Asia/Ho_Chi_Minh (default: ${fallback})`);
 
 export const openingOption = (): Value<Money[]> =>
   amount().repeated().describe('what a wallet got outside the listed transactions, such as deposits to a permanent address; may be repeated');

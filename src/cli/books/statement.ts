@@ -11,39 +11,40 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { choice, currency } from '../values.js';
 import { knownHere } from './known-here.js';
-import { entryText, ledgerText } from './ledger-text.js';
+import { isFiat } from '../../formats/amount.js';
+import { entryText, ledgerText, ofxText } from './ledger-text.js';
 import { chosenWallets, date, openingOption, openingsOf, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
 import { statementLines } from './statement-lines.js';
 
-const ledgers = ['hledger', 'beancount'] as const;
+const ownFormats = ['hledger', 'beancount', 'ofx'] as const;
 
 export const statement = defineCommand({
-  formats: ledgers,
+  formats: ownFormats,
   options: {
     from: date().optional().describe('first day, or a month: 2026-10-01, 2026-10 (default: the first transaction)'),
     to: date().optional().describe('last day, or a month (default: today)'),
     wallet: currency().optional().describe('only the wallet of this currency'),
     tz: zoneOption(),
     opening: openingOption(),
-    format: choice(ledgers, 'FORMAT').optional().describe(`same as -o ${ledgers.join(', -o ')}: entries with balance assertions`),
+    format: choice(ownFormats, 'FORMAT').optional().describe('same as -o: hledger and beancount with balance assertions, ofx for one fiat wallet'),
   },
   examples: [
     ['svcpay statement --from 2026-10 --to 2026-10', 'the wallets in October, each with its opening and closing balance'],
     ['svcpay statement --wallet BTC -o csv > btc.csv', 'all of history, for a spreadsheet; exit 6 if it does not tie'],
     ['svcpay statement --from 2026-10 --to 2026-10 -o hledger > october.journal', 'entries, and what each wallet must hold at the end'],
+    ['svcpay statement --wallet USD -o ofx > usd.ofx', 'a fiat wallet, for programs that import bank statements'],
   ],
   async run({ from, to, wallet, tz, opening, format }, context) {
     const zone = zoneOf(tz);
     const period = periodOf(from, to, zone);
     const before = openingsOf(opening);
-    if (format !== undefined && wallet !== undefined) {
-      throw new Failure('usage', `An entry for ${format} can belong to two wallets. Leave --wallet out.`);
-    }
+    checkWallet(format, wallet);
     const writer = format === 'hledger' ? hledgerWriter(zone) : format === 'beancount' ? beancountWriter(zone) : undefined;
     const day = dayWriter(zone);
     const use = async (books: Books, now: number): Promise<void> => {
       const wanted = { wallets: chosenWallets(books, wallet), period, now, before, day };
-      if (writer !== undefined) await context.out.pour(ledgerText(writer, books, wanted));
+      if (format === 'ofx') await context.out.pour(ofxText(await bankAccount(wallet ?? '', context), books, wanted));
+      else if (writer !== undefined) await context.out.pour(ledgerText(writer, books, wanted));
       else await context.out.list(statementLines(books, wanted, context), statementList(`In calendar days of ${zone}`));
       const differences = books.differences.filter(({ ccy }) => wanted.wallets.includes(ccy));
       if (differences.length > 0) throw await notTied(differences, books, context);
@@ -51,6 +52,19 @@ export const statement = defineCommand({
     await withBooks({ before, entry: writer && entryText(writer, day) }, (books, service) => use(books, service.serviceNow()), context);
   },
 });
+
+/** Throws Failure `usage` where the format and the wallet do not fit. */
+function checkWallet(format: (typeof ownFormats)[number] | undefined, wallet: string | undefined): void {
+  if (format === 'ofx' && (wallet === undefined || !isFiat(wallet))) {
+    throw new Failure('usage', 'OFX is a statement of one account in a fiat currency. Name its wallet, as in --wallet USD.');
+  }
+  if (format !== undefined && format !== 'ofx' && wallet !== undefined) {
+    throw new Failure('usage', `An entry for ${format} can belong to two wallets. Leave --wallet out.`);
+  }
+}
+
+const bankAccount = async (ccy: string, { account, settings }: Context) =>
+  ({ ccy, accountId: (await account()).id, bank: settings.maker });
 
 /** Names each difference; on stderr the transactions that could explain it. */
 export async function notTied(differences: readonly Difference[], books: Books, context: Context): Promise<Failure> {

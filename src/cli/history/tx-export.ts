@@ -4,26 +4,32 @@ import type { ListedTransaction, TransactionPage } from '../../api/types.js';
 import { parsedToLines } from '../../terminal/rows/json.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { dateTime } from '../../terminal/time.js';
+import { isFiat } from '../../formats/amount.js';
+import { accountingFormats } from '../../wallet/history/accounting.js';
 import { exportFormats, exportLines } from '../../wallet/history/export.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions } from './history-options.js';
-import { choice } from '../values.js';
+import { zoneOption } from '../books/open-books.js';
+import { choice, currency } from '../values.js';
 
 const counted = (many: number): string => (many === 1 ? '1 transaction that has' : `${many} transactions that have`);
 
 export const txExport = defineCommand({
   formats: exportFormats,
   options: {
-    format: choice(exportFormats, 'FORMAT').optional().describe(`the same as -o: ${exportFormats.join(', ')}`),
+    format: choice(exportFormats, 'FORMAT').optional().describe(`same as -o: ${exportFormats.join(', ')}`),
+    wallet: currency().optional().describe('with -o xero or -o quickbooks: the fiat wallet to export'),
+    tz: zoneOption('UTC'),
     ...historyOptions,
   },
   examples: [
     ['svcpay tx export -o hledger > svcpay.journal', 'everything, for hledger'],
     ['svcpay tx export -o csv --since 2026-01-01 --until 2026-12-31 > 2026.csv', 'a year, for a spreadsheet'],
+    ['svcpay tx export -o xero --wallet USD --since 2026-10-01 --until 2026-10-31 > october.csv', 'the movements of one fiat wallet'],
   ],
-  async run({ format, ...flags }, context) {
+  async run({ format, wallet, tz = 'UTC', ...flags }, context) {
     const { globals, out } = context;
     if (globals.json || globals.fields !== undefined) {
       throw new Failure('usage', `An export is one of ${exportFormats.join(', ')}. Leave --json and --fields out.`, {
@@ -31,21 +37,34 @@ export const txExport = defineCommand({
       });
     }
     if (format === undefined) throw new Failure('usage', `Say which format: -o ${exportFormats.join(', -o ')}.`);
+    const ccy = walletOf(format, wallet);
     const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
-    if (globals.rawCells && format !== 'csv') throw new Failure('usage', '--raw-cells is for -o csv.');
+    if (globals.rawCells && !cellFormats.has(format)) throw new Failure('usage', `--raw-cells is for -o ${[...cellFormats].join(', -o ')}.`);
     const left = { unmoved: 0, unclear: 0 };
     const leftOut = ({ txnState }: ListedTransaction): void => void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
     // JSONL is the list as the service gives it; books and spreadsheets need the fees.
     const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>
-      exportLines(pages, { format, jsonLines: parsedToLines, clean: sanitize, rawCells: globals.rawCells, leftOut });
+      exportLines(pages, { format, jsonLines: parsedToLines, clean: sanitize, rawCells: globals.rawCells, zone: tz, ccy, leftOut });
     await pourCounted(history, lines, () => service.transactions({ ...filter, limit: 1 }), context);
-    if (left.unmoved > 0) out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
-    if (left.unclear > 0) out.warn(`Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`);
+    if (left.unmoved > 0 && ccy === '') out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
+    if (left.unclear > 0 && ccy === '') out.warn(`Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`);
   },
 });
+
+/** Those whose cells a spreadsheet could take for formulas. */
+const cellFormats: ReadonlySet<string> = new Set(['csv', ...accountingFormats]);
+
+/** Throws Failure `usage` where the format and the wallet do not fit. */
+function walletOf(format: (typeof exportFormats)[number], wallet: string | undefined): string {
+  const isOfOne = format === 'xero' || format === 'quickbooks';
+  if (!isOfOne && wallet !== undefined) throw new Failure('usage', '--wallet is for -o xero and -o quickbooks.');
+  if (!isOfOne) return '';
+  if (wallet !== undefined && isFiat(wallet)) return wallet;
+  throw new Failure('usage', `${format} takes the movements of one account in a fiat currency. Name its wallet, as in --wallet USD.`);
+}
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
 

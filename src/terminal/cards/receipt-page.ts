@@ -2,6 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { ownZone } from '../../formats/calendar.js';
+import { escapeMarkup } from '../../formats/text.js';
 import { isRetriable } from '../../formats/states.js';
 import { sanitize } from '../sanitize.js';
 import { dateTime } from '../time.js';
@@ -44,6 +45,4 @@ const moneyRow = ({ label, amount, note, total }: MoneyLine): Row =>
 const table = (rows: readonly Row[]): string =>
   rows.length === 0 ? '' : `<table>${rows.map(([label, value, className = '']) => `<tr${className === '' ? '' : ` class="${className}"`}><th>${escaped(label)}</th><td>${escaped(value)}</td></tr>`).join('\n')}</table>`;
 
-const marks: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-const escaped = (text: string): string => sanitize(text).replaceAll(/[&<>"']/g, (mark) => marks[mark] ?? '');
+const escaped = (text: string): string => escapeMarkup(sanitize(text));

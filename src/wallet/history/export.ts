@@ -1,13 +1,16 @@
 // The history as text for other programs: CSV and JSONL with every transaction, journals with those that moved money.
 import type { ListedTransaction } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
+import { dayWriter } from '../../formats/calendar.js';
+import { Failure } from '../../formats/failure.js';
 import { asPlainCell } from '../../formats/text.js';
 import { utcWriter } from '../../formats/utc.js';
+import { accountingFormat, accountingFormats, type AccountingFormat } from './accounting.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
 import { ledgerEntryOf, type Entry, type LedgerWriter } from './ledger-entry.js';
 
-export const exportFormats = ['csv', 'jsonl', 'hledger', 'beancount'] as const;
+export const exportFormats = ['csv', 'jsonl', 'hledger', 'beancount', ...accountingFormats] as const;
 
 export type ExportFormat = (typeof exportFormats)[number];
 
@@ -24,6 +27,10 @@ export interface ExportManner {
   readonly clean: (text: string) => string;
   /** Leaves in CSV what a spreadsheet would take for a formula. */
   readonly rawCells: boolean;
+  /** The time zone of the calendar days. */
+  readonly zone: string;
+  /** The fiat currency of the account, for a format that takes one. */
+  readonly ccy: string;
   /** Called for every transaction that has no place in this format. */
   readonly leftOut: (txn: ListedTransaction) => void;
 }
@@ -43,27 +50,31 @@ export async function* exportLines(
       gathered = '';
     }
   } catch (error) {
-    // What was read is written, so that it is known where the export ends.
-    yield gathered;
+    // What was read is written, so that it is known where the export ends; nothing of a file that would be refused as a whole.
+    if (!(error instanceof Failure && error.kind === 'usage')) yield gathered;
     throw error;
   }
   yield gathered;
 }
 
-/** Handing on few large pieces is twice as fast as one for each transaction. */
-const pieceLength = 65_536;
+/** Handing on few large pieces is twice as fast as one for each transaction. A file of a thousand rows is one piece. */
+const pieceLength = 524_288;
 
-function writerOf({ format, jsonLines, clean, rawCells, leftOut }: ExportManner): Writer {
+function writerOf({ format, jsonLines, clean, rawCells, leftOut, zone, ccy }: ExportManner): Writer {
   const utc = utcWriter();
+  const day = dayWriter(zone);
+  const harmless = rawCells ? clean : (text: string) => asPlainCell(clean(text));
   switch (format) {
     case 'csv':
-      return { head: csvHead, write: rowByRow(csvRow(utc, rawCells ? clean : (text) => asPlainCell(clean(text)))) };
+      return { head: csvHead, write: rowByRow(csvRow(utc, harmless)) };
     case 'jsonl':
       return { head: '', write: jsonLines };
     case 'hledger':
-      return journal(hledgerWriter(), (txn) => ledgerEntryOf(txn, clean, utc), leftOut);
+      return journal(hledgerWriter(zone), (txn) => ledgerEntryOf(txn, clean, utc, day), leftOut);
     case 'beancount':
-      return journal(beancountWriter(), (txn) => ledgerEntryOf(txn, clean, utc), leftOut);
+      return journal(beancountWriter(zone), (txn) => ledgerEntryOf(txn, clean, utc, day), leftOut);
+    default:
+      return accounting(accountingFormat(format, ccy), day, harmless, leftOut);
   }
 }
 
@@ -83,6 +94,34 @@ function journal(
   };
   return { head, write: rowByRow(row) };
 }
+
+/** Throws Failure `usage` for more rows than the program takes. */
+function accounting(
+  { head, row, atMost }: AccountingFormat, day: (at: number) => string, harmless: (text: string) => string, leftOut: ExportManner['leftOut'],
+): Writer {
+  let count = 0;
+  let last = 0;
+  const line = (cells: readonly string[]): string =>
+    `${cells.map((cell) => (isNumber.test(cell) ? cell : quoted(harmless(cell)))).join(',')}\n`;
+  const write = (txn: ListedTransaction): string => {
+    const found = row(txn, day);
+    if (found === undefined) {
+      leftOut(txn);
+      return '';
+    }
+    if ((count += 1) > atMost) throw tooMany(atMost, last);
+    last = found.at;
+    return line(found.cells);
+  };
+  return { head: `${head.join(',')}\n`, write: rowByRow(write) };
+}
+
+const isNumber = /^-?\d+(?:\.\d+)?$/;
+
+const tooMany = (atMost: number, oldest: number): Failure =>
+  new Failure('usage', `There are more than ${atMost} rows, and a file may have no more. The newest ${atMost} go back to ${new Date(oldest).toISOString()}.`, {
+    hint: 'Write two files: one since that time, one until just before.',
+  });
 
 const rowByRow = (row: (txn: ListedTransaction) => string): Writer['write'] => (page) => {
   let text = '';

@@ -19,7 +19,7 @@ describe('svcpay tx get -o html', () => {
       Invoice: invoice, Reference: 'order-118', Transaction: stdout.trim(), quoted: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/), settled: expect.any(String),
     });
     expect(html).toMatch(/<h1>Lightning send: \w+<\/h1>/);
-    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;tea&quot;');
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; "tea"');
     // oxlint-disable-next-line no-control-regex
     expect(html).not.toMatch(/<script|<link|<img|https?:|url\(|\u001b/);
   });

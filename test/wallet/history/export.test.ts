@@ -72,7 +72,7 @@ async function exported(format: ExportFormat, transactions: readonly ListedTrans
     yield transactions;
   }
   const pieces: string[] = [];
-  for await (const piece of exportLines(source(), { format, jsonLines: parsedToLines, clean: sanitize, rawCells, leftOut: () => undefined })) pieces.push(piece);
+  for await (const piece of exportLines(source(), { format, jsonLines: parsedToLines, clean: sanitize, rawCells, zone: 'UTC', ccy: 'USD', leftOut: () => undefined })) pieces.push(piece);
   return pieces.join('');
 }
 

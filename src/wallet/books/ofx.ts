@@ -1,0 +1,50 @@
+// A statement of one fiat wallet in OFX 2.1.1, as banks give it to programs that import statements.
+import type { Big } from 'big.js';
+import { decimalsOf } from '../../formats/amount.js';
+import type { Span } from '../../formats/calendar.js';
+import { escapeMarkup } from '../../formats/text.js';
+import { changeOf } from './movement.js';
+import type { StatementRow } from './statement.js';
+
+export interface BankAccount {
+  readonly ccy: string;
+  /** Of the service, which is the bank here. */
+  readonly accountId: string;
+  readonly bank: string;
+}
+
+const success = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
+
+/** @param now when it was written, epoch ms */
+export const ofxHead = ({ ccy, accountId, bank }: BankAccount, { first, end }: Span, now: number): string =>
+  `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<?OFX OFXHEADER="200" VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>
+<OFX>
+<SIGNONMSGSRSV1><SONRS>${success}<DTSERVER>${time(now)}</DTSERVER><LANGUAGE>ENG</LANGUAGE></SONRS></SIGNONMSGSRSV1>
+<BANKMSGSRSV1><STMTTRNRS><TRNUID>0</TRNUID>${success}<STMTRS><CURDEF>${ccy}</CURDEF>
+<BANKACCTFROM><BANKID>${text(bank, 9)}</BANKID><ACCTID>${text(`${accountId}-${ccy}`, 22)}</ACCTID><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>
+<BANKTRANLIST><DTSTART>${time(first)}</DTSTART><DTEND>${time(end - 1)}</DTEND>
+`;
+
+/** @param clean makes text from outside harmless, on one line */
+export function ofxRow(row: StatementRow, clean: (text: string) => string): string {
+  const change = changeOf(row);
+  const type = change.lt(0) ? 'DEBIT' : 'CREDIT';
+  const memo = [row.note, row.reference].flatMap((each) => each ?? []).join(' ');
+  return `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${time(row.at ?? 0)}</DTPOSTED><TRNAMT>${amount(change, row.ccy)}</TRNAMT><FITID>${text(clean(row.txnId ?? ''), 255)}</FITID><NAME>${text(clean(row.other ?? ''), 32)}</NAME>${memo === '' ? '' : `<MEMO>${text(clean(memo), 255)}</MEMO>`}</STMTTRN>\n`;
+}
+
+export const ofxFoot = (balance: Big, { end }: Span, ccy: string): string =>
+  `</BANKTRANLIST>
+<LEDGERBAL><BALAMT>${amount(balance, ccy)}</BALAMT><DTASOF>${time(end - 1)}</DTASOF></LEDGERBAL>
+</STMTRS></STMTTRNRS></BANKMSGSRSV1>
+</OFX>
+`;
+
+const amount = (value: Big, ccy: string): string => value.toFixed(decimalsOf(ccy));
+
+/** `20261031235959.999`, in UTC. */
+const time = (at: number): string => new Date(at).toISOString().replaceAll(/[-:TZ]/g, '');
+
+/** As long as the field may be, of whole characters. */
+const text = (value: string, longest: number): string => escapeMarkup([...value].slice(0, longest).join(''));

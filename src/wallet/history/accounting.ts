@@ -1,0 +1,80 @@
+// Rows for tax and accounting programs in the columns that they document. Koinly takes a transaction as one row, a swap too;
+// Xero and QuickBooks take the movements of one account in one fiat currency.
+import { decimalsOf, fixed } from '../../formats/amount.js';
+import type { ListedTransaction } from '../../api/types.js';
+import { booked, changeOf, type Movement } from '../books/movement.js';
+
+/** A row as its cells, with when it was created (epoch ms). */
+export interface AccountingRow {
+  readonly at: number;
+  readonly cells: readonly string[];
+}
+
+export interface AccountingFormat {
+  readonly head: readonly string[];
+  /** Undefined for a transaction that has no place in it. */
+  readonly row: (txn: ListedTransaction, day: (at: number) => string) => AccountingRow | undefined;
+  /** The most rows that the program takes in a file. */
+  readonly atMost: number;
+}
+
+/** The movements of a transaction that is completed, by wallet. */
+const movementsOf = (txn: ListedTransaction): readonly Movement[] => booked(txn, 0).movements;
+
+/** Koinly reads times in UTC whatever the user's zone. */
+const koinly: AccountingFormat = {
+  head: [
+    'Date', 'Sent Amount', 'Sent Currency', 'Received Amount', 'Received Currency', 'Fee Amount', 'Fee Currency', 'Net Worth Amount',
+    'Net Worth Currency', 'Label', 'Description', 'TxHash',
+  ],
+  atMost: Infinity,
+  row(txn) {
+    const movements = movementsOf(txn);
+    const [first] = movements;
+    if (first === undefined) return undefined;
+    const sent = movements.find(({ out }) => out.gt(0));
+    const received = movements.find((movement) => movement.in.gt(0));
+    const amount = (movement: Movement | undefined, name: 'in' | 'out' | 'fee'): string[] =>
+      movement === undefined || movement[name].eq(0) ? ['', ''] : [fixed(movement[name]), movement.ccy];
+    const date = `${new Date(first.at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+    return {
+      at: first.at,
+      cells: [date, ...amount(sent, 'out'), ...amount(received, 'in'), ...amount(sent, 'fee'), '', '', '', descriptionOf(first), txn.txnId],
+    };
+  },
+};
+
+const xero = (ccy: string): AccountingFormat => ({
+  head: ['*Date', '*Amount', 'Payee', 'Description', 'Reference', 'Check Number'],
+  atMost: 1_000,
+  row: inCurrency(ccy, (movement, day) =>
+    [day, amountText(movement), movement.other, descriptionOf(movement), movement.reference ?? movement.txnId, '']),
+});
+
+/** The layout of three columns; dates as in the United States. */
+const quickbooks = (ccy: string): AccountingFormat => ({
+  head: ['Date', 'Description', 'Amount'],
+  atMost: 1_000,
+  row: inCurrency(ccy, (movement, day) => {
+    const [year = '', month = '', date = ''] = day.split('-');
+    return [`${month}/${date}/${year}`, descriptionOf(movement), amountText(movement)];
+  }),
+});
+
+const inCurrency = (ccy: string, cells: (movement: Movement, day: string) => readonly string[]): AccountingFormat['row'] => (txn, day) => {
+  const movement = movementsOf(txn).find((each) => each.ccy === ccy);
+  return movement === undefined || changeOf(movement).eq(0) ? undefined : { at: movement.at, cells: cells(movement, day(movement.at)) };
+};
+
+const amountText = (movement: Movement): string => changeOf(movement).toFixed(decimalsOf(movement.ccy));
+
+const words = { receive: 'Received', send: 'Sent', swap: 'Swapped' } as const;
+
+/** `Sent tron: Supplier in Lagos`. */
+export const descriptionOf = ({ kind, other, note }: Movement): string => `${words[kind]} ${other}${note === null ? '' : `: ${note}`}`;
+
+export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;
+
+/** @param ccy the fiat currency of the account, for those that take one */
+export const accountingFormat = (name: (typeof accountingFormats)[number], ccy: string): AccountingFormat =>
+  ({ koinly: () => koinly, xero: () => xero(ccy), quickbooks: () => quickbooks(ccy) })[name]();

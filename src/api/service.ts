@@ -13,7 +13,7 @@ import { readToken } from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
 import { throwIfInterrupted, withRetries, type Again, type Outcome } from './retry.js';
 import { createServiceClock } from './service-clock.js';
-import { NetworkError, type HttpRequest, type HttpResponse } from './transport.js';
+import { NetworkError, type HttpRequest, type HttpResponse, type Timing } from './transport.js';
 import type { Token } from './types.js';
 
 /** A request before it is signed in. The path begins with `/`, ids in it are encoded. */
@@ -52,8 +52,8 @@ export function createService(options: ClientOptions) {
   /** One exchange over the wire, with its line in the log: made of nothing that could be secret. */
   async function exchange(call: SignedCall, timeoutMs: number): Promise<Answer> {
     const sentAt = options.clock();
-    const logged = (outcome: string, facts: LogFacts = {}): void =>
-      options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms`, facts);
+    const logged = (outcome: string, facts: LogFacts = {}, timing = ''): void =>
+      options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms${timing}`, facts);
     try {
       rateLimit.sent();
       redactor.note(call.headers, call.body);
@@ -63,7 +63,7 @@ export function createService(options: ClientOptions) {
       const answer = withoutSecrets(readAnswer(response), call);
       const facts = factsOf(answer);
       options.onFacts?.(facts);
-      logged(`${response.status}`, facts);
+      logged(`${response.status}`, facts, timingText(response.timing));
       return answer;
     } catch (error) {
       rateLimit.observe({ status: 0, headers: {} }, clock.now());
@@ -165,6 +165,14 @@ export function createService(options: ClientOptions) {
 const mostSuccessors = 4;
 /** Within this time another process has signed in and used its token. */
 const othersTakeMs = 800;
+
+/** So that a slow network, a slow handshake and a slow service are told apart. */
+function timingText(timing: Timing | undefined): string {
+  if (timing === undefined) return '';
+  const { connect, tls, firstByte, total } = timing;
+  const parts = Object.entries({ connect, TLS: tls, 'first byte': firstByte, total });
+  return ` (${parts.flatMap(([name, ms]) => (ms === undefined ? [] : `${name} ${ms.toFixed(0)}`)).join(', ')})`;
+}
 
 function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number): HttpRequest {
   const { method, path, query = [], body } = call;

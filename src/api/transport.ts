@@ -13,12 +13,21 @@ export interface HttpRequest {
   timeoutMs?: number | undefined;
 }
 
+/** Where the time of an exchange went, in ms. Without the first two it went over a connection that was open already. */
+export interface Timing {
+  readonly connect?: number | undefined;
+  readonly tls?: number | undefined;
+  readonly firstByte: number;
+  readonly total: number;
+}
+
 /** A whole answer. */
 export interface HttpResponse {
   status: number;
   /** Names in lower case; values that came several times are joined by `, `. */
   headers: Record<string, string>;
   body: string;
+  timing?: Timing | undefined;
 }
 
 /**

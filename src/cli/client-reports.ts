@@ -59,3 +59,25 @@ export const tellsWhatIsAwaited = (transport: Transport, { every }: Pick<LiveOpt
       end?.();
     }
   };
+
+/** Logs at the end how long the command took and how long it waited for the service: a slow service is told from a slow client. */
+export function timesTheCommand(
+  transport: Transport, elapsed: () => number, log: (line: string) => void, onClose: (close: () => void) => void,
+): Transport {
+  const counted = { requests: 0, underway: 0, since: 0, waitedMs: 0 };
+  onClose(() => {
+    const [whole, waited] = [elapsed(), counted.waitedMs].map((ms) => ms.toFixed(0));
+    log(`command ${whole} ms, of which ${waited} ms waiting for ${counted.requests} ${counted.requests === 1 ? 'request' : 'requests'}`);
+  });
+  return async (request) => {
+    if (counted.underway === 0) counted.since = elapsed();
+    counted.requests += 1;
+    counted.underway += 1;
+    try {
+      return await transport(request);
+    } finally {
+      counted.underway -= 1;
+      if (counted.underway === 0) counted.waitedMs += elapsed() - counted.since;
+    }
+  };
+}

@@ -19,7 +19,7 @@ import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
 import { isLog, openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
-import { clientReports, tellsWhatIsAwaited } from './client-reports.js';
+import { clientReports, tellsWhatIsAwaited, timesTheCommand } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
 import type { Journal } from '../store/journal/journal.js';
@@ -147,16 +147,15 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const network = lazily((): Transport => {
     const transport = line.early ?? networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs, insecure: globals.insecure });
     closers.push(() => transport.close());
-    return terminal.canAnimate && !globals.debug ? tellsWhatIsAwaited(transport, proc, live) : transport;
+    if (log !== undefined) return timesTheCommand(transport, proc.elapsed, log, onClose);
+    return terminal.canAnimate ? tellsWhatIsAwaited(transport, proc, live) : transport;
   });
 
   const transportTo = async (baseUrl: string | undefined): Promise<Transport> =>
     baseUrl === embeddedUrl ? (await embedded()).transport : network();
 
   const logs = isLog(proc.stderr) ? proc.stderr : undefined;
-  const log = !globals.debug
-    ? undefined
-    : (line: string, facts?: LogFacts): void => void (logs === undefined ? proc.stderr.write(`${line}\n`) : logs.entry('debug', line, facts));
+  const log = globals.debug ? debugLog(proc.stderr) : undefined;
   const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient> =>
     new ServiceClient({
       baseUrl,
@@ -237,6 +236,11 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       }
     },
   };
+}
+
+function debugLog(stderr: Process['stderr']) {
+  const logs = isLog(stderr) ? stderr : undefined;
+  return (line: string, facts?: LogFacts): void => void (logs === undefined ? stderr.write(`${line}\n`) : logs.entry('debug', line, facts));
 }
 
 async function ownAccount(client: ServiceClient, { accountId, baseUrl = '' }: Settings, journal: Stores['journal']): Promise<OwnAccount> {

@@ -82,3 +82,15 @@ test('a connection closed during a question is opened again at the first key of 
   expect(far.trips().requests.at(-1)?.line).toMatch(/^PUT .*confirm$/);
   expect(far.trips().handshakes).toBe(1);
 });
+
+test('--debug tells of each request where its time went, and of the command how long it waited', async () => {
+  const { stderr } = await svcpay(['receive', 'lightning', '1000sat', '--no-wait', '--debug'], around);
+  const lines = stderr.trimEnd().split('\n');
+  expect(lines[0]).toMatch(/^POST \/api\/v2\/transaction 200 \d+ ms \((connect \d+, )?(TLS \d+, )?first byte \d+, total \d+\)$/);
+  expect(lines[1]).toMatch(/^PUT \/api\/v2\/transaction\/[\w-]+\/confirm 200 \d+ ms \(first byte (\d+), total \d+\)$/);
+  const [, firstByte = 0] = /first byte (\d+)/.exec(lines[1] ?? '') ?? [];
+  expect(Number(firstByte)).toBeGreaterThanOrEqual(tripMs - 10);
+  const [, whole = 0, waited = 0] = /^command (\d+) ms, of which (\d+) ms waiting for 2 requests$/.exec(lines.at(-1) ?? '') ?? [];
+  expect(Number(waited)).toBeGreaterThan(2 * tripMs - 20);
+  expect(Number(whole)).toBeGreaterThan(Number(waited));
+});

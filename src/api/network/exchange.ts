@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { timerMs } from '../../formats/duration.js';
 import { codeOf, errorOf } from '../../formats/unknown.js';
-import { NetworkError, type HttpRequest, type HttpResponse, type NetworkErrorDetails, type Transport } from '../transport.js';
+import { NetworkError, type HttpRequest, type HttpResponse, type NetworkErrorDetails, type Timing, type Transport } from '../transport.js';
 import { unpacked } from './unpacked.js';
 
 /** A transport over the network, which holds connections. */
@@ -21,6 +21,8 @@ export type OpeningTransport = NetworkTransport & {
 export interface Course {
   /** Says how to stop; false, and stopped at once, where the exchange is over already and nothing may leave. */
   begins(stop: (reason: Error) => void): boolean;
+  /** A new connection stands, before its TLS handshake. */
+  connects(): void;
   /** The connection stands: from here on bytes may have left. */
   leaves(): void;
   head(status: number, headers: IncomingHttpHeaders): void;
@@ -45,6 +47,12 @@ export function exchange(
     let size = 0;
     let over = false;
     let requestSent = false;
+    const at = { begun: performance.now(), connected: 0, sent: 0, head: 0 };
+    const timing = (): Timing => ({
+      ...(at.connected > 0 && { connect: at.connected - at.begun, tls: at.sent > at.connected + 1 ? at.sent - at.connected : undefined }),
+      firstByte: at.head - at.sent,
+      total: performance.now() - at.begun,
+    });
     let cutOff = (_reason: Error): void => {};
 
     const finish = (settle: () => void): void => {
@@ -75,8 +83,13 @@ export function exchange(
         if (over) cutOff(new Error('stopped before it was sent'));
         return !over;
       },
-      leaves: () => void (requestSent = true),
+      connects: () => void (at.connected = performance.now()),
+      leaves() {
+        requestSent = true;
+        at.sent = performance.now();
+      },
       head(status, headers) {
+        at.head = performance.now();
         answer.status = status;
         answer.headers = joined(headers);
       },
@@ -87,7 +100,7 @@ export function exchange(
       },
       end() {
         const bytes = Buffer.concat(chunks);
-        const whole = (body: Buffer): void => finish(() => resolve({ ...answer, body: body.toString('utf8') }));
+        const whole = (body: Buffer): void => finish(() => resolve({ ...answer, body: body.toString('utf8'), timing: timing() }));
         const coding = answer.headers['content-encoding'];
         if (!coding || bytes.length === 0) return whole(bytes);
         unpacked(bytes, coding, mostBytes).then(whole, (cause: unknown) => fail('the answer could not be unpacked', { cause }));

@@ -102,8 +102,8 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
   });
   course.begins((reason) => outgoing.destroy(reason));
   outgoing.once('socket', (socket) => {
-    if (!isConnecting(socket)) course.leaves();
-    else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
+    if (!isConnecting(socket)) return course.leaves();
+    socket.once('connect', () => course.connects()).once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
   });
   outgoing.on('error', (error) => {
     const isClosed = outgoing.reusedSocket && wasClosed(error);

@@ -1,5 +1,7 @@
 // The package as a library: the typed client of the service, payments, webhooks, and the formats of money and destinations.
+export type { ClientOptions, ServiceClient } from './api/client.js';
 export { CancelNotOffered, NoAnswer, ServiceError } from './api/errors.js';
+export type { ServiceErrorDetails } from './api/errors.js';
 export { NetworkError } from './api/transport.js';
 export type { HttpRequest, HttpResponse, NetworkErrorDetails, Transport } from './api/transport.js';
 export type {
@@ -14,11 +16,14 @@ export type {
   Rates,
   RequestSide,
   SourceOfFunds,
+  Method,
+  RequestOptions,
   Token,
   TokenStore,
   Transaction,
   TransactionFilter,
   TransactionPage,
+  TxnState,
   UsdtAddress,
   UsdtChain,
   Wallet,
@@ -35,7 +40,7 @@ export {
   parseAmount,
   satsOf,
 } from './formats/amount.js';
-export type { Money } from './formats/amount.js';
+export type { Money, WireNumber } from './formats/amount.js';
 export { decodeInvoice } from './formats/bolt11/decode.js';
 export type { Invoice } from './formats/bolt11/decode.js';
 export { detectDestination } from './formats/destination.js';
@@ -44,11 +49,12 @@ export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';
 
 export { openMemoryJournal, openPayments, openPostgresJournal, openSqliteJournal } from './library/payments.js';
-export type { Payment, Payments, PaymentsOptions } from './library/payments.js';
-export type { Journal } from './store/journal/journal.js';
-export type { Limits } from './store/profile/profiles.js';
-export type { Approval, PaymentEvent } from './wallet/payment/contract.js';
-export type { Resumed } from './wallet/payment/resume-all.js';
+export type {
+  Approval, CallOptions, Journal, PaymentEvent, PaymentReport, Payments, PaymentsOptions, PaymentStatus, PayOptions, Payout, Receive, Received, Resumed, Send, Swap,
+} from './library/payments.js';
+export type { Limits, Network } from './store/profile/profiles.js';
+export type { Answer } from './wallet/payment/contract.js';
+export type { Quote } from './wallet/quote/quote.js';
 export { WalletClient } from './library/client.js';
 export type { WalletClientOptions } from './library/client.js';
 export { parseWebhookEvent, signWebhook, verifyWebhook, webhookSignatureHeader } from './library/webhook.js';

@@ -1,7 +1,6 @@
 // What the README and docs/ tell a reader to type is typed here: every sh block runs, on a terminal, against the embedded
-// sandbox, one after the other, and every ts block runs as a program. Links lead to something.
-import { execFile } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+// sandbox, one after the other; the programs of docs/library.md have a test of their own. Links lead to something.
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
@@ -75,20 +74,6 @@ describe.concurrent('the commands of', () => {
     const { exitCode, screen } = await typed(lines.join('\n'), home);
     expect(exitCode, screen).toBe(0);
     for (const words of promised[page] ?? []) expect(screen).toMatch(words);
-  });
-
-  test('docs/library.md run as programs', async ({ home, expect }) => {
-    mkdirSync(join(home, 'node_modules'));
-    symlinkSync(root, join(home, 'node_modules/svcpay'));
-    const programs = blocksOf('docs/library.md', 'ts');
-    const runs = programs.map((code, index) => {
-      const file = join(home, `${index}.mjs`);
-      writeFileSync(file, code);
-      return new Promise<string>((done, fail) =>
-        execFile(process.execPath, [file], { cwd: home }, (error, stdout) => (error === null ? done(stdout) : fail(error))),
-      );
-    });
-    expect(await Promise.all(runs)).toEqual([expect.stringContaining('true'), 'completed\n']);
   });
 });
 

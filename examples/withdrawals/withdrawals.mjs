@@ -8,9 +8,9 @@ import { Failure, openPayments, openPostgresJournal, openSqliteJournal, WalletCl
 /** No more than this in 24 hours, whatever is asked for. */
 const limits = { perPayment: {}, perDay: { BTC: '0.01' }, destinations: [] };
 
-/** @param {{ client: WalletClient, baseUrl: string, journal: import('svcpay').Journal }} options */
-export function openWithdrawals({ client, baseUrl, journal }) {
-  const payments = openPayments({ client, baseUrl, journal, limits });
+/** @param {{ client: WalletClient, journal: import('svcpay').Journal }} options */
+export function openWithdrawals({ client, journal }) {
+  const payments = openPayments({ client, journal, limits });
   return {
     /** What was begun before the program ended is finished or reported, before anything new is paid. */
     resume: () => payments.resume(),
@@ -18,7 +18,7 @@ export function openWithdrawals({ client, baseUrl, journal }) {
     /** The id of the withdrawal is the reference: asked for again, it is the same payment. */
     async pay({ id, to, amount }) {
       try {
-        const { txnId, txnState } = await payments.pay({ to, amount, ref: id, maxFee: { percent: '2' } });
+        const { txnId, txnState } = await payments.send({ to, amount, ref: id, maxFee: { percent: '2' } });
         return { id, txnId, state: txnState };
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
@@ -35,7 +35,7 @@ if (import.meta.url === pathToFileURL(argv[1] ?? '').href) {
   const journal = env.DATABASE_URL === undefined
     ? await openSqliteJournal('withdrawals.db')
     : await openPostgresJournal(env.DATABASE_URL);
-  const withdrawals = openWithdrawals({ client, baseUrl, journal });
+  const withdrawals = openWithdrawals({ client, journal });
   await withdrawals.resume();
   const [id, to, amount] = argv.slice(2);
   console.log(JSON.stringify(await withdrawals.pay({ id, to, amount })));

@@ -11,7 +11,7 @@ before(async () => {
   sandbox = await startSandbox({ autoPay: 'off' });
   client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
   journal = await openMemoryJournal();
-  withdrawals = openWithdrawals({ client, baseUrl: sandbox.url, journal });
+  withdrawals = openWithdrawals({ client, journal });
 });
 
 after(async () => {

@@ -21,6 +21,8 @@ export interface Expectation {
   txnId?: string | undefined;
   /** An empty answer is as good as JSON. */
   mayBeEmpty?: boolean | undefined;
+  /** Stops this request, besides the signal of the client. */
+  signal?: AbortSignal | undefined;
 }
 
 export function readAnswer(response: HttpResponse): Answer {

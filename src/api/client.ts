@@ -32,6 +32,16 @@ export class ServiceClient {
     this.#service = createService(this.#options);
   }
 
+  /** Of the service, without a path. */
+  get baseUrl(): string {
+    return this.#options.baseUrl;
+  }
+
+  /** The maker's name on the wire. */
+  get maker(): string {
+    return this.#options.maker;
+  }
+
   /** The service's clock in epoch ms, from the `Date` header of its answers; before the first one, the machine's. */
   serviceNow(): number {
     return this.#service.now();
@@ -94,26 +104,28 @@ export class ServiceClient {
   }
 
   /** One page of the list (endpoint 10). A page behind the last is empty, also where the service does not find it. */
-  async transactions(filter: types.TransactionFilter = {}): Promise<types.TransactionPage> {
+  async transactions(filter: types.TransactionFilter = {}, { signal }: types.RequestOptions = {}): Promise<types.TransactionPage> {
     const query = filterQuery(filter, this.#options.maker);
-    const page = this.#read('/api/v2/transaction', readTransactionPage, query);
+    const page = this.#service.call({ method: 'GET', path: '/api/v2/transaction', query, effect: 'read', signal }, readTransactionPage);
     return Number(filter.page) > 1 ? page.catch(ifMissing({ data: [] })) : page;
   }
 
-  /** Every transaction of the list from `filter.page` on, each once; see {@link eachPage}. */
-  eachTransaction(filter: types.TransactionFilter = {}): AsyncGenerator<types.ListedTransaction, void, void> {
-    return eachRow(this.#listOf(filter));
+  /** Every transaction of the list from `filter.page` on, each once. Breaking out stops the pages that are asked for ahead. */
+  eachTransaction(filter: types.TransactionFilter = {}, options: types.RequestOptions = {}): AsyncGenerator<types.ListedTransaction, void, void> {
+    return eachRow(this.#listOf(filter, options));
   }
 
   /** The same in pages, which are quicker to go through. */
-  eachTransactionPage(filter: types.TransactionFilter = {}): AsyncGenerator<readonly types.ListedTransaction[], void, void> {
-    return eachPage(this.#listOf(filter));
+  eachTransactionPage(filter: types.TransactionFilter = {}, options: types.RequestOptions = {}): AsyncGenerator<readonly types.ListedTransaction[], void, void> {
+    return eachPage(this.#listOf(filter, options));
   }
 
-  #listOf(filter: types.TransactionFilter): ListSource<types.ListedTransaction> {
+  #listOf(filter: types.TransactionFilter, { signal }: types.RequestOptions): ListSource<types.ListedTransaction> {
     const { page = 1, limit } = filter;
+    const ended = new AbortController();
+    const options = { signal: signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]) };
     const get = async (at: number, size: number): Promise<Page<types.ListedTransaction>> => {
-      const { data, pagination } = await this.transactions({ ...filter, limit: size, page: at });
+      const { data, pagination } = await this.transactions({ ...filter, limit: size, page: at }, options);
       return { rows: data, total: pagination?.total };
     };
     let agreed = limit;
@@ -123,7 +135,7 @@ export class ServiceClient {
       agreed = size;
       return first;
     };
-    return { fetch, idOf: (txn) => txn.txnId || JSON.stringify(txn), from: { page, size: limit ?? pageSize } };
+    return { fetch, idOf: (txn) => txn.txnId || JSON.stringify(txn), from: { page, size: limit ?? pageSize }, end: () => ended.abort() };
   }
 
   /** The first page, as large as the service allows, and the size to ask for from now on. */

@@ -7,7 +7,7 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
  */
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
-type ServiceErrorDetails = FailureDetails & Pick<ServiceError, 'status' | 'reason'> &
+export type ServiceErrorDetails = FailureDetails & Pick<ServiceError, 'status' | 'reason'> &
   Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;
 
 /** The answer is an error: the request was not carried out (specification: Errors). */

@@ -24,6 +24,8 @@ export interface ListSource<T> {
   readonly idOf: (row: T) => string;
   /** The first page, and how many rows of a page are asked for. */
   readonly from?: { readonly page: number; readonly size: number };
+  /** Called when no more pages are wanted, also in the middle: stops those that are on their way. */
+  readonly end?: () => void;
 }
 
 /** The rows of {@link eachPage}, one by one. */
@@ -40,6 +42,14 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
  * Throws Failure `temporary` when the service gives the same page again and more rows are to come.
  */
 export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {
+  try {
+    yield* pagesOf(source);
+  } finally {
+    source.end?.();
+  }
+}
+
+async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {
   const { fetch, idOf, from = { page: 1, size: pageSize } } = source;
   const fetchPage = (page: number): Promise<Page<T>> => {
     const fetched = fetch(page);

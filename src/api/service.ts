@@ -94,7 +94,7 @@ export function createService(options: ClientOptions) {
     // A confirmation goes out when the payment says so, and is never late for manners.
     const hold = (): number => (expectation.effect === 'payment' ? 0 : rateLimit.before(clock.now()));
     try {
-      return await withRetries(options, async (timeoutMs) => exchange(await prepare(), timeoutMs), { again: reason, hold });
+      return await withRetries({ ...options, signal: signalOf(expectation, options) }, async (timeoutMs) => exchange(await prepare(), timeoutMs), { again: reason, hold });
     } catch (error) {
       throw error instanceof NetworkError ? noAnswer(error, expectation, options) : error;
     }
@@ -125,7 +125,7 @@ export function createService(options: ClientOptions) {
   async function signedIn(call: Call, again: (answer: Answer) => boolean): Promise<Answer> {
     const attempt = ({ accessToken }: Token): Promise<Answer> =>
       attempts(call, async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }), again);
-    throwIfInterrupted(options.signal);
+    throwIfInterrupted(signalOf(call, options));
     let token = await tokens.current();
     // A confirmation is not made again and again.
     let hasOthers = hasServed && call.effect !== 'payment';
@@ -180,7 +180,7 @@ function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number
   if (options.userAgent !== undefined) headers['user-agent'] = options.userAgent;
   if (body !== undefined || method === 'PUT') headers['content-type'] = 'application/json';
   const search = query.length === 0 ? '' : `?${new URLSearchParams([...query])}`;
-  return { method, url: options.baseUrl + path + search, headers, body, signal: options.signal, timeoutMs };
+  return { method, url: options.baseUrl + path + search, headers, body, signal: signalOf(call, options), timeoutMs };
 }
 
 /** A confirmation that a gateway turned away may have passed it, so that only the service's own word counts. */
@@ -211,9 +211,15 @@ function signInAdvice({ response: { status, body } }: Answer): Advice {
 /** How services say that they have seen a signature before. */
 const isRepeated = /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
-function noAnswer(error: NetworkError, { effect, txnId }: Expectation, options: ClientOptions): NoAnswer {
+/** The signal of the request and that of the client, whichever comes first. */
+function signalOf({ signal }: Expectation, options: ClientOptions): AbortSignal | undefined {
+  return signal === undefined || options.signal === undefined ? (signal ?? options.signal) : AbortSignal.any([signal, options.signal]);
+}
+
+function noAnswer(error: NetworkError, expectation: Expectation, options: ClientOptions): NoAnswer {
+  const { effect, txnId } = expectation;
   const mayHaveArrived = effect !== 'read' && error.requestSent;
-  const interrupted = options.signal?.aborted === true;
+  const interrupted = signalOf(expectation, options)?.aborted === true;
   const message = interrupted ? 'Interrupted.' : `No answer from ${options.baseUrl}: ${error.message}.`;
   if (mayHaveArrived && effect === 'payment') return unknownOutcome(message, { effect, txnId }, { cause: error });
   return new NoAnswer(interrupted ? 'interrupted' : 'temporary', message, {

@@ -3,22 +3,24 @@
 // more than the specification does: what may be missing is optional here, and only what the reading insists on is not.
 import type Big from 'big.js';
 import type { WireNumber } from '../formats/amount.js';
+import type { transactionStates } from '../formats/states.js';
 import type { FurtherDeductions } from './unspecified.js';
 
-/** Fields that are not known here are kept as they came. */
-interface Open {
-  [field: string]: unknown;
-}
+/** A state of the specification, or another word that the service sends. */
+export type TxnState = (typeof transactionStates)[number] | (string & {});
+
+/** A payment method of the specification, or another word that the service sends, such as a payout code. */
+export type Method = 'servicepay' | 'lightning' | 'lnurl' | 'on-chain' | 'tron' | 'eth' | 'vnd-instant' | 'mobile' | (string & {});
 
 /** Under it an answer keeps, in words, which of its fields were not understood; those are null. */
 export const misread: unique symbol = Symbol('misread');
 
 /** One side of a transaction as the service answers it (specification: Request side object). */
-export interface RequestSide extends Open {
+export interface RequestSide {
   /** Such as `BTC`, `USDT`, `VND`. */
   ccy?: string | null | undefined;
-  /** Such as `servicepay`, `lightning`, `on-chain` (specification: Payment methods). */
-  method?: string | null | undefined;
+  /** Specification: Payment methods. */
+  method?: Method | null | undefined;
   /** Whole units of `ccy`. */
   amtRequested?: WireNumber | null | undefined;
   /** Whole units of `ccy`; filled after completion. */
@@ -42,11 +44,11 @@ export interface RequestSide extends Open {
 }
 
 /** A transaction (specification: Transaction). A side that is missing is an empty one. */
-export interface Transaction extends Open {
+export interface Transaction {
   /** Empty in a row of the list that was not understood, as is `txnState`. */
   txnId: string;
-  /** Such as `quoted`, `srccreated`, `completed` (specification: States and transitions). */
-  txnState: string;
+  /** Specification: States and transitions. */
+  txnState: TxnState;
   sourceReq: RequestSide;
   destReq: RequestSide;
   accountId?: string | null | undefined;
@@ -58,6 +60,10 @@ export interface Transaction extends Open {
   sourceOfFunds?: Record<string, unknown> | null | undefined;
   /** Units of the destination for one of the source; 1 for same-currency transactions. */
   fxRate?: WireNumber | null | undefined;
+  /** Which fees come out of the amount, where the service repeats it. */
+  deductNetworkFeesFromDest?: boolean | null | undefined;
+  deductNetworkFees?: boolean | null | undefined;
+  deductServicepayFees?: boolean | null | undefined;
   /** Epoch ms. */
   createdAt?: number | null | undefined;
   /** Such as `sourceReq.amtRequested is "abc", a number was expected`. */
@@ -68,20 +74,20 @@ export interface Transaction extends Open {
 export type ListedTransaction = Transaction;
 
 /** A page of the list (endpoint 10). */
-export interface TransactionPage extends Open {
+export interface TransactionPage {
   data: ListedTransaction[];
   pagination?: Pagination | undefined;
 }
 
 /** Where a page stands by the service's own word: counted from 1, with `total` transactions on all pages. */
-export interface Pagination extends Open {
+export interface Pagination {
   page?: number | null | undefined;
   limit?: number | null | undefined;
   total?: number | null | undefined;
 }
 
 /** One currency of an account (endpoint 2). */
-export interface Wallet extends Open {
+export interface Wallet {
   id?: string | null | undefined;
   ccy: string;
   /** Total in whole units, including what pending transactions have reserved. */
@@ -96,15 +102,15 @@ export interface Wallet extends Open {
 }
 
 /** The record as the service gives it: its fields are not specified (endpoint 3). */
-export interface Account extends Open {}
+export type Account = Readonly<Record<string, unknown>>;
 
 /** The permanent Bitcoin deposit address (endpoint 4). */
-export interface BitcoinAddress extends Open {
+export interface BitcoinAddress {
   staticOnchainAddress: string;
 }
 
 /** A permanent USDT deposit address (endpoint 5). */
-export interface UsdtAddress extends Open {
+export interface UsdtAddress {
   staticOnchainAddress: string;
   walletCcy?: string | null | undefined;
   chainId?: string | null | undefined;
@@ -112,7 +118,7 @@ export interface UsdtAddress extends Open {
 }
 
 /** The registered webhook (endpoints 11 to 14). Its secret is never given back. */
-export interface Webhook extends Open {
+export interface Webhook {
   id: string;
   /** An https URL. */
   callback: string;
@@ -121,7 +127,7 @@ export interface Webhook extends Open {
 }
 
 /** A bank or a mobile wallet that payouts reach (endpoint 15). */
-export interface Institution extends Open {
+export interface Institution {
   institutionCode: string;
   /** `bank` or `mobile`. */
   institutionType?: string | null | undefined;
@@ -137,7 +143,7 @@ export type UsdtChain = 'TRON' | 'ETH';
 /** One side of a creation. Set `amtRequested` on one side only, and on none for a BOLT11 send (endpoint 6). */
 export interface CreateSide {
   ccy: string;
-  method: string;
+  method: Method;
   amtRequested?: Big | number | undefined;
   reqDetails?: Readonly<Record<string, unknown>> | undefined;
   kyc?: Kyc | undefined;
@@ -188,6 +194,12 @@ export interface TransactionFilter {
   excludedDestMethods?: string | undefined;
   limit?: number | undefined;
   page?: number | undefined;
+}
+
+/** What a request takes besides. */
+export interface RequestOptions {
+  /** Stops the request: it rejects with kind `interrupted`. */
+  signal?: AbortSignal | undefined;
 }
 
 /** An access token, with the account that it speaks for. */

@@ -20,13 +20,12 @@ const seenNames = ['confirmations', 'confirmationCount', 'numConfirmations'] as 
 const neededNames = ['requiredConfirmations', 'confirmationsRequired', 'confirmationsNeeded', 'minConfirmations'] as const;
 
 /** How many blocks have confirmed a transfer, and how many are needed: under whichever plain name a service tells it. */
-export function confirmationsOf(side: Fields & { readonly reqDetails?: Fields | null | undefined }) {
+export function confirmationsOf(side: { readonly reqDetails?: Readonly<Record<string, unknown>> | null | undefined }) {
   const count = (names: readonly string[]): number | undefined =>
     [side, side.reqDetails ?? {}]
-      .flatMap((fields) => names.map((name) => fields[name]))
+      .flatMap((fields) => names.map((name): unknown => Reflect.get(fields, name)))
       .find((value): value is number => typeof value === 'number' && Number.isInteger(value) && value >= 0);
   const seen = count(seenNames);
   return seen === undefined ? undefined : { seen, needed: count(neededNames) };
 }
 
-type Fields = Readonly<Record<string, unknown>>;

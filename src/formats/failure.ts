@@ -80,6 +80,12 @@ export class Failure extends Error {
   get exitCode(): number {
     return exitCodes[this.kind];
   }
+
+  /** With its message, which `JSON.stringify` leaves out of other errors. */
+  toJSON(): object {
+    const { kind, message, exitCode, status, code, txnId, requestId, hint, next } = this;
+    return { kind, message, exitCode, status, code, txnId, requestId, hint, next };
+  }
 }
 
 /**

@@ -23,7 +23,7 @@ export interface WalletClientOptions {
   timeoutMs?: number | undefined;
   /** How often a read is repeated when the network or the service fails for a moment; 3 times unless told. */
   retries?: number | undefined;
-  /** Called before each request goes out, repeated ones too. What it throws keeps the request from being sent. */
+  /** Called before each request is sent, repeated ones too, without its secrets. If it throws, the request is not sent. */
   onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
   /** Called with each answer before it is read. */
   onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
@@ -105,15 +105,20 @@ function overNetwork(timeoutMs: number): OwnedTransport {
 function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOptions): Transport {
   return async (request) => {
     try {
-      await onRequest?.(request);
+      await onRequest?.({ ...request, headers: withoutSecrets(request.headers) });
     } catch (cause) {
       throw new NetworkError(`it was held back: ${String(cause)}`, { requestSent: false, cause });
     }
     const response = await transport(request);
-    await onResponse?.(response, request);
+    await onResponse?.(response, { ...request, headers: withoutSecrets(request.headers) });
     return response;
   };
 }
+
+const secretHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-api-signature']);
+
+const withoutSecrets = (headers: HttpRequest['headers']): HttpRequest['headers'] =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secretHeaders.has(name) ? '[redacted]' : value]));
 
 const lent = (transport: Transport): OwnedTransport => ({ transport, close: () => Promise.resolve() });
 

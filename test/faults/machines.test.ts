@@ -77,8 +77,8 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     const { apiKey, apiSecret, url: baseUrl } = sandbox;
     const pay = async (): Promise<{ txnId: string; txnState: string }> => {
       const [journal, client] = [await openPostgresJournal(url), new WalletClient({ baseUrl, apiKey, apiSecret })];
-      const payments = openPayments({ client, baseUrl, journal });
-      const paid = await payments.pay({ to, ref: 'order-1' });
+      const payments = openPayments({ client, journal });
+      const paid = await payments.send({ to, ref: 'order-1' });
       expect(await payments.resume()).toEqual([]);
       await Promise.all([journal.close(), client.close()]);
       return paid;

@@ -43,8 +43,8 @@ const isInstant = (value: unknown): boolean => value === null || value === undef
 const isCurrency = (value: unknown): boolean => value === null || value === undefined || currency.read(value) === value;
 const isObject = (value: unknown): boolean => value === null || value === undefined || isFields(value);
 
-const isSpecifiedSide = (side: Fields): boolean =>
-  isCurrency(side['ccy']) && isText(side['method']) &&
+const isSpecifiedSide = (side: unknown): boolean =>
+  isFields(side) && isCurrency(side['ccy']) && isText(side['method']) &&
   isNumber(side['amtRequested']) && isNumber(side['amtSettled']) &&
   isNumber(side['servicepayFees']) && isNumber(side['networkFees']) &&
   isObject(side['reqDetails']) && isObject(side['kyc']) && isText(side['reqStatus']) &&
@@ -52,7 +52,7 @@ const isSpecifiedSide = (side: Fields): boolean =>
 
 /** Nearly all are, and histories are long: told by a look, in a fraction of the time that the tables take. */
 const isSpecified = (row: Fields): row is Fields & Transaction =>
-  isTransaction(row) && isSpecifiedSide(row.sourceReq) && isSpecifiedSide(row.destReq) &&
+  isTransaction(row) && isSpecifiedSide(row['sourceReq']) && isSpecifiedSide(row['destReq']) &&
   isText(row['accountId']) && isText(row['accountDisplayName']) && isText(row['extRefId']) && isText(row['note']) &&
   isObject(row['sourceOfFunds']) && isNumber(row['fxRate']) && isInstant(row['createdAt']) &&
   deductions.every((field) => row[field] === undefined || typeof row[field] === 'boolean');

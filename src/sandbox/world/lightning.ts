@@ -1,5 +1,5 @@
 // The Lightning side: signed testnet invoices of the service's own node and of a node outside, and their payment.
-import { createECDH } from 'node:crypto';
+import { getPublicKey } from '@noble/secp256k1';
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { msatOf } from '../../formats/amount.js';
@@ -62,10 +62,8 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
 export function createNodes({ store, random }: Context): void {
   for (const [keyName, idName] of [['nodeKey', 'nodeId'], ['outsideNodeKey', 'outsideNodeId']] as const) {
     const key = randomHex(random, 32);
-    const curve = createECDH('secp256k1');
-    curve.setPrivateKey(key, 'hex');
     writeSetting(store, keyName, key);
-    writeSetting(store, idName, curve.getPublicKey('hex', 'compressed'));
+    writeSetting(store, idName, Buffer.from(getPublicKey(Buffer.from(key, 'hex'), true)).toString('hex'));
   }
 }
 

@@ -1,0 +1,118 @@
+// docs/library.md as a reader takes it: every program compiles against the package's own types and runs, the withdrawal service too.
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { transform } from 'esbuild';
+import { describe, expect, onTestFinished } from 'vitest';
+import { test } from '../support/svcpay.js';
+import { signWebhook } from '../../src/index.js';
+
+const root = resolve(import.meta.dirname, '../..');
+const guide = readFileSync(join(root, 'docs/library.md'), 'utf8');
+const programs = [...guide.matchAll(/^```ts\n([^]*?)^```/gm)].map(([, code = '']) => code);
+const isService = (code: string): boolean => code.startsWith('// withdrawals.ts');
+const run = promisify(execFile);
+
+const options = {
+  module: 'nodenext', target: 'es2023', lib: ['es2023'], types: ['node'], typeRoots: [join(root, 'node_modules/@types')], strict: true,
+  exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true, skipLibCheck: false,
+};
+
+/** A folder of an integrator who has installed the package. */
+function projectIn(home: string): void {
+  mkdirSync(join(home, 'node_modules'), { recursive: true });
+  symlinkSync(root, join(home, 'node_modules/svcpay'));
+  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.mts'] }));
+}
+
+async function programIn(home: string, code: string, name: string): Promise<string> {
+  const file = join(home, `${name}.mjs`);
+  writeFileSync(file, (await transform(code, { loader: 'ts', format: 'esm', target: 'node20' })).code);
+  return file;
+}
+
+const compile = (home: string): Promise<string> =>
+  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home], { cwd: home }).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+
+describe('docs/library.md', () => {
+  test('has programs that compile against the types of the package, strictly', async ({ home }) => {
+    projectIn(home);
+    programs.forEach((code, index) => writeFileSync(join(home, `${index}.mts`), code));
+    expect(await compile(home)).toBe('');
+  });
+
+  test('has types under which mistakes do not compile, and new words of the service do', async ({ home }) => {
+    projectIn(home);
+    const head = "import { openPayments, openMemoryJournal, WalletClient, type Transaction } from 'svcpay';\ndeclare const txn: Transaction; declare const client: WalletClient;\n";
+    const wrong = ['txn.txnStat;', 'txn.sourceReq.amtRequestd;', "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'lightning', amtRequestd: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } });",
+      'openPayments({ client, journal: await openMemoryJournal() }).send({ to: 1 });'];
+    wrong.forEach((line, index) => writeFileSync(join(home, `wrong${index}.mts`), `${head}${line}\n`));
+    writeFileSync(join(home, 'right.mts'), `${head}export const words: Transaction['txnState'][] = ['completed', 'newword', txn.txnState];\n`);
+    const complaints = await compile(home);
+    expect([...complaints.matchAll(/^(\w+)\.mts/gm)].map(([, file]) => file)).toEqual(['wrong0', 'wrong1', 'wrong2', 'wrong3']);
+  });
+
+  test('has programs that run', async ({ home }) => {
+    projectIn(home);
+    const runs = programs.filter((code) => !isService(code)).map(async (code, index) =>
+      (await run(process.execPath, [await programIn(home, code, String(index))], { cwd: home })).stdout);
+    const [client, payments, fixture] = await Promise.all(runs);
+    expect(client).toMatch(/"kind":"not-found","message":"[^"]+/);
+    expect(client).toContain('50000n');
+    expect(payments).toMatch(/^completed\ndeclined\nlntb true\npaid 0\n$/);
+    expect(fixture).toBe('all of it holds\n');
+  });
+
+  test('has a withdrawal service that pays each withdrawal once, across lost answers and a kill', async ({ home, sandbox }) => {
+    projectIn(home);
+    const file = await programIn(home, programs.find(isService) ?? '', 'withdrawals');
+    const env = { BASE_URL: sandbox.url, API_KEY: sandbox.apiKey, API_SECRET: sandbox.apiSecret, WEBHOOK_SECRET: 'whsec_example', PORT: '0' };
+    const start = async () => {
+      const child = spawn(process.execPath, [file], { cwd: home, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      await expect.poll(() => output, { timeout: 20_000 }).toContain('ready');
+      const { port }: { port: number } = JSON.parse(/ready (.*)/.exec(output)?.[1] ?? '');
+      const ended = new Promise((done) => child.once('exit', done));
+      const url = `http://127.0.0.1:${port}`;
+      const post = async (body: object) => {
+        const response = await fetch(`${url}/withdrawals`, { method: 'POST', body: JSON.stringify(body) });
+        return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+      };
+      return { child, ended, url, post, output: () => output };
+    };
+    const confirmed = (): number => new Set(sandbox.requests('PUT').map(({ path }) => path)).size;
+
+    const first = await start();
+    const one = { id: 'w-1', to: await sandbox.invoice('1000sat') };
+    await sandbox.faults.add({ kind: 'drop-after-commit', method: 'PUT' });
+    expect(await first.post(one)).toMatchObject({ status: 200, json: { state: 'completed' } });
+    expect(await first.post(one)).toMatchObject({ status: 200, json: { state: 'completed' } });
+    expect(await first.post({ id: 'w-2', to: 'ann@example.com', amount: '200000sat' })).toMatchObject({ status: 403, json: { state: 'limit' } });
+    expect(await first.post({ id: 'w-2', to: 'ann@example.com', amount: '1000' })).toMatchObject({ status: 400, json: { state: 'usage' } });
+    expect(confirmed()).toBe(1);
+
+    await sandbox.faults.add({ kind: 'no-answer', method: 'PUT' });
+    const lost = first.post({ id: 'w-3', to: 'ann@example.com', amount: '1000sat' }).catch(() => undefined);
+    await expect.poll(confirmed, { timeout: 20_000 }).toBe(2);
+    first.child.kill('SIGKILL');
+    await lost;
+
+    const second = await start();
+    expect(second.output()).toContain('resumed w-3');
+    expect(await second.post({ id: 'w-3', to: 'ann@example.com', amount: '1000sat' })).toMatchObject({ status: 200, json: { state: 'completed' } });
+    expect(confirmed()).toBe(2);
+    expect(await (await fetch(`${second.url}/withdrawals/w-3`)).json()).toMatchObject({ ref: 'w-3', status: 'paid' });
+    expect((await fetch(`${second.url}/withdrawals/none`)).status).toBe(404);
+    const event = JSON.stringify({ txnId: 't', extRefId: 'w-3', txnState: 'completed', msg: '', updatedAt: 1 });
+    const hook = (signature: string) => fetch(`${second.url}/hooks`, { method: 'POST', body: event, headers: { 'X-Servicepay-Signature': signature } });
+    expect([(await hook('00')).status, (await hook(signWebhook(event, 'whsec_example'))).status]).toEqual([401, 200]);
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toBe(0);
+  });
+});

@@ -1,0 +1,265 @@
+// The package as a library, in this process: the client's defaults and webhooks as an integrator receives them.
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import * as library from '../../src/index.js';
+import { Failure, parseWebhookEvent, signWebhook, verifyWebhook, WalletClient } from '../../src/index.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { test } from '../support/svcpay.js';
+
+const secret = 'whsec_5f2b';
+const body = '{"txnId":"t1","extRefId":"order-118","txnState":"completed","msg":"","updatedAt":1736942400000}';
+const signature = signWebhook(body, secret);
+
+describe('payments', () => {
+  const clientOf = (sandbox: Sandbox, more: Partial<library.WalletClientOptions> = {}): WalletClient =>
+    new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret, ...more });
+
+  test('are made once, with a journal that outlives the program, and gone on with after it', async ({ sandbox, home }) => {
+    const invoice = await sandbox.invoice('1000sat');
+    const events: string[] = [];
+    const open = async () => {
+      const journal = await library.openSqliteJournal(join(home, 'payments.db'));
+      const client = clientOf(sandbox);
+      onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
+      return library.openPayments({ client, journal, on: ({ type }) => void events.push(type) });
+    };
+    const payment = { to: invoice, ref: 'order-118', maxFee: { percent: '1' } };
+    const begun = await (await open()).send({ ...payment, wait: false });
+    expect(begun.extRefId).toBe('order-118');
+    await sandbox.clock.advance('5s');
+    const later = await open();
+    expect(await later.resume()).toMatchObject([{ ref: 'order-118', transaction: { txnId: begun.txnId, txnState: 'completed' } }]);
+    expect(await later.send(payment)).toMatchObject({ txnId: begun.txnId, txnState: 'completed' });
+    expect(sandbox.requests('PUT')).toHaveLength(1);
+    expect(events).toContain('quoted');
+  });
+
+  const openIn = async (sandbox: Sandbox, more: Partial<library.PaymentsOptions> = {}) => {
+    const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox)];
+    onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
+    return library.openPayments({ client, journal, ...more });
+  };
+  const body: library.CreateTransaction = {
+    sourceReq: { ccy: 'BTC', method: 'servicepay', kyc: { type: 'individual', details: { legalFullName: 'Ann', countryCode: 'CA' } } },
+    destReq: {
+      ccy: 'VND', method: 'vnd-instant', amtRequested: 50_000, reqDetails: { acctName: 'Le Van A', acctNum: '0123456789', institutionCode: '970436', institutionName: 'Vietcombank' },
+      kyc: { type: 'individual', details: { legalFullName: 'Le Van A', countryCode: 'VN' } },
+    },
+    sourceOfFunds: { purpose: 1, source: 1, relationship: 1 },
+  };
+
+  test('swap, pay out and receive once under a reference, and report what they are', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    const swap = { amount: '25', from: 'usdt', to: 'btc', ref: 'swap-1' };
+    const swapped = await payments.swap(swap);
+    expect(await payments.swap(swap)).toMatchObject({ txnId: swapped.txnId, txnState: 'completed' });
+    const payout = { body, ref: 'payout-1', wait: false } as const;
+    const { txnId } = await payments.payout(payout);
+    expect((await payments.payout(payout)).txnId).toBe(txnId);
+    expect(await payments.pending()).toMatchObject([{ ref: 'payout-1', kind: 'payout', status: 'in-flight', txnId }]);
+    expect(await payments.status('swap-1')).toMatchObject({ status: 'paid', txnState: 'completed' });
+    expect(await payments.status('nothing')).toBeUndefined();
+    const request = { amount: '1000sat', ref: 'receive-1' };
+    const received = await payments.receive(request);
+    expect(library.decodeInvoice(received.payTo)).toMatchObject({ amountMsat: 1_000_000n });
+    expect((await payments.receive(request)).transaction.txnId).toBe(received.transaction.txnId);
+    expect((await payments.receive({ amount: '0.001btc', method: 'on-chain' })).uri).toMatch(/^bitcoin:tb1.*amount=0\.001/);
+    expect(new Set(sandbox.requests('PUT').map(({ path }) => path)).size).toBe(4);
+  });
+
+  test('refuse what the command line refuses, before anything is sent', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    const own = await clientOf(sandbox).bitcoinAddress();
+    const wrong = { ...body, destReq: { ...body.destReq, amtRequested: NaN } };
+    const refused = [
+      () => payments.send({ to: own.staticOnchainAddress, amount: '0.001btc' }),
+      () => payments.send({ to: 'a@b.example', amount: '1000' }),
+      () => payments.swap({ amount: '1usdt', from: 'USDT', to: 'usdt' }),
+      () => payments.payout({ body: wrong }),
+      () => payments.send({ to: 'a@b.example', amount: '1sat', ref: 'a~2' }),
+      () => payments.payout({ body: { ...body, destReq: { ...body.destReq, reqDetails: { ...body.destReq.reqDetails, institutionCode: 'none' } } } }),
+    ];
+    for (const each of refused) await expect(each()).rejects.toMatchObject({ kind: 'usage' });
+    await expect(clientOf(sandbox).createTransaction(wrong)).rejects.toMatchObject({ kind: 'usage', message: expect.stringContaining('NaN') });
+    expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+
+  test('end at the signal of their call: interrupted before money moves, pending after', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    const stop = new AbortController();
+    const onchain = { to: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', amount: '0.001btc', maxFee: { percent: '50' } };
+    const submitted = payments.send({ ...onchain, wait: 'forever', signal: stop.signal, on: ({ type }) => type === 'state' && stop.abort() });
+    await expect(submitted).rejects.toMatchObject({ kind: 'pending' });
+    const early = new AbortController();
+    const asked = payments.send({ ...onchain, ref: 'b', signal: early.signal, approve: async () => (early.abort(), false) });
+    await expect(asked).rejects.toMatchObject({ kind: expect.stringMatching(/^(interrupted|declined)$/) });
+    expect(sandbox.requests('PUT')).toHaveLength(1);
+  });
+
+  test('need a yes where one is asked for, and keep to limits', async ({ sandbox, home }) => {
+    const journal = await library.openSqliteJournal(join(home, 'payments.db'));
+    onTestFinished(() => journal.close());
+    const limits = { perPayment: { BTC: '0.00002' }, perDay: {}, destinations: [] };
+    const payments = library.openPayments({ client: clientOf(sandbox), journal, limits });
+    const fees: string[] = [];
+    const refused = payments.send({
+      to: await sandbox.invoice('1000sat'),
+      approve: async ({ quote }) => {
+        fees.push(quote.total.value.toFixed(8));
+        return false;
+      },
+    });
+    await expect(refused).rejects.toMatchObject({ kind: 'declined' });
+    expect(fees).toEqual(['0.00001003']);
+    await expect(payments.send({ to: await sandbox.invoice('3000sat') })).rejects.toMatchObject({ kind: 'limit' });
+    expect(sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('and reads tell of every request, and are repeated as often as wished', async () => {
+    const seen: string[] = [];
+    const failing = new WalletClient({
+      baseUrl: 'https://api.example.com',
+      apiKey: 'k',
+      apiSecret: 's',
+      retries: 0,
+      tokens: { load: async () => ({ accessToken: 't', expiresAt: Infinity, accountId: 'a' }), save: async () => {} },
+      onRequest: ({ method }) => void seen.push(method),
+      onResponse: ({ status }) => void seen.push(String(status)),
+      transport: async () => ({ status: 500, headers: {}, body: '{"error":"down"}' }),
+    });
+    await expect(failing.wallets()).rejects.toMatchObject({ kind: 'temporary' });
+    expect(seen).toEqual(['GET', '500']);
+  });
+});
+
+describe('WalletClient', () => {
+  test('needs an address and a key, and receives a payment with them', async ({ sandbox }) => {
+    const client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+    const quote = await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'lightning' },
+      destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0005 },
+    });
+    const { sourceReq } = await client.confirmTransaction(quote.txnId);
+    await sandbox.pay(String(sourceReq.reqDetails?.['paymentRequest']));
+    expect(await client.transaction(quote.txnId)).toMatchObject({ txnState: 'completed' });
+    await client.close();
+  });
+
+  test('signs in once for many requests', async ({ sandbox }) => {
+    const client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+    await Promise.all([client.wallets(), client.account(), client.rates()]);
+    expect(sandbox.requests('POST', '/api/v2/authentication/token-signature')).toHaveLength(1);
+    await client.close();
+  });
+
+  test('says what it is, after what the integrator is', async () => {
+    const agents: (string | undefined)[] = [];
+    const client = new WalletClient({
+      baseUrl: 'https://api.example.com',
+      apiKey: 'k',
+      apiSecret: 's',
+      userAgent: 'shop/1.0',
+      transport: async ({ headers }) => {
+        agents.push(headers['user-agent']);
+        return { status: 401, headers: {}, body: '{"error":"invalid API key or signature"}' };
+      },
+    });
+    await expect(client.wallets()).rejects.toThrow(library.ServiceError);
+    expect(agents).toEqual([expect.stringMatching(/^shop\/1\.0 svcpay\/\d+\.\d+\.\d+$/)]);
+  });
+
+  test('refuses to give a token to an address that is not encrypted', () => {
+    expect(() => new WalletClient({ baseUrl: 'http://api.example.com', apiKey: 'k', apiSecret: 's' })).toThrow(Failure);
+  });
+});
+
+describe('the client', () => {
+  const pageOf = (page: number) => ({
+    data: [{ txnId: `t${page}`, txnState: 'completed', sourceReq: {}, destReq: {} }], pagination: { page, limit: 1, total: 100 },
+  });
+
+  test('shows hooks no secret, and stops the pages asked for ahead when a loop is left or its signal fires', async () => {
+    const [headers, aborted]: [string[], number[]] = [[], []];
+    const client = new WalletClient({
+      baseUrl: 'https://api.example.com',
+      apiKey: 'key-1234',
+      apiSecret: 's',
+      tokens: { load: async () => ({ accessToken: 'token-5678', expiresAt: Infinity, accountId: 'a' }), save: async () => {} },
+      onRequest: (request) => void headers.push(JSON.stringify(request.headers)),
+      transport: async ({ url, signal }) => {
+        const page = Number(new URL(url).searchParams.get('page'));
+        if (page <= 1) return { status: 200, headers: {}, body: JSON.stringify(pageOf(1)) };
+        return new Promise((_, reject) => signal?.addEventListener('abort', () => {
+          aborted.push(page);
+          reject(new library.NetworkError('aborted', { requestSent: true }));
+        }));
+      },
+    });
+    for await (const { txnId } of client.eachTransaction({ limit: 1 })) {
+      expect(txnId).toBe('t1');
+      break;
+    }
+    expect(aborted).not.toHaveLength(0);
+    const signal = AbortSignal.timeout(50);
+    const all = async (): Promise<void> => {
+      for await (const { txnId } of client.eachTransaction({ limit: 1 }, { signal })) expect(txnId).toBe('t1');
+    };
+    await expect(all()).rejects.toMatchObject({ kind: 'interrupted' });
+    expect(headers.join()).not.toMatch(/token-5678|key-1234/);
+    expect(headers.join()).toContain('[redacted]');
+  });
+
+  test('fails with errors that JSON shows whole', () => {
+    const failure = new Failure('limit', 'Too much.', { code: '2001', status: 400 });
+    expect(JSON.parse(JSON.stringify(failure))).toEqual({ kind: 'limit', message: 'Too much.', exitCode: 7, code: '2001', status: 400 });
+  });
+});
+
+describe('verifyWebhook', () => {
+  test.for([
+    ['the body as text', body, signature, true],
+    ['the body as bytes', Buffer.from(body), signature, true],
+    ['a changed body', body.replace('t1', 't2'), signature, false],
+    ['the same JSON written anew', JSON.stringify(JSON.parse(body), null, 1), signature, false],
+    ['a signature in upper case', body, signature.toUpperCase(), false],
+    ['a signature that is cut off', body, signature.slice(2), false],
+    ['no signature', body, undefined, false],
+  ] as const)('takes %s as it is', ([, given, signature, genuine]) => {
+    expect(verifyWebhook(given, signature, secret)).toBe(genuine);
+  });
+
+  test('does not take the signature of another secret', () => {
+    expect(verifyWebhook(body, signWebhook(body, 'another'), secret)).toBe(false);
+  });
+
+  test('refuses an empty secret, under which anyone could sign', () => {
+    expect(() => verifyWebhook(body, signature, '')).toThrow(Failure);
+    expect(() => signWebhook(body, '')).toThrow(Failure);
+  });
+});
+
+describe('parseWebhookEvent', () => {
+  test('reads the payload of the specification and keeps what it does not know', () => {
+    const event = parseWebhookEvent(body.replace('{', '{"further":1,'));
+    expect(event).toMatchObject({ txnId: 't1', extRefId: 'order-118', txnState: 'completed', further: 1 });
+  });
+
+  test.for([
+    ['a time in text', '{"txnId":"t1","txnState":"COMPLETED","updatedAt":"2025-01-15T12:00:00Z"}'],
+    ['a time in seconds', '{"txnId":"t1","txnState":"completed","updatedAt":1736942400}'],
+    ['data around it', `{"data":${body}}`],
+  ])('reads %s', ([, text = '']) => {
+    expect(parseWebhookEvent(text)).toMatchObject({ txnId: 't1', txnState: 'completed', updatedAt: 1736942400000 });
+  });
+
+  test('needs no more than the transaction and its state', () => {
+    expect(parseWebhookEvent('{"txnId":"t1","txnState":"completed"}')).toEqual({ txnId: 't1', txnState: 'completed' });
+  });
+
+  test.for(['', 'null', '[]', '{"txnId":"t1"}', '{"txnId":"","txnState":"completed","updatedAt":1}'])(
+    'refuses %s',
+    (text) => {
+      expect(() => parseWebhookEvent(text)).toThrow(Failure);
+    },
+  );
+});

@@ -59,6 +59,7 @@ const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[
   file: () => [],
   command: () => [],
   profile: ({ config }) => namesIn(join(config, 'config.json'), 'profiles', 'profile'),
+  contact: ({ config }) => namesIn(join(config, 'config.json'), 'contacts', 'contact'),
   recipient: ({ config }) => namesIn(join(config, 'config.json'), 'recipients', 'recipient'),
   wallet: ({ data }) => {
     const seen = entries(join(data, 'seen-wallets.json'), 'wallets').map(([, ccy]) => String(ccy));

@@ -9,7 +9,7 @@ export type Raw = string | readonly string[] | boolean | undefined;
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
 
 /** What is known on this machine that a word may be; completion offers it. */
-export type Suggested = 'file' | 'command' | 'profile' | 'recipient' | 'wallet' | 'reference' | 'transaction' | 'institution' | 'snapshot';
+export type Suggested = 'file' | 'command' | 'profile' | 'recipient' | 'contact' | 'wallet' | 'reference' | 'transaction' | 'institution' | 'snapshot';
 
 export interface Shape {
   readonly kind: Kind;

@@ -261,6 +261,23 @@ describe('svcpay send, at a terminal', () => {
     expect(creations(around.sandbox)).toHaveLength(1);
   });
 
+  test('pays a contact, and converts a foreign amount for the bitcoin wallet once per reference', async ({ around }) => {
+    expect(await svcpay(['recipients', 'add', 'ada', 'ada@example.com', '-q'], around)).toMatchObject({ exitCode: 0, stdout: 'ada\n' });
+    const line = ['send', 'ada', '10usd', '--from', 'btc', '--ref', 'ten'];
+    const tty = svcpayTty(line, { ...around, columns: 60, rows: 20 });
+    await tty.waitFor(/Contact +ada\s+To +ada@example\.com\s+Worth +10\.00 USD +at 1 BTC = 100 000\.00 USD[^]*You pay +0\.00010025 BTC[^]*\? /);
+    tty.type('n\r');
+    expect(await tty.ended).toBe(9);
+    expect(creations(around.sandbox)).toMatchObject([{ sourceReq: { ccy: 'BTC', amtRequested: 0.0001 } }]);
+    expect(await svcpay([...line, '--yes', '--no-wait'], around)).toMatchObject({ exitCode: 0 });
+    expect(creations(around.sandbox)).toHaveLength(1);
+    const onchain = await svcpay(['send', bitcoin, '10usd', '--from', 'btc', '--quote-only', '--json'], around);
+    expect(onchain.json()).toMatchObject({ destReq: { ccy: 'BTC', amtRequested: 0.0001 } });
+    await svcpay(['recipients', 'remove', 'ada', '--yes'], around);
+    expect(await svcpay(['send', 'ada', '10usd', '--yes'], around)).toMatchObject({ exitCode: 2 });
+    expect(await svcpay(['recipients', 'add', bitcoin, 'ada@example.com'], around)).toMatchObject({ exitCode: 2 });
+  });
+
   test('takes the most that a conversion may lose as a share', async ({ around }) => {
     const args = ['swap', '25', 'USDT', 'BTC', '--max-rate-loss'];
     expect(await svcpay([...args, '2%', '--yes', '--quote-only'], around)).toMatchObject({ exitCode: 0 });

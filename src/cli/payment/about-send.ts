@@ -1,10 +1,18 @@
 // Whom a payment pays and what for, for the card above the figures.
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import type { Fact } from '../../terminal/cards/card.js';
+import { told, type Fact } from '../../terminal/cards/card.js';
+import { rateText } from '../../terminal/cards/quote-card.js';
 import type { SendPlan } from '../../wallet/plan/send.js';
 
-export function aboutSend({ pays, says, order }: SendPlan): Fact[] {
+/** @param contact the name under which the destination is saved */
+export function aboutSend(plan: SendPlan, contact?: string): Fact[] {
+  const { worth } = plan;
+  const asked = worth === undefined ? [] : [{ label: 'Worth', value: formatAmount(worth.given), note: `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}` }];
+  return [...told('Contact', contact), ...aboutDestination(plan), ...asked];
+}
+
+function aboutDestination({ pays, says, order }: SendPlan): Fact[] {
   const said = says.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
   const fees = order.body.deductNetworkFeesFromDest === true ? [{ label: 'Fees', value: 'taken out of the amount' }] : [];
   switch (pays.kind) {

@@ -1,10 +1,17 @@
 // A send from the words of a command line to the money: what is missing is asked for where somebody can be asked.
+import Big from 'big.js';
+import type { Rates } from '../../api/types.js';
+import { fixed } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
 import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../terminal/views/transaction-view.js';
+import { decodeOrder } from '../../wallet/payment/order-record.js';
+import { isForeign } from '../../wallet/receive/asked.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type PlanEnvironment } from '../../wallet/plan/send.js';
 import type { Context } from '../context.js';
+import { paymentNamed } from '../history/resolve-id.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
 import { runGuided } from './guided.js';
@@ -24,16 +31,16 @@ export async function runSend(
 ): Promise<void> {
   const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
   const { spend, from, via, deductFees } = flags;
-  const words = { kind, to, amount, spend, from, via, deductFees };
-  const environment = { network: context.settings.network, now: context.now() };
-  const planned = planSend(words, environment);
-  if (planned.missing === undefined) return paySend(planned.plan, flags, context);
+  const words = { kind, to, amount: (await submittedAmount(flags.ref, amount, context)) ?? amount, spend, from, via, deductFees };
+  const environment = { network: context.settings.network, now: context.now(), rates: await ratesFor(words, context) };
+  const planned = planSend(withContact(words, context), environment);
+  if (planned.missing === undefined) return paySend(planned.plan, words, flags, context);
   const { missing, ccy } = planned;
-  if (missing === 'way' && !context.terminal.canPrompt) return paySend(planSendNow(words, environment), flags, context);
+  if (missing === 'way' && !context.terminal.canPrompt) return paySend(planSendNow(withContact(words, context), environment), words, flags, context);
   demandAnswers(missingWords(words, missing, ccy), flags, context);
   const flow = {
     ask: (answers: SendWords, before?: SendWords) => askSend(answers, environment, context, before),
-    run: (answers: SendWords) => paySend(planSendNow(answers, environment), flags, context),
+    run: (answers: SendWords) => paySend(planSendNow(withContact(answers, context), environment), answers, flags, context),
     changes: [
       ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
       ...(missing === 'destination' ? [{ name: 'Pay somebody else', forget: withoutDestination }] : []),
@@ -56,30 +63,61 @@ const destinationWords = { any: 'DESTINATION', lightning: 'INVOICE', lnurl: 'ADD
 const withoutAmount = (words: SendWords): SendWords => ({ ...words, amount: undefined, spend: undefined });
 const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(words), to: undefined, via: undefined });
 
-async function paySend(plan: SendPlan, flags: PaymentFlags, context: Context): Promise<void> {
+/** The destination that the address book has under this name; what it does not have is a destination itself. */
+function withContact(words: SendWords, { config }: Context): SendWords {
+  if (words.to === undefined || !/^[^.:@]{1,64}$/.test(words.to)) return words;
+  const { contacts } = config.read();
+  const to = Object.hasOwn(contacts, words.to) ? contacts[words.to] : undefined;
+  return to === undefined ? words : { ...words, to };
+}
+
+/** Only the bitcoin wallet that was named takes an amount in another currency. */
+async function ratesFor({ to, amount, from }: SendWords, { client, terminal }: Context): Promise<Rates | undefined> {
+  const mayBeTyped = terminal.canPrompt && (to === undefined || amount === undefined);
+  if (from !== 'BTC' || (!mayBeTyped && (amount === undefined || !isForeign(amount)))) return undefined;
+  return client().then((service) => service.rates()).catch((error: unknown) => {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  });
+}
+
+/** Under a reference that stands for a payment already a converted amount stays what it was then. */
+async function submittedAmount(ref: string | undefined, amount: string | undefined, context: Context): Promise<string | undefined> {
+  if (ref === undefined || amount === undefined || !isForeign(amount)) return undefined;
+  const { scope, journal } = await context.account();
+  const payment = await paymentNamed(ref, scope, await journal());
+  if (payment === undefined) return undefined;
+  const { sourceReq, destReq } = decodeOrder(payment.request).body;
+  const side = sourceReq.amtRequested === undefined ? destReq : sourceReq;
+  return side.ccy === 'BTC' && side.amtRequested !== undefined ? `${fixed(new Big(side.amtRequested))}btc` : undefined;
+}
+
+async function paySend(plan: SendPlan, { to }: SendWords, flags: PaymentFlags, context: Context): Promise<void> {
   const { order } = plan;
+  const contact = to !== undefined && Object.hasOwn(context.config.read().contacts, to) ? to : undefined;
   await ownAddressGuard(context.account, context.out.say)(order);
-  await runPayment(order, flags, { about: aboutSend(plan), expiresAt: order.expiresAt }, context);
+  await runPayment(order, flags, { about: aboutSend(plan, contact), expiresAt: order.expiresAt }, context);
 }
 
 /** An answer that makes no payment is refused where it is typed. */
 function askSend(
   start: SendWords,
   environment: PlanEnvironment,
-  { ask }: Context,
+  context: Context,
   before: SendWords | undefined,
 ): Promise<SendWords | Back> {
   const parse = (soFar: SendWords, name: 'to' | 'amount') => (text: string): SendWords => {
     const next = { ...soFar, [name]: text };
-    planSend(next, environment);
+    planSend(withContact(next, context), environment);
     return next;
   };
+  const { ask } = context;
   let known = start;
   const steps = askingUnder(() => answersForm('Send', [known.to && `to ${shortened(known.to)}`, known.via && wayNames[known.via]]), ask.steps);
   type Question = (soFar: SendWords, before: SendWords | undefined, ccy: string | undefined) => Promise<SendWords | Back>;
   const asking = (missing: Missing, question: Question): Step<SendWords> => (soFar, before) => {
     known = soFar;
-    const planned = planSend(soFar, environment);
+    const planned = planSend(withContact(soFar, context), environment);
     return planned.missing === missing ? question(soFar, before, planned.ccy) : undefined;
   };
   return walk<SendWords>(start, [

@@ -10,11 +10,11 @@ import { runSend } from './send-flow.js';
 export const send = defineCommand({
   fields: paymentFields,
   arguments: {
-    destination: text('DESTINATION').optional().describe('an invoice, any address, LNURL or bitcoin: URI; - for stdin'),
+    destination: text('DESTINATION').suggesting('contact').optional().describe('an invoice, any address, LNURL, bitcoin: URI or a name of your address book; - for stdin'),
     amount: phrase('AMOUNT').describe('what to send, where the destination does not say'),
   },
   options: {
-    from: currency().optional().describe('wallet to pay from (default BTC; for a TRON address USDT)'),
+    from: currency().optional().describe('wallet that pays (default BTC, for a TRON address USDT); with BTC an amount in another currency is converted at the current rate'),
     spend: spend(),
     via: choice(ways, 'WAY').optional().describe('lightning or onchain, for a bitcoin: URI that offers both'),
     deductFees: deductFees(),
@@ -23,7 +23,7 @@ export const send = defineCommand({
   examples: [
     ['svcpay send', 'asks for everything, one question at a time; Esc goes back'],
     ['svcpay send lnbc25u1…', 'an invoice says the amount itself'],
-    ['svcpay send satoshi@example.com 50000sat', 'a Lightning Address'],
+    ['svcpay send satoshi@example.com 10usd --from btc', 'ten dollars worth of bitcoin, at the current rate'],
     ["svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via onchain", 'one of two ways; unasked it goes over Lightning'],
   ],
   run: ({ destination, amount, ...flags }, context) => runSend(undefined, destination, amount, flags, context),
@@ -37,7 +37,7 @@ export const sendLnurl = defineCommand({
     amount: phrase('AMOUNT').describe('what leaves the wallet, as in 50000sat or 5usdt'),
   },
   options: {
-    from: currency().optional().describe('wallet to pay from (default: that of the amount)'),
+    from: currency().optional().describe('wallet that pays (default: that of the amount); with BTC an amount in another currency is converted at the current rate'),
     deductFees: deductFees(),
     ...paymentOptions,
   },
@@ -55,7 +55,7 @@ export const sendOnchain = defineCommand({
     amount: phrase('AMOUNT').describe('what the recipient gets, as in 0.01btc; at least 1000sat'),
   },
   options: {
-    from: currency().optional().describe('wallet to pay from (default BTC)'),
+    from: currency().optional().describe('wallet that pays (default BTC); another currency is converted at the quoted rate, shown before you agree'),
     deductFees: deductFees(),
     ...paymentOptions,
   },
@@ -74,7 +74,7 @@ export const sendUsdt = defineCommand({
   },
   options: {
     spend: spend(),
-    from: currency().optional().describe('wallet to pay from (default USDT, with --spend that of its amount)'),
+    from: currency().optional().describe('wallet that pays (default USDT, with --spend that of its amount); another currency is converted at the quoted rate'),
     chain: choice(['tron', 'eth'], 'CHAIN').otherwise('tron').describe('tron; eth is announced, not yet available'),
     deductFees: deductFees(),
     ...paymentOptions,

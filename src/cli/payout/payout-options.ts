@@ -67,7 +67,7 @@ export const answerOptions = {
 export const payoutOptions = {
   recipient: text('NAME').suggesting('recipient').optional().describe('a recipient from your address book'),
   ...answerOptions,
-  from: currency().optional().describe('wallet to pay from (default BTC)'),
+  from: currency().optional().describe('wallet that pays (default BTC); another currency is converted at the quoted rate'),
   fromFile: file().optional().describe("take everything from FILE, the service's own creation body; - for stdin"),
   ...paymentOptions,
 };

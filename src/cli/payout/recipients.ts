@@ -1,34 +1,47 @@
-// The address book for payouts: who is in it, put somebody in from flags or by questions, take somebody out.
+// The address book: accounts for payouts and destinations for `send`. Lists them, adds from flags or by questions, removes.
+import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
-import { changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
+import { changeContact, changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { shellWord } from '../../terminal/next-step.js';
-import { recipientList, recipientFields } from '../../terminal/views/payout-lists.js';
+import { recipientList, recipientFields, type ListedRecipient } from '../../terminal/views/payout-lists.js';
+import { planSend } from '../../wallet/plan/send.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { answersOf, readDestination, withMethod } from './payout-draft.js';
 import { completeDestination, openLookUp, recipientRecord, type LookUp } from './payout-flow.js';
-import { destinationOptions, missingFlags, type Destination, type DestinationFlags } from './payout-options.js';
+import { destinationOptions, givenFlags, missingFlags, type Destination, type DestinationFlags } from './payout-options.js';
 import { askRecipient } from './payout-wizard.js';
 import { text, word } from '../values.js';
 
 export const recipientsList = defineCommand({
   examples: [['svcpay recipients list -q', 'the names alone']],
   async run(_values, { config, out }) {
-    const { recipients } = config.read();
-    const rows = Object.entries(recipients).map(([name, kept]) => ({ name, ...kept }));
+    const { recipients, contacts } = config.read();
+    const rows: ListedRecipient[] = [
+      ...Object.entries(recipients).map(([name, kept]) => ({ name, ...kept })),
+      ...Object.entries(contacts).map(([name, destination]) => ({ name, destination })),
+    ];
     await out.list(rows.toSorted((a, b) => a.name.localeCompare(b.name)), recipientList);
   },
 });
 
 export const recipientsAdd = defineCommand({
   fields: recipientFields,
-  arguments: { name: word('NAME', parseRecipientName).describe('what you call them') },
+  arguments: {
+    name: word('NAME', parseRecipientName).optional().describe('what you call them'),
+    destination: text('DESTINATION').optional().describe('for svcpay send: a Lightning Address, an LNURL or an address that stays theirs'),
+  },
   options: destinationOptions,
-  examples: [['svcpay recipients add "Le Van A"', 'asks for the account and the person']],
-  async run({ name, ...flags }, context) {
+  examples: [
+    ['svcpay recipients add ada ada@example.com', 'then: svcpay send ada 10usd'],
+    ['svcpay recipients add "Le Van A"', 'asks for the account and the person, for payouts'],
+  ],
+  async run({ name: given, destination, ...flags }, context) {
     const { config, ask, out } = context;
+    const name = given ?? (await askName(context));
+    if (destination !== undefined) return addContact(name, destination, flags, context);
     const { [name]: earlier } = config.read().recipients;
     const start = earlier === undefined ? readDestination(flags) : changed(answersOf(earlier), flags);
     const missing = missingFlags(start, destinationOptions);
@@ -48,15 +61,48 @@ export const recipientsRemove = defineCommand({
   arguments: { name: text('NAME').suggesting('recipient').describe('as svcpay recipients list shows it') },
   examples: [['svcpay recipients remove "Le Van A"', 'forgets the account and the person; asks first']],
   async run({ name }, { config, out, ask }) {
-    if (!Object.hasOwn(config.read().recipients, name)) {
+    const { contacts, recipients } = config.read();
+    const isContact = Object.hasOwn(contacts, name);
+    if (!isContact && !Object.hasOwn(recipients, name)) {
       throw new Failure('not-found', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
     }
     await ask.agree(`Take ${name} out of your address book?`, 'Nobody was removed.');
     await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
+    if (isContact) await changeContact(config, name, undefined);
     out.say(`${name} is no longer in your address book.`);
     out.did({ name, removed: true });
   },
 });
+
+async function askName(context: Context): Promise<string> {
+  const name = await context.ask.steps.parsed({ message: 'What do you call them?', flag: 'NAME', parse: parseRecipientName });
+  if (name === back) throw leftAtOnce(context, 'Nothing was saved');
+  return name;
+}
+
+/** Only what can be paid again and again: an invoice is paid once. */
+async function addContact(name: string, destination: string, flags: DestinationFlags, { config, out, settings, now }: Context): Promise<void> {
+  const given = givenFlags(flags, destinationOptions);
+  if (given.length > 0) throw new Failure('usage', `${destination} is a destination of send: leave out ${given.join(', ')}.`);
+  if (/[.:@]/.test(name) || isDestination(name)) throw new Failure('usage', `"${name}" cannot be a contact's name: it looks like a destination.`);
+  const found = detectDestination(destination);
+  if (found.kind === 'bolt11' || found.kind === 'bip21') {
+    throw new Failure('usage', 'This can be paid once only. Save a Lightning Address, an LNURL or an address.');
+  }
+  planSend({ to: destination }, { network: settings.network, now: now() });
+  await changeContact(config, name, found.text);
+  const { columns, quiet } = recipientList;
+  const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay send ${shellWord(name)}`];
+  await out.record<ListedRecipient>({ name, destination: found.text }, { columns, quiet, screen });
+}
+
+function isDestination(text: string): boolean {
+  try {
+    return detectDestination(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 /** An entry with only the fields changed that were given; another method has other institutions and accounts. */
 function changed(kept: Destination, flags: DestinationFlags): Destination {
@@ -71,6 +117,6 @@ function changed(kept: Destination, flags: DestinationFlags): Destination {
 
 async function askForRest(start: Destination, institutions: LookUp, context: Context): Promise<Destination> {
   const draft = await askRecipient(start, { ask: context.ask.steps, institutions });
-  if (draft === back) throw leftAtOnce(context, 'Nothing was kept');
+  if (draft === back) throw leftAtOnce(context, 'Nothing was saved');
   return draft;
 }

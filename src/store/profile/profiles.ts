@@ -76,6 +76,8 @@ const configSchema = v.object({
   current: v.optional(v.string()),
   profiles: v.optional(v.record(v.string(), profileSchema), {}),
   recipients: v.optional(v.record(v.string(), recipientSchema), {}),
+  /** Destinations of `send` by the names of whom they belong to. */
+  contacts: v.optional(v.record(v.string(), v.string()), {}),
   /** Payments were made here: a journal that is found empty was emptied. */
   hasJournal: v.optional(v.boolean()),
   /** The journal was moved into this database: the file is out of date. */
@@ -161,6 +163,14 @@ export async function changeRecipients(
   change: (before: Config['recipients']) => Config['recipients'],
 ): Promise<void> {
   await config.update((before) => ({ ...before, recipients: change(before.recipients) }));
+}
+
+/** Adds a destination of `send` to the address book, or takes it out. */
+export async function changeContact(config: Document<Config>, name: string, destination: string | undefined): Promise<void> {
+  await config.update(({ contacts: { [name]: _before, ...others }, ...rest }) => ({
+    ...rest,
+    contacts: destination === undefined ? others : { ...others, [name]: destination },
+  }));
 }
 
 /** Reads a name for the address book. Throws Failure `usage` for one that is empty, long or hard to type again. */

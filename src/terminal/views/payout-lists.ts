@@ -42,12 +42,16 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
 }
 
 /** A recipient with the name that the address book has for it. */
-export type ListedRecipient = Recipient & { readonly name: string };
+export interface ListedRecipient extends Partial<Recipient> {
+  readonly name: string;
+  /** Of `send`; the others are of payouts. */
+  readonly destination?: string;
+}
 
 const party = ['type', 'legalFullName', 'countryCode', 'contactNumber', 'address1'];
 
 export const recipientFields: readonly string[] = [
-  'name', 'method', 'country', 'institutionCode', 'institutionName', 'acctNum', 'acctName',
+  'name', 'destination', 'method', 'country', 'institutionCode', 'institutionName', 'acctNum', 'acctName',
   'party', ...party.map((name) => `party.${name}`),
   'codes', ...['purpose', 'source', 'relationship'].map((name) => `codes.${name}`),
 ];
@@ -61,12 +65,12 @@ export const recipientList: ListView<ListedRecipient> = {
       name: 'institutionCode',
       title: 'Institution',
       value: ({ institutionCode }) => institutionCode,
-      text: ({ institutionName, institutionCode }) => institutionName ?? institutionCode,
+      text: ({ institutionName, institutionCode }) => institutionName ?? institutionCode ?? '',
       priority: 1,
     },
-    { name: 'acctNum', title: 'Account', value: ({ acctNum }) => acctNum },
+    { name: 'acctNum', title: 'Account', value: ({ acctNum, destination }) => acctNum ?? destination },
     { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
   ],
   quiet: ({ name }) => name,
-  empty: 'Your address book is empty. Add somebody: svcpay recipients add NAME',
+  empty: 'Your address book is empty. Add somebody: svcpay recipients add ada ada@example.com',
 };

@@ -1,10 +1,12 @@
 // What a destination, its amount and its flags mean for a payment: decided here for every command that sends.
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import type { Rates } from '../../api/types.js';
 import { btcFromMsat, currencyOf, formatAmount, money, parseAmount, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { detectDestination, type Bip21Destination, type Destination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import type { Network } from '../../store/profile/profiles.js';
+import { inBtc, isForeign, type Asked } from '../receive/asked.js';
 import { deducting, lightningOrder, lnurlOrder, onchainOrder, usdtOrder, usdtSpendOrder, type Order } from '../payment/orders.js';
 import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress, isOnNetwork } from './destinations.js';
 
@@ -37,6 +39,8 @@ export interface SendPlan {
   readonly pays: Payable;
   /** What the URI says that it is for. */
   readonly says: readonly string[];
+  /** What the amount was converted from. */
+  readonly worth?: Asked['worth'];
   /** It settles within hours or days, so that nobody waits for it unasked. */
   readonly slow: boolean;
 }
@@ -56,6 +60,8 @@ export interface PlanEnvironment {
   readonly network: Network;
   /** Epoch ms. */
   readonly now: number;
+  /** Converts amounts for the bitcoin wallet that are given in another currency; without it they are refused. */
+  readonly rates?: Rates | undefined;
 }
 
 /** Throws Failure `usage` for what is no payment, or none that can be made. */
@@ -110,7 +116,7 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
       return planInvoice(found, words, environment);
     case 'lnurl':
     case 'lightning-address':
-      return planLnurl(found, words);
+      return planLnurl(found, words, environment);
     case 'bitcoin-address':
       return planOnchain(found, words, environment);
     case 'tron-address':
@@ -137,24 +143,28 @@ function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { net
 }
 
 /** The amount is what leaves the wallet (rule 3), so that its currency names the wallet. */
-function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, words: SendWords): Planned {
+function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, words: SendWords, environment: PlanEnvironment): Planned {
   const { from, deductFees } = words;
   if (words.amount !== undefined && words.spend !== undefined) throw twoAmounts();
   const given = words.amount ?? words.spend;
   if (given === undefined) return { missing: 'amount', ccy: from };
-  return planned({ order: lessFees(lnurlOrder(pays.text, parseAmount(given, from ?? currencyOf(given) ?? 'BTC')), deductFees), pays });
+  const { amount, worth } = readIn(given, from ?? currencyOf(given) ?? 'BTC', environment);
+  return planned({ order: lessFees(lnurlOrder(pays.text, amount), deductFees), pays, worth });
 }
 
 /** The amount stands on the destination (rule 5). */
-function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWords, { network }: PlanEnvironment): Planned {
+function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWords, environment: PlanEnvironment): Planned {
   const { amount, from = 'BTC', deductFees } = words;
-  checkBitcoinAddress(pays.value, network);
+  checkBitcoinAddress(pays.value, environment.network);
   if (words.spend !== undefined) throw refused('on-chain it is the amount that arrives which has to be given.');
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
-  const sent = parseAmount(amount, 'BTC');
+  const { amount: sent, worth } = readIn(amount, 'BTC', environment);
   checkOnchainAmount(sent);
-  return planned({ order: lessFees(onchainOrder(pays.value.address, sent, from), deductFees), pays, slow: true });
+  return planned({ order: lessFees(onchainOrder(pays.value.address, sent, from), deductFees), pays, slow: true, worth });
 }
+
+const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Asked =>
+  rates !== undefined && ccy === 'BTC' && isForeign(text) ? inBtc(text, rates) : { amount: parseAmount(text, ccy) };
 
 /** Either what arrives, in USDT, or with `spend` what leaves a wallet of any currency. */
 function planUsdt(pays: Payable & { kind: 'tron-address' }, words: SendWords): Planned {

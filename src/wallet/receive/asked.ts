@@ -13,10 +13,18 @@ export interface Asked {
 
 /** Throws Failure: `usage` for what is no amount, `not-found` for a currency without a rate. */
 export async function readAsked(text: string, rates: () => Promise<Rates>): Promise<Asked> {
+  return isForeign(text) ? inBtc(text, await rates()) : { amount: parseAmount(text, 'BTC') };
+}
+
+/** An amount that names another currency than bitcoin. */
+export function isForeign(text: string): boolean {
   const named = currencyOf(text);
-  if (named === undefined || named === 'BTC') return { amount: parseAmount(text, 'BTC') };
+  return named !== undefined && named !== 'BTC';
+}
+
+/** Rounded up: the amount in bitcoin is worth no less than the one given. */
+export function inBtc(text: string, rates: Rates): Asked {
   const given = parseAmount(text);
-  const { rate } = findRate(await rates(), `BTC${named}`);
-  // Rounded up: the amount asked for is worth no less than what was said.
+  const { rate } = findRate(rates, `BTC${given.ccy}`);
   return { amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) }, worth: { given, rate } };
 }

@@ -56,7 +56,7 @@ describe('a setting', () => {
 describe('the value in force', () => {
   const inForce = (key: string, flags: { baseUrl?: string }, env: Record<string, string>, profile: Profile) => {
     const globals = readAll(globalOptions, flags);
-    const settings = resolveSettings(globals, env, { profiles: { default: profile }, recipients: {} });
+    const settings = resolveSettings(globals, env, { profiles: { default: profile }, recipients: {}, contacts: {} });
     return readKey(findKey(key), { settings, globals, env });
   };
   const profile = { baseUrl: 'https://profile.example' };

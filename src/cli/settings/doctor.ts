@@ -54,7 +54,7 @@ async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Chec
   if (machine.hasModes) yield await found('Files', () => checkModes(home));
   const settings = await found('Settings', () => checkSettings(context));
   yield settings;
-  const journal = await found('Journal', () => checkJournal(context));
+  const journal = await found('Journal', () => findJournal(context));
   yield journal;
   if (settings.state === 'problem') return;
   yield await found('Limits', () => checkLimits(context));
@@ -117,11 +117,14 @@ function checkSettings({ settings }: Context): Finding {
   return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
 }
 
-/** Opening a file reads every page of it; opening a database compares its tables. */
-async function checkJournal({ home, journal, database }: Context): Promise<Finding> {
+/** Every page of a file is read, which other commands do once a day; opening a database compares its tables. */
+async function findJournal({ home, journal, database }: Context): Promise<Finding> {
   const path = journalFile(home);
   const found = await database();
-  if (found === undefined && !isThere(path)) return ok(noneYet);
+  if (found === undefined) {
+    if (!isThere(path)) return ok(noneYet);
+    (await import('../../store/journal/sqlite-journal.js')).checkJournal(path);
+  }
   await journal();
   return ok(found === undefined ? `${path}: whole` : `${found.postgres.where}: in order`);
 }

@@ -14,7 +14,7 @@ const turns = new Map<string, Promise<unknown>>();
 
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
-  const db = openSqlite(file);
+  const db = openSqlite(file, now);
   /** Each is prepared once: there are few, and programs run them tens of thousands of times. */
   const kept = new Map<string, Database.Statement>();
   const statement = (text: string): Database.Statement => {

@@ -1,5 +1,5 @@
 // The one opener of SQLite files: opened only when whole and ours, upgraded by numbered steps, otherwise left as they are.
-import { accessSync, chmodSync, closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
 import * as v from 'valibot';
@@ -32,8 +32,12 @@ const lockTimeoutMs = 10_000;
 
 const newestOf = ({ firstVersion = 1, steps }: SqliteFile): number => firstVersion + steps.length - 1;
 
-/** Throws Failure when the file is damaged, from a newer version, or cannot be written; nothing is changed then. */
-export function openSqlite(file: SqliteFile): Database.Database {
+/**
+ * Throws Failure when the file is damaged, from a newer version, or cannot be written; nothing is changed then.
+ *
+ * @param now epoch ms: with it all pages are read once a day, else at every open
+ */
+export function openSqlite(file: SqliteFile, now?: () => number): Database.Database {
   const { path, checkpointPages } = file;
   if (path === inMemory) return upgraded(new Database(path), file);
   openFolder(dirname(path));
@@ -43,7 +47,7 @@ export function openSqlite(file: SqliteFile): Database.Database {
     if (!isNew) checkHeader(file);
     accessSync(path, constants.W_OK);
     db = connect(path);
-    if (!isNew) checkPages(db, path);
+    if (!isNew) checkPages(db, path, now?.());
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
     if (checkpointPages !== undefined) db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
@@ -114,10 +118,18 @@ export function versionIn(file: SqliteFile): number {
   }
 }
 
-function checkPages(db: Database.Database, path: string): void {
+const dayMs = 86_400_000;
+
+function checkPages(db: Database.Database, path: string, now: number | undefined): void {
   if (statSync(path).size > checkedBytes) return;
+  const mark = `${path}.checked`;
+  const checkedAt = statSync(mark, { throwIfNoEntry: false })?.mtimeMs;
+  if (now !== undefined && checkedAt !== undefined && Math.abs(now - checkedAt) < dayMs) return;
   const { quick_check: verdict } = v.parse(checkSchema, db.prepare('PRAGMA quick_check(1)').get());
   if (verdict !== 'ok') throw new Damage(verdict.split('\n').at(-1) ?? verdict);
+  if (now === undefined) return;
+  if (checkedAt === undefined) createPrivate(mark);
+  utimesSync(mark, now / 1000, now / 1000);
 }
 
 const newer = ({ name, path }: SqliteFile): Failure =>

@@ -1,7 +1,7 @@
 // The journal in a SQLite file of its own: what a wallet has without anything being set up.
 import Database from 'libsql';
 import { sqliteDatabase } from '../database/sqlite-database.js';
-import { sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
+import { openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
 import type { Journal } from './journal.js';
 import { applicationId, journalSteps } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
@@ -28,6 +28,9 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   mend: { hint: 'Set it aside and start a new one', next: { do: 'set-journal-aside' } },
   isKnown,
 });
+
+/** Reads every page. Throws Failure when the file is damaged. */
+export const checkJournal = (path: string): void => void openSqlite(journalIn(path)).close();
 
 /**
  * Whether there is a payment in the file, of whatever version; nothing is changed.

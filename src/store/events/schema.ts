@@ -56,9 +56,12 @@ const indexed = `
   ALTER TABLE backlog RENAME COLUMN lane TO txn_id;
   CREATE INDEX backlog_event ON backlog (event_id);`;
 
+/** Rows of both tables live for moments: vacuum follows the number of dead ones, and leases are renewed in their own page. */
 const leases = `${indexed}
   ALTER TABLE lanes RENAME TO leases;
-  ALTER TABLE leases RENAME COLUMN lane TO txn_id;`;
+  ALTER TABLE leases RENAME COLUMN lane TO txn_id;
+  ALTER TABLE leases SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+  ALTER TABLE backlog SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);`;
 
 export const eventSteps: readonly string[] = [version1, workers, indexed];
 export const sharedEventSteps: readonly string[] = [version1, lanes, leases];

@@ -15,7 +15,7 @@ const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string()
 /** No transaction of the specification has more states than this; what comes on top are repetitions. */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
-/** Takes some 50 ms in PostgreSQL: a statement is cancelled after 5 s, and one for all events would hold up deliveries. */
+/** Takes a third of a second in PostgreSQL: a statement is cancelled after 5 s, and deliveries go on in between. */
 const prunedAtOnce = 5_000;
 /** Rows of one statement: with one for each event all takes a third longer, with more than this no less. */
 const addedAtOnce = 32;

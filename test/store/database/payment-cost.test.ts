@@ -1,0 +1,68 @@
+// What a payment costs a shared database and the service, as docs/scale.md promises it.
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { svcpay } from '../../support/in-process.js';
+import { hasPostgres } from '../../support/postgres.js';
+import { sharedPostgres } from '../../support/shared-postgres.js';
+import { test } from '../../support/svcpay.js';
+
+const table = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/scale.md'), 'utf8');
+
+/** Requests, transactions, writes and locks of a row of the table. */
+function promised(what: string): number[] {
+  const row = table.split('\n').find((line) => line.startsWith(`| ${what} |`)) ?? '';
+  return row.split('|').slice(2, 6).map(Number);
+}
+
+/** A way to the database that counts what is asked of it. */
+async function counted(url: string) {
+  let sent = '';
+  const { port } = new URL(url);
+  const server = createServer((client) => {
+    const database = connect(Number(port), '127.0.0.1');
+    client.on('data', (bytes) => (sent += bytes.toString('latin1')));
+    client.pipe(database).pipe(client);
+    for (const socket of [client, database]) socket.on('error', () => undefined);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const times = (pattern: RegExp): number => [...sent.matchAll(pattern)].length;
+  return {
+    url: url.replace(`:${port}/`, `:${(server.address() as AddressInfo).port}/`),
+    counts: () => {
+      // One transaction goes in one message, or its first statement and its COMMIT go in messages of their own.
+      const transactions = sent.split(/BEGIN ISOLATION/).slice(1);
+      const writes = transactions.filter((each) => /INSERT INTO|UPDATE \w|DELETE FROM/.test(each)).length;
+      return [times(/COMMIT(?!TED)/g), writes, times(/pg_advisory_xact_lock/g)];
+    },
+    reset: () => void (sent = ''),
+  };
+}
+
+test.skipIf(!hasPostgres)('a payment costs no more requests, transactions and locks than docs/scale.md says', { timeout: 60_000 }, async ({ around }) => {
+  const server = await sharedPostgres();
+  const database = await counted(server.database());
+  const there = { ...around, env: { SVCPAY_DATABASE_URL: database.url } };
+  const run = async (args: readonly string[]): Promise<void> => expect(await svcpay(args, there)).toMatchObject({ exitCode: 0 });
+  const cost = async (args: readonly string[]): Promise<number[]> => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const before = around.sandbox.requests().length;
+    database.reset();
+    await run(['send', 'lightning', invoice, ...args, '--yes', '--no-wait', '-q']);
+    const requests = around.sandbox.requests().slice(before).map(({ method }) => method);
+    return [requests.lastIndexOf('PUT') + 1, ...database.counts()];
+  };
+  const noMore = (found: readonly number[], ...rows: readonly string[]): void => {
+    const limits = rows.map(promised).reduce((sums, row) => sums.map((sum, at) => sum + (row[at] ?? 0)));
+    expect(found.map((each, at) => Math.max(each, limits[at] ?? 0))).toEqual(limits);
+  };
+  await run(['db', 'upgrade']);
+  // The first one signs in and reads the list for the first time.
+  await cost(['--ref', 'first']);
+  noMore(await cost([]), 'without a reference of its own');
+  noMore(await cost(['--ref', 'own']), 'with `--ref`');
+  await run(['limits', 'set', '--per-day', '1btc', '-q']);
+  noMore(await cost(['--ref', 'limited']), 'with `--ref`', 'with a limit per day, in addition');
+});

@@ -85,7 +85,7 @@ export class ServiceClient {
     const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
     const call = { method: 'PUT', path, effect: 'payment', txnId } as const;
     const confirmed = await this.#service.call(call, readTransactionIfThere);
-    return confirmed ?? this.#readBack(txnId);
+    return this.#seen(confirmed ?? (await this.#readBack(txnId)));
   }
 
   /** Cancels a quote (endpoint 8), whose answer is not specified. Rejects with `CancelNotOffered` where the service has no such operation. */
@@ -100,7 +100,12 @@ export class ServiceClient {
   /** Endpoint 9. */
   async transaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}`;
-    return this.#service.call({ method: 'GET', path, effect: 'read', txnId }, readTransaction);
+    return this.#seen(await this.#service.call({ method: 'GET', path, effect: 'read', txnId }, readTransaction));
+  }
+
+  #seen(txn: types.Transaction): types.Transaction {
+    this.#options.onTransaction?.(txn);
+    return txn;
   }
 
   /** One page of the list (endpoint 10). A page behind the last is empty, also where the service does not find it. */

@@ -1,6 +1,6 @@
 // What a client is made of; everything outside of it is handed in here.
 import type { Transport } from './transport.js';
-import type { Credentials, TokenStore } from './types.js';
+import type { Credentials, TokenStore, Transaction } from './types.js';
 
 /** What a line of a log is about. */
 export interface LogFacts {
@@ -47,6 +47,8 @@ export interface ClientOptions {
   onWait?: ((ms: number) => void) | undefined;
   /** Something of an answer was not understood and left out: which field, what came and what was expected. */
   onUnrecognized?: ((words: string) => void) | undefined;
+  /** The service has reported a transaction by its id, or confirmed it. */
+  onTransaction?: ((txn: Transaction) => void) | undefined;
   /** Such as `svcpay/1.0.0`. */
   userAgent?: string | undefined;
 }

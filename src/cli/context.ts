@@ -24,6 +24,7 @@ import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
 import type { Journal } from '../store/journal/journal.js';
 import { ownerOf } from '../store/journal/owner.js';
+import { rateKeeper } from './rate-keeper.js';
 import { lazily, openStores, type Stores } from './stores.js';
 
 /** stdout, for a text that is written as a whole: what needs no more than that starts sooner. */
@@ -174,6 +175,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       rateLimitWaitMs: globals.timeout ?? defaultRateLimitWaitMs,
       pageSizes: seenPageSize(home(), baseUrl),
       ...reports.hooks,
+      onTransaction: keeper(),
       userAgent: `svcpay/${proc.version}`,
     });
 
@@ -196,6 +198,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
   const stores = openStores({ home, config, profile: () => settings().profile, secrets, env, now: proc.now, owner, onClose });
 
+  const keeper = lazily(() => rateKeeper({ fiat: settings().profile.fiat, account, rates: stores.rates, onClose }));
   const account = lazily(async () => ownAccount(await client(), settings(), stores.journal));
 
   return {
@@ -229,13 +232,15 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     embedded,
     ...stores,
     onClose,
-    close: async () => {
-      for (const close of closers.toReversed()) {
-        // What the command has come to stays true.
-        await Promise.resolve().then(close).catch((error: unknown) => out.warn(`Not closed in order: ${messageOf(error)}`));
-      }
-    },
+    close: () => closeAll(closers, out),
   };
+}
+
+async function closeAll(closers: readonly (() => void | Promise<void>)[], out: Output): Promise<void> {
+  for (const close of closers.toReversed()) {
+    // The result of the command stays true.
+    await Promise.resolve().then(close).catch((error: unknown) => out.warn(`Not closed in order: ${messageOf(error)}`));
+  }
 }
 
 function debugLog(stderr: Process['stderr']) {

@@ -6,6 +6,7 @@ import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
 import { eventsFile, isThere, journalFile, type Home } from '../store/files/home.js';
 import type { Journal } from '../store/journal/journal.js';
+import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import { databaseVariable, findDatabase, type FoundDatabase } from '../store/profile/database.js';
 import type { Config, Profile } from '../store/profile/profiles.js';
 import type { SecretStore } from '../store/profile/secrets.js';
@@ -26,6 +27,8 @@ export interface StoreOptions {
 export interface Stores {
   journal(): Promise<Journal>;
   events(): Promise<EventStore>;
+  /** The rates kept at settlement, with a connection of their own: whoever opens them closes them. */
+  rates(): Promise<SettlementRates>;
   /** The database that is set up, reached but not looked into; undefined without one. */
   database(): Promise<(FoundDatabase & { readonly postgres: Postgres }) | undefined>;
 }
@@ -73,6 +76,16 @@ export function openStores(options: StoreOptions): Stores {
     return opened;
   });
 
+  const rates = async (): Promise<SettlementRates> => {
+    await journal();
+    const { settlementRates } = await import('../store/journal/settlement-rates.js');
+    const found = await database();
+    if (found !== undefined) return { ...settlementRates(found.postgres), close: () => Promise.resolve() };
+    const { sqliteDatabase } = await import('../store/database/sqlite-database.js');
+    const { journalIn } = await import('../store/journal/sqlite-journal.js');
+    return settlementRates(sqliteDatabase(journalIn(journalFile(home())), now));
+  };
+
   const events = lazily(async () => {
     const found = await database();
     if (found !== undefined) {
@@ -85,7 +98,7 @@ export function openStores(options: StoreOptions): Stores {
     return opened;
   });
 
-  return { journal, events, database };
+  return { journal, events, rates, database };
 }
 
 const movedAway = (where: string): Failure =>

@@ -16,7 +16,7 @@ import { defineCommand } from '../define.js';
 import { file, word } from '../values.js';
 import { openingOption, openingsOf, withBooks, zoneOf, zoneOption } from './open-books.js';
 import { notTied } from './statement.js';
-import { statementLines } from './statement-lines.js';
+import { lookUpsOf, statementLines } from './statement-lines.js';
 
 export const statementClose = defineCommand({
   arguments: { month: word('MONTH', parseDate).describe('as in 2026-10') },
@@ -59,7 +59,7 @@ interface Month {
 }
 
 /**
- * Head and rows, without what this home may forget, such as names. Throws Failure: `usage` for a month that is not over,
+ * Head and rows, without names that only the journal knows. Throws Failure: `usage` for a month that is not over,
  * `books-differ` if it does not tie, `pending` while a payment of the month is in flight.
  */
 async function rowsOf(books: Books, { name, period, now, before, zone }: Month, context: Context): Promise<string[][]> {
@@ -77,7 +77,7 @@ async function rowsOf(books: Books, { name, period, now, before, zone }: Month, 
   const wanted = { wallets, period, now: period.end, before, day: dayWriter(zone) };
   const columns = statementList('').columns.filter(({ only }) => only !== 'screen');
   const rows = [columns.map((column) => column.name)];
-  for await (const line of statementLines(books, wanted, undefined)) rows.push(columns.map(({ value }) => csvCell(value(line), false)));
+  for await (const line of statementLines(books, wanted, { ...lookUpsOf(context), parties: () => Promise.resolve(() => undefined) })) rows.push(columns.map(({ value }) => csvCell(value(line), false)));
   return rows;
 }
 

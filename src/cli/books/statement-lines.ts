@@ -1,8 +1,12 @@
 // The rows of a statement with what this home knows of them: who got a payment, and what it was worth.
 import Big from 'big.js';
+import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
+import type { KeptRate } from '../../store/journal/settlement-rates.js';
+import type { Known } from '../../terminal/views/transaction-view.js';
 import type { StatementLine } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
+import { changeOf } from '../../wallet/books/movement.js';
 import { statementRows, type Difference, type StatementRow } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { partiesOf } from '../history/parties.js';
@@ -21,20 +25,36 @@ export interface Wanted {
 /** So many rows are looked up at a time. */
 const rowsAtOnce = 200;
 
-/**
- * Wallet by wallet. A difference to what the service reports is a row of its own after the closing balance of today.
- *
- * @param context where names are looked up; without it the rows have only what the service reports
- */
-export async function* statementLines(books: Books, wanted: Wanted, context: Context | undefined): AsyncGenerator<StatementLine, void, void> {
+/** What this home knows of transactions. */
+export interface LookUps {
+  readonly parties: (txnIds: readonly string[]) => Promise<Known>;
+  readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
+}
+
+/** Optional lookups: if the journal cannot be read, nothing is known. */
+export function lookUpsOf(context: Context): LookUps {
+  const opened = context.account().then(async ({ scope }) => {
+    const rates = await context.rates();
+    context.onClose(rates.close);
+    return { scope, rates };
+  });
+  opened.catch(() => undefined);
+  return {
+    parties: (txnIds) => partiesOf(txnIds, context),
+    rates: (txnIds) => opened.then(({ scope, rates }) => rates.of(scope, txnIds)).catch(() => new Map()),
+  };
+}
+
+/** Wallet by wallet. A difference to what the service reports is a row of its own after the closing balance of today. */
+export async function* statementLines(books: Books, wanted: Wanted, lookUps: LookUps): AsyncGenerator<StatementLine, void, void> {
   let rows: StatementRow[] = [];
   for (const row of allRows(books, wanted)) {
     rows.push(row);
     if (rows.length < rowsAtOnce) continue;
-    yield* await linesOf(rows, wanted, context);
+    yield* await linesOf(rows, wanted, lookUps);
     rows = [];
   }
-  yield* await linesOf(rows, wanted, context);
+  yield* await linesOf(rows, wanted, lookUps);
 }
 
 function* allRows(books: Books, { wallets, period, now, before }: Wanted): Generator<StatementRow, void, void> {
@@ -52,24 +72,30 @@ function differenceRow({ ccy, difference, reported }: Difference, now: number): 
 
 const zero = new Big(0);
 
-async function linesOf(rows: readonly StatementRow[], { day }: Wanted, context: Context | undefined): Promise<StatementLine[]> {
-  const sent = rows.flatMap(({ kind, txnId }) => (kind === 'send' && txnId !== null ? txnId : []));
-  const known = context === undefined ? () => undefined : await partiesOf(sent, context);
-  return rows.map(({ ccy, at, kind, other, in: received, out, fee, balance, txnId, reference, note }) => ({
-    date: at === null ? null : day(at),
-    time: at === null || txnId === null ? null : new Date(at).toISOString(),
-    wallet: ccy,
-    kind,
-    counterparty: (txnId === null ? undefined : known(txnId)) ?? other,
-    reference,
-    note,
-    in: received,
-    out,
-    fee,
-    balance,
-    fiatValue: null,
-    fiatRate: null,
-    fiat: null,
-    txnId,
-  }));
+async function linesOf(rows: readonly StatementRow[], { day }: Wanted, lookUps: LookUps): Promise<StatementLine[]> {
+  const txnIds = (of: readonly StatementRow[]): string[] => of.flatMap(({ txnId }) => txnId ?? []);
+  const known = await lookUps.parties(txnIds(rows.filter(({ kind }) => kind === 'send')));
+  const rates = await lookUps.rates(txnIds(rows));
+  return rows.map((row) => {
+    const { ccy, at, kind, other, in: received, out, fee, balance, txnId, reference, note } = row;
+    const kept = txnId === null ? undefined : rates.get(txnId);
+    const rate = kept?.rates[ccy];
+    return {
+      date: at === null ? null : day(at),
+      time: at === null || txnId === null ? null : new Date(at).toISOString(),
+      wallet: ccy,
+      kind,
+      counterparty: (txnId === null ? undefined : known(txnId)) ?? other,
+      reference,
+      note,
+      in: received,
+      out,
+      fee,
+      balance,
+      fiatValue: kept === undefined || rate === undefined ? null : changeOf(row).abs().times(rate).round(decimalsOf(kept.fiat)),
+      fiatRate: rate === undefined ? null : new Big(rate),
+      fiat: kept === undefined || rate === undefined ? null : kept.fiat,
+      txnId,
+    };
+  });
 }

@@ -14,7 +14,7 @@ import { knownHere } from './known-here.js';
 import { isFiat } from '../../formats/amount.js';
 import { entryText, ledgerText, ofxText } from './ledger-text.js';
 import { chosenWallets, date, openingOption, openingsOf, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
-import { statementLines } from './statement-lines.js';
+import { lookUpsOf, statementLines } from './statement-lines.js';
 
 const ownFormats = ['hledger', 'beancount', 'ofx'] as const;
 
@@ -45,7 +45,7 @@ export const statement = defineCommand({
       const wanted = { wallets: chosenWallets(books, wallet), period, now, before, day };
       if (format === 'ofx') await context.out.pour(ofxText(await bankAccount(wallet ?? '', context), books, wanted));
       else if (writer !== undefined) await context.out.pour(ledgerText(writer, books, wanted));
-      else await context.out.list(statementLines(books, wanted, context), statementList(`In calendar days of ${zone}`));
+      else await context.out.list(statementLines(books, wanted, lookUpsOf(context)), statementList(`In calendar days of ${zone}`));
       const differences = books.differences.filter(({ ccy }) => wanted.wallets.includes(ccy));
       if (differences.length > 0) throw await notTied(differences, books, context);
     };

@@ -1,5 +1,6 @@
 // The settings of a profile that a person may read and change by name. Secrets are not among them.
 import { parseBaseUrl } from '../../api/base-url.js';
+import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
 import { Failure } from '../../formats/failure.js';
 import { parsePhone } from '../../formats/phone.js';
@@ -40,6 +41,12 @@ function parseSwitch(text: string): boolean {
 function parseAccount(text: string): string {
   if (/^[\w.-]{1,100}$/.test(text) && !/^\.+$/.test(text)) return text;
   throw new Failure('usage', `"${clip(text)}" cannot be an account id.`);
+}
+
+function parseFiat(text: string): string {
+  const ccy = text.trim().toUpperCase();
+  if (isFiat(ccy)) return ccy;
+  throw new Failure('usage', `"${clip(text)}" is not a national currency. Write one such as USD.`);
 }
 
 type Sender = NonNullable<Profile['sender']>;
@@ -103,6 +110,7 @@ const keys: readonly ConfigKey[] = [
     effective: ({ databaseUrl }) => databaseUrl,
     variable: databaseVariable,
   }),
+  profileKey('fiat', 'fiat', parseFiat, {}),
   senderKey('type', 'type', choice(partyTypes).read),
   senderKey('name', 'legalFullName', parseLine),
   senderKey('country', 'countryCode', parseCountryCode),

@@ -67,6 +67,7 @@ async function movePayments(database: Postgres, db: Database.Database, isAlive: 
   const count = await copy(database, db, 'intents', whereAhead, unknownThere);
   await copy(database, db, 'seen_transactions', () => 'DO NOTHING');
   await copy(database, db, 'read_spans', () => 'DO NOTHING');
+  await copy(database, db, 'settlement_rates', () => 'DO NOTHING');
   return count;
 }
 

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/rows.js';
 import type { Intent, IntentChange } from './journal.js';
+import { settlementRatesStep } from './settlement-rates.js';
 
 /** Tells a journal from any other SQLite file: the letters `svpj`. */
 export const applicationId = 0x7376706a;
@@ -88,10 +89,10 @@ const version3 = `
   ALTER TABLE intents ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
   CREATE INDEX intents_doubts ON intents (account) WHERE doubts <> '[]';`;
 
-export const journalSteps: readonly string[] = [version1, `${newTable}${moveRows}${rest}`, version3];
+export const journalSteps: readonly string[] = [version1, `${newTable}${moveRows}${rest}`, version3, settlementRatesStep];
 
 /** The same for a database that never held rows of version 1. */
-export const emptyJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3];
+export const emptyJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3, settlementRatesStep];
 
 const termsSchema = v.object({
   maxFee: v.optional(

@@ -70,6 +70,8 @@ const profileSchema = v.object({
   limits: v.optional(limitsSchema),
   /** Where journal, limits and inbox are, without the password; files of this home otherwise. */
   databaseUrl: v.optional(v.string()),
+  /** Rates against this currency are kept when a transaction settles. */
+  fiat: v.optional(v.string()),
 });
 
 const configSchema = v.object({

@@ -1,6 +1,8 @@
 // The address of the service: which ones may be given a token at all.
 import { Failure } from '../formats/failure.js';
 
+const longest = 2_000;
+
 /**
  * Checks a base URL and returns it without trailing slash and without a pasted `/api/v2`.
  * A name alone, as in `wallet.example.com` or `localhost:8787`, is taken as https, on loopback as http.
@@ -8,7 +10,7 @@ import { Failure } from '../formats/failure.js';
  */
 export function parseBaseUrl(text: string): string {
   const trimmed = withScheme(text.trim());
-  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
+  const url = trimmed.length <= longest && URL.canParse(trimmed) ? new URL(trimmed) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
     throw usage('That is not a base URL.', 'Write an address such as https://api.example.com.');
   }

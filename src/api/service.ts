@@ -199,7 +199,7 @@ const worthAnother = (expectation: Expectation) => (answer: Answer): boolean =>
   isTemporary(answer) || (isSuccess(answer.response) && !isReadable(answer, expectation));
 
 function signInAdvice({ response: { status, body } }: Answer): Advice {
-  if (status === 401 && isRepeated.test(body)) {
+  if (status === 401 && isRepeated.test(body.slice(0, 4_000))) {
     return { hint: 'The signature was used before, and is good for one request: sign another body each time.' };
   }
   if (status === 401 || status === 403) {

@@ -70,7 +70,7 @@ const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
 
 function usageFailure(error: CommanderError, path: readonly Branch[], program: Commander): Failure {
   const name = path.map((branch) => branch.name).join(' ');
-  const said = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  const said = error.message.replace(/^error: /, '').split('\n').map((line) => line.trim()).join(' ');
   const [, given] = /^unknown option '(--[\w-]+)=/.exec(said) ?? [];
   const isSwitch = given !== undefined && optionsAlong(program, path).some(({ long }) => long === given);
   const sentence = isSwitch ? `${given} takes no value.` : said

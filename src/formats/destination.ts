@@ -26,13 +26,15 @@ export type Destination =
   | { readonly kind: 'bip21'; readonly text: string; readonly value: Bip21Destination };
 
 const maxLength = 8192;
+/** With the indents of a mail around each of its lines. */
+const longestPaste = 8 * maxLength;
 
 /**
  * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line breaks, indents and
  * blanks that copying put into it. Throws `Failure` usage that says what is wrong, for instance with the checksum.
  */
 export function detectDestination(input: string): Destination {
-  const text = unbroken(input);
+  const text = input.length > longestPaste ? input : unbroken(input);
   if (text.length > maxLength) {
     throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
   }
@@ -52,7 +54,7 @@ const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
  * Address a blank begins something else.
  */
 function unbroken(input: string): string {
-  const joined = input.replace(/[^\S\n]*\r?\n\s*/g, '').trim();
+  const joined = input.split('\n').map((line) => line.trim()).join('');
   if (joined.includes('@')) return joined;
   if (!/^bitcoin:/i.test(joined)) return joined.replace(blanks, '');
   const parts = joined.split(/(?=[?&])/);

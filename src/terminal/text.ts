@@ -29,7 +29,7 @@ export const oneLine = (text: string, width: number): string =>
   truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
 
 /** The blank within `50 000 sat` and `5 %`, and that between a flag and its value. */
-const tied = /(?<=\d) (?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]*) (?=[A-Z\d][A-Z\d]*(?![a-z]))/g;
+const tied = / (?:(?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z])))/g;
 
 /** Breaks between words, and within a word only where it alone is wider than the line; a number stays in one piece. */
 export function wrap(text: string, width: number): string[] {

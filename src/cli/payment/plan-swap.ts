@@ -72,7 +72,7 @@ export function swapExample({ amount = '25', from, to }: SwapWords, receive: boo
 
 /** An amount of the other wallet was meant for the other side. */
 function refuseOtherSide(amount: string, other: string | undefined, receive: boolean): void {
-  const unit = /[a-z]+$/i.exec(amount)?.[0].toUpperCase();
+  const unit = /(?<![a-z])[a-z]+$/i.exec(amount)?.[0].toUpperCase();
   if (unit === undefined || other === undefined) return;
   if (unit !== other && !(other === 'BTC' && /^SATS?$/.test(unit))) return;
   const [what, advice] = receive ? ['what leaves', 'Leave --receive out'] : ['what arrives in', 'Add --receive'];

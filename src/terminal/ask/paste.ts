@@ -32,6 +32,8 @@ export const isPaste = (piece: string): boolean => piece.includes(start) || (pie
 const flat = (text: string): string => text.replace(/[\r\n\t]+ */g, ' ');
 
 function unmarked(piece: string): string {
-  const [, text = '', enter = ''] = /^([^]*?)([\r\n]*)$/.exec(piece) ?? [];
+  let at = piece.length;
+  while (at > 0 && /[\r\n]/.test(piece.charAt(at - 1))) at -= 1;
+  const [text, enter] = [piece.slice(0, at), piece.slice(at)];
   return text.length < least || !/[\r\n]/.test(text) || text.includes('\u001B') ? piece : flat(text) + enter;
 }

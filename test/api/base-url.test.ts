@@ -20,6 +20,8 @@ describe('a base URL', () => {
     ['http://127.8.9.10', 'http://127.8.9.10'],
     ['http://127.1', 'http://127.0.0.1'],
     ['http://[::1]:3000/api/v2', 'http://[::1]:3000'],
+    ['api.example.com', 'https://api.example.com'],
+    ['localhost:8080', 'http://localhost:8080'],
   ] as const)('%j is taken as %s', ([text, expected]) => {
     expect(parseBaseUrl(text)).toBe(expected);
   });
@@ -38,8 +40,6 @@ describe('a base URL', () => {
     ['http://127.0.0.1@api.example.com', 'user name or password'],
     ['https://api.example.com?key=hunter2', 'query'],
     ['https://api.example.com/#top', 'fragment'],
-    ['api.example.com', 'not a base URL'],
-    ['localhost:8080', 'not a base URL'],
     ['user:hunter2@api.example.com', 'not a base URL'],
     ['ftp://api.example.com', 'not a base URL'],
     ['https://', 'not a base URL'],

@@ -1,14 +1,17 @@
 // The package as a library: the typed client of the service, payments, webhooks, and the formats of money and destinations.
-export type { ClientOptions, ServiceClient } from './api/client.js';
+export type { ServiceClient } from './api/client.js';
+export type { ClientOptions, LogFacts } from './api/options.js';
 export { CancelNotOffered, NoAnswer, ServiceError } from './api/errors.js';
 export type { ServiceErrorDetails } from './api/errors.js';
 export { NetworkError } from './api/transport.js';
-export type { HttpRequest, HttpResponse, NetworkErrorDetails, Transport } from './api/transport.js';
+export type { HttpRequest, HttpResponse, NetworkErrorDetails, Timing, Transport } from './api/transport.js';
+export { misread } from './api/types.js';
 export type {
   Account,
   BitcoinAddress,
   CreateSide,
   CreateTransaction,
+  Credentials,
   Institution,
   Kyc,
   ListedTransaction,
@@ -40,11 +43,20 @@ export {
   parseAmount,
   satsOf,
 } from './formats/amount.js';
-export type { Money, WireNumber } from './formats/amount.js';
+export type { decimal, DecimalText, Money, WireNumber } from './formats/amount.js';
+export type { FurtherDeductions } from './api/unspecified.js';
+export { transactionStates } from './formats/states.js';
 export { decodeInvoice } from './formats/bolt11/decode.js';
 export type { Invoice } from './formats/bolt11/decode.js';
 export { detectDestination } from './formats/destination.js';
-export type { Destination } from './formats/destination.js';
+export type { Bip21Destination, Destination } from './formats/destination.js';
+export type { BitcoinAddress as DecodedBitcoinAddress, BitcoinAddressType } from './formats/address/bitcoin-address.js';
+export type { EvmAddress } from './formats/address/evm-address.js';
+export type { BitcoinNetwork } from './formats/address/network.js';
+export type { TronAddress } from './formats/address/tron-address.js';
+export type { Bip21 } from './formats/bip21.js';
+export type { RouteHop } from './formats/bolt11/fields.js';
+export type { LightningAddress } from './formats/lnurl.js';
 export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';
 

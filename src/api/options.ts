@@ -11,6 +11,7 @@ export interface LogFacts {
   readonly requestId?: string;
 }
 
+/** What {@link ServiceClient} is made of. */
 export interface ClientOptions {
   /** https, or http to this machine; see `parseBaseUrl`. */
   baseUrl: string;

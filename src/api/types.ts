@@ -216,6 +216,7 @@ export interface TokenStore {
   save(token: Token): Promise<void>;
 }
 
+/** What an account signs in with. */
 export interface Credentials {
   apiKey: string;
   apiSecret: string;

@@ -9,7 +9,8 @@ export interface Money {
   readonly value: Big;
 }
 
-declare const decimal: unique symbol;
+/** Marks {@link DecimalText}. */
+export declare const decimal: unique symbol;
 
 /** A decimal as text, of more digits than a JSON number can hold. */
 export type DecimalText = string & { readonly [decimal]: true };

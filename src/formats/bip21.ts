@@ -4,6 +4,7 @@ import type Big from 'big.js';
 import { fixed, parseAmount } from './amount.js';
 import { Failure } from './failure.js';
 
+/** What a `bitcoin:` URI holds. */
 export interface Bip21 {
   readonly address?: string | undefined;
   /** BTC. */

@@ -3,6 +3,7 @@ import { bech32 } from '@scure/base';
 import { changed, normaliseBech32 } from './address/encodings.js';
 import { Failure } from './failure.js';
 
+/** A Lightning Address, read. */
 export interface LightningAddress {
   readonly user: string;
   readonly domain: string;

@@ -4,14 +4,15 @@ import { listDeliveries, type Delivery, type DeliveryFilter } from './deliveries
 import { listFaults, type Fault, type NewFault } from './world/faults.js';
 import type { Outgoing } from './http/routing.js';
 import { readLog, type LoggedRequest } from './http/request-log.js';
-import { startServer, type ServerOptions } from './server.js';
+import { startServer } from './server.js';
 import type { Credentials, Seed } from './control/seed.js';
-import type { Service } from './service.js';
+import type { Service, ServiceOptions } from './service.js';
 import { listSnapshots, type Snapshot } from './control/snapshots.js';
 import type { State } from './wire/states.js';
 
-/** Where the sandbox listens, what it keeps and what it begins with; nothing is needed. */
-export type SandboxOptions = ServerOptions;
+
+/** Those of the public fixture, and what tests hand in. */
+export type { ServiceOptions as SandboxOptions } from './service.js';
 
 /** The service's own clock, which settles, expires and retries by it. */
 export interface SandboxClock {
@@ -65,11 +66,33 @@ export interface SandboxSnapshots {
   remove(name: string): Promise<void>;
 }
 
-const status = v.object({
+/** What the sandbox holds and what it is about to do. */
+export interface SandboxStatus {
+  baseUrl: string;
+  accountId: string;
+  clock: { now: number; frozen: boolean };
+  /** Ms until a payment request is paid by itself. */
+  autoPay: number | 'off';
+  accounts: {
+    accountId: string;
+    accountDisplayName: string;
+    parentAccountId: string | null;
+    wallets: { ccy: string; amount: number; availableBalance: number }[];
+  }[];
+  /** How many there are, by state. */
+  transactions: Record<string, number>;
+  /** Faults that have not struck as often as they are to. */
+  faults: number;
+  /** Webhook deliveries, by status. */
+  deliveries: Record<string, number>;
+  /** How much is to happen later. */
+  due: number;
+}
+
+const status: v.GenericSchema<unknown, SandboxStatus> = v.object({
   baseUrl: v.string(),
   accountId: v.string(),
   clock: v.object({ now: v.number(), frozen: v.boolean() }),
-  /** Ms until a payment request is paid by itself. */
   autoPay: v.union([v.number(), v.literal('off')]),
   accounts: v.array(v.object({
     accountId: v.string(),
@@ -77,18 +100,11 @@ const status = v.object({
     parentAccountId: v.nullable(v.string()),
     wallets: v.array(v.object({ ccy: v.string(), amount: v.number(), availableBalance: v.number() })),
   })),
-  /** How many there are, by state. */
   transactions: v.record(v.string(), v.number()),
-  /** Faults that have not struck as often as they are to. */
   faults: v.number(),
-  /** Webhook deliveries, by status. */
   deliveries: v.record(v.string(), v.number()),
-  /** How much is to happen later. */
   due: v.number(),
 });
-
-/** What the sandbox holds and what it is about to do. */
-export type SandboxStatus = v.InferOutput<typeof status>;
 
 /** The service of the specification on this machine, and all that happens outside of it. */
 export interface Sandbox {
@@ -136,7 +152,7 @@ const numbered = v.object({ id: v.number() });
 const opened = v.object({ apiKey: v.string(), apiSecret: v.string(), accountId: v.string() });
 
 /** Starts the sandbox on the loopback interface. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbox> {
   const server = await startServer(options);
   const control = controller(server.service);
   const tell = async (method: string, path: string, body?: object): Promise<void> => void (await control(method, path, body));

@@ -8,16 +8,11 @@ import { maxBodyLength } from './unspecified.js';
 import { isLoopback } from './wire/values.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
 
-export interface ServerOptions extends ServiceOptions {
-  /** 0 (the default) takes a free one. */
-  readonly port?: number | undefined;
-}
-
 const host = '127.0.0.1';
 /** Another process may have written to the file, so the timer looks again at least this often. */
 const longestWaitMs = 250;
 
-export async function startServer(options: ServerOptions) {
+export async function startServer(options: ServiceOptions) {
   let url = `http://${host}`;
   const service = openService(options, () => url);
   const stopping = new AbortController();
@@ -131,7 +126,7 @@ function singleHeaders(request: IncomingMessage): Record<string, string | undefi
 }
 
 /** Carries out what is due while no request comes. That does not keep the process alive by itself. */
-async function keepTime(service: Service, signal: AbortSignal, onError: ServerOptions['onError']): Promise<void> {
+async function keepTime(service: Service, signal: AbortSignal, onError: ServiceOptions['onError']): Promise<void> {
   for (;;) {
     const next = Math.min(service.nextDueIn() ?? longestWaitMs, longestWaitMs);
     await pause(next, undefined, { ref: false, signal }).catch(() => undefined);

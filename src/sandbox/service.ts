@@ -32,16 +32,16 @@ import { lnurlRoutes } from './web/lnurl-pay.js';
 import { pageRoutes } from './web/payment-page.js';
 import { otherError } from './unspecified.js';
 
-export interface ServiceOptions {
+/** Where the sandbox listens, what it stores and how it begins; nothing is needed. */
+export interface SandboxOptions {
+  /** Of the server; 0 (the default) takes a free one. */
+  readonly port?: number | undefined;
   /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
   readonly file?: string | undefined;
-  /** Opens that file; not needed in memory. */
-  readonly openFile?: OpenFile | undefined;
   /** The maker's name on the wire, `service` unless given. */
   readonly maker?: string | undefined;
   /** The machine's time in epoch ms. The sandbox's own clock runs on top of it. */
   readonly now?: (() => number) | undefined;
-  readonly random?: Random | undefined;
   /** Credentials of the main account in place of those in the file. Both or none. */
   readonly apiKey?: string | undefined;
   readonly apiSecret?: string | undefined;
@@ -65,12 +65,19 @@ export interface ServiceOptions {
   readonly allowDoublePayment?: boolean | undefined;
   /** Names of live shapes, or `all`: forms in which services of this kind answer otherwise than specified. */
   readonly liveShapes?: readonly string[] | undefined;
+  /** Told of every failure of the service itself, answered as 500. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** What tests and the command line hand in besides. */
+export interface ServiceOptions extends SandboxOptions {
+  /** Opens that file; not needed in memory. */
+  readonly openFile?: OpenFile | undefined;
+  readonly random?: Random | undefined;
   /** Posts to webhooks; over the network unless given. */
   readonly post?: Poster['post'] | undefined;
   /** Told of every answer of the service's own, not of those of faults, for tests that look at them all. */
   readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
-  /** Told of every failure of the service itself, answered as 500. */
-  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 export type Service = ReturnType<typeof openService>;

@@ -1,6 +1,6 @@
 // The package as npm would publish it: packed, unpacked beside its dependencies alone, compiled against, run.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { formatMessage } from 'publint/utils';
@@ -49,6 +49,15 @@ describe('the package', () => {
     const names = ['index.d.ts', 'sandbox.d.ts'].flatMap((entry) => namesOf(join(types, entry)));
     expect(names.length).toBeGreaterThan(60);
     expect(names.filter((name) => !isDocumented(name)).map(({ name }) => name)).toEqual([]);
+  });
+
+  test('has every file that its README and docs/library.md link to', () => {
+    const installed = join(project, 'node_modules/svcpay');
+    const dead = ['README.md', 'docs/library.md', 'docs/agents.md'].flatMap((page) =>
+      [...readFileSync(join(installed, page), 'utf8').matchAll(/(?:\]\(|src=")(?!https?:)([^)#"\s]+)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !existsSync(join(installed, dirname(page), link))));
+    expect(dead).toEqual([]);
   });
 
   test('runs with its dependencies alone', () => {
@@ -107,7 +116,7 @@ function namesOf(file: string): PublicName[] {
   return [
     ...own.map(([, name = '']) => ({ name, file })),
     ...others.flatMap(([, names = '', from = '']) =>
-      [...names.matchAll(/\w+/g)].map(([name]) => ({ name, file: join(dirname(file), `${from}.d.ts`) })),
+      [...names.matchAll(/(\w+)(?: as \w+)?/g)].map(([, name = '']) => ({ name, file: join(dirname(file), `${from}.d.ts`) })),
     ),
   ];
 }

@@ -1,7 +1,8 @@
 // Holds answers of the sandbox against the OpenAPI description that it serves: paths, statuses, every field.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox.js';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import { openSqlite } from '../../src/store/files/sqlite-file.js';
 
 /** A request and its answer. */
 export interface Exchange {
@@ -112,6 +113,7 @@ export async function startCheckedSandbox(options: SandboxOptions = {}): Promise
   const checks: Check[] = [];
   const wrong: unknown[] = [];
   const sandbox = await startSandbox({
+    openFile: openSqlite,
     ...options,
     onAnswer({ method, target, body }, answer) {
       if (isSeen(options, answer.body)) return;

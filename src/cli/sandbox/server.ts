@@ -1,7 +1,7 @@
 // What the commands that run a sandbox share: its options, and waiting for the end.
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
-import type { ServerOptions } from '../../sandbox/server.js';
+import type { ServiceOptions } from '../../sandbox/service.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import type { Context } from '../context.js';
 import { readGivenFile } from '../stdin.js';
@@ -33,7 +33,7 @@ export const serverOptions = {
 export async function readServerOptions(
   { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>,
   { env, out, settings }: Context,
-): Promise<ServerOptions> {
+): Promise<ServiceOptions> {
   return {
     ...flags,
     openFile: openSqlite,

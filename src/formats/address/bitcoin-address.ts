@@ -4,8 +4,10 @@ import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from '
 import { Failure } from '../failure.js';
 import { findNetwork, networks, type BitcoinNetwork } from './network.js';
 
-type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
+/** Kinds of Bitcoin addresses. */
+export type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
 
+/** A Bitcoin address, read and checked. */
 export interface BitcoinAddress {
   /** Segwit addresses in lower case, base58 ones as they are. */
   readonly address: string;

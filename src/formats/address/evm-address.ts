@@ -4,6 +4,7 @@ import { hex } from '@scure/base';
 import { changed } from './encodings.js';
 import { Failure } from '../failure.js';
 
+/** An Ethereum address, read and checked. */
 export interface EvmAddress {
   /** In EIP-55 letter case, however it was typed. */
   readonly address: string;

@@ -1,5 +1,6 @@
 // The Bitcoin networks and the prefixes by which their addresses and invoices are told apart.
 
+/** A Bitcoin network. */
 export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';
 
 interface NetworkPrefixes {

@@ -3,6 +3,7 @@ import { hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check } from './encodings.js';
 import { Failure } from '../failure.js';
 
+/** A TRON address, read and checked. */
 export interface TronAddress {
   readonly address: string;
   /** The 21 bytes with their 0x41 prefix, as explorers and contracts write them. */

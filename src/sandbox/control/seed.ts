@@ -11,10 +11,11 @@ import { readSetting, requireSetting, writeSetting } from '../storage/settings.j
 import { setClock } from '../world/clock.js';
 import { demoBalances } from '../unspecified.js';
 
+export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Seed[];
 /** `demo` has money in several wallets, `empty` has none, `history` has months of transactions. */
-export const seeds = ['demo', 'empty', 'history'] as const;
-export type Seed = (typeof seeds)[number];
+export type Seed = 'demo' | 'empty' | 'history';
 
+/** What an account signs in with. */
 export interface Credentials {
   readonly apiKey: string;
   readonly apiSecret: string;

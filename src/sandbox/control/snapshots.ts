@@ -17,7 +17,12 @@ const row = v.object({
 });
 
 /** A whole state that is kept: `savedAt` is epoch ms of the machine's clock, `clock` is the service's clock then. */
-export type Snapshot = ReturnType<typeof show>;
+export interface Snapshot {
+  name: string;
+  savedAt: number;
+  clock: { now: number; frozen: boolean };
+  transactions: number;
+}
 
 const saveBody = v.object({
   name: v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "_" and "-" is needed')),
@@ -92,7 +97,7 @@ function requireSnapshot(store: Store, name: string): v.InferOutput<typeof row> 
   return found;
 }
 
-function show({ name, savedAt, clock, frozen, transactions }: v.InferOutput<typeof row>) {
+function show({ name, savedAt, clock, frozen, transactions }: v.InferOutput<typeof row>): Snapshot {
   return { name, savedAt, clock: { now: clock, frozen: frozen === 1 }, transactions };
 }
 

@@ -21,7 +21,6 @@ const deliveryRow = v.object({
   accountId: v.string(),
   txnId: v.string(),
   txnState: v.string(),
-  /** The exact text that is signed and posted. */
   body: v.string(),
   status: v.picklist(statuses),
   createdAt: v.number(),
@@ -39,14 +38,30 @@ const attemptRow = v.object({
 });
 
 /** One POST of a delivery. Times are epoch ms of the service's clock, the duration is of the machine's. */
-export type Attempt = v.InferOutput<typeof attemptRow>;
+export interface Attempt {
+  at: number;
+  callback: string;
+  signature: string;
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+}
 
 /** An event on its way to a webhook. Times are epoch ms of the service's clock. */
-export type Delivery = Readonly<Omit<v.InferOutput<typeof deliveryRow>, 'tries' | 'dueAt'>> & {
+export interface Delivery {
+  readonly id: number;
+  readonly webhookId: string;
+  readonly accountId: string;
+  readonly txnId: string;
+  readonly txnState: string;
+  /** The exact text that is signed and posted. */
+  readonly body: string;
+  readonly status: 'scheduled' | 'sending' | 'delivered' | 'failed' | 'canceled';
+  readonly createdAt: number;
   /** When it is or was to be posted next; null when it is over. */
   readonly nextAttemptAt: number | null;
   readonly attempts: readonly Attempt[];
-};
+}
 
 /** An event as its receiver reads it. */
 export interface Event {
@@ -133,6 +148,7 @@ function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
 /** The delivery with its attempts. Throws 404 when there is none. */
 export const showDelivery = (store: Store, id: number): Delivery => withAttempts(store, findRow(store, id));
 
+/** Which deliveries. */
 export interface DeliveryFilter {
   readonly txnId?: string | undefined;
   readonly status?: string | undefined;

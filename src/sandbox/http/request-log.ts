@@ -15,15 +15,24 @@ const logRow = v.object({
   status: v.number(),
   requestBody: v.string(),
   responseBody: v.string(),
-  /**
-   * Kind of the fault that struck the request; what was answered may then not be what arrived. Without one what else is
-   * worth a word: `repeated signature`.
-   */
   fault: v.nullable(v.string()),
 });
 
-/** A request that the service has answered; `at` is epoch ms of its clock. */
-export type LoggedRequest = v.InferOutput<typeof logRow>;
+/** A request that the service has answered. */
+export interface LoggedRequest {
+  /** Epoch ms by the service's clock. */
+  at: number;
+  method: string;
+  path: string;
+  status: number;
+  requestBody: string;
+  responseBody: string;
+  /**
+   * Kind of the fault that struck the request: the caller may not have received this answer. Without a fault, what else is worth a
+   * word: `repeated signature`.
+   */
+  fault: string | null;
+}
 
 export interface LogFilter {
   readonly method?: string | undefined;

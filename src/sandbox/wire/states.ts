@@ -2,7 +2,8 @@
 
 const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'] as const;
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
-export type State = (typeof states)[number];
+/** A state of the specification. */
+export type State = 'quoted' | 'srcintent' | 'srccreated' | 'destsent' | 'completed' | 'expired' | 'failed' | 'usercanceled' | 'rejected' | 'error';
 
 export const isFinal = (state: State): boolean => finalStates.some((each) => each === state);
 

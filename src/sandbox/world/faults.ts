@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Store } from '../storage/database.js';
 import { readJson, writeJson } from '../wire/json.js';
 import { notFound } from '../wire/refusal.js';
-import { states } from '../wire/states.js';
+import { states, type State } from '../wire/states.js';
 import { deliveries } from '../unspecified.js';
 import { duration, whole } from '../wire/values.js';
 
@@ -98,10 +98,41 @@ export const faultRule = v.variant('kind', [
 
 export type FaultRule = v.InferOutput<typeof faultRule>;
 
-/** A rule as it is handed in: durations may be text (`2s`), what has a default may be left out. */
-export type NewFault = Plain<v.InferInput<typeof faultRule>>;
-/** Numbers where the exact JSON reader has decimals. */
-type Plain<T> = T extends Big ? number : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
+/** Ms, or text such as `2s`. */
+export type FaultDelay = number | string;
+
+/** Strikes from the `nth` match on (1), so many `times` (1). */
+export interface FaultCount {
+  nth?: number | undefined;
+  times?: number | 'always' | undefined;
+}
+
+/** Strikes requests; in a path `*` is any text without a slash, `**` any text. */
+export interface RequestFault extends FaultCount {
+  method?: string | undefined;
+  path?: string | undefined;
+}
+
+/** Whether the request is carried out all the same: before its answer, or so long after it. */
+export interface FaultEffect {
+  commit?: boolean | undefined;
+  commitAfter?: FaultDelay | undefined;
+}
+
+/** A fault to inject: everything but its `kind`, and what that kind needs, may be left out. */
+export type NewFault =
+  | (RequestFault & FaultEffect & { kind: 'status'; status: number; body?: unknown | undefined; error?: string | undefined; message?: string | undefined; retryAfter?: number | undefined })
+  | (RequestFault & { kind: 'latency' | 'late-effect'; delay: FaultDelay })
+  | (RequestFault & { kind: 'drop-before-commit' | 'drop-after-commit' | 'truncate' })
+  | (RequestFault & FaultEffect & { kind: 'html'; status?: number | undefined })
+  | (RequestFault & FaultEffect & { kind: 'no-answer' })
+  | (RequestFault & { kind: 'stale'; ago?: FaultDelay | undefined; steps?: number | undefined })
+  | (RequestFault & { kind: 'false-state'; state: State })
+  | (RequestFault & { kind: 'missing-row'; txn?: string | undefined })
+  | (FaultCount & { kind: 'reference-reuse' })
+  | (FaultCount & { kind: 'double-payment'; destination?: string | undefined })
+  | (FaultCount & { kind: 'payment'; outcome: 'no-route' | 'rejected' | 'error'; destination?: string | undefined })
+  | (FaultCount & { kind: 'webhook-duplicate' | 'webhook-out-of-order'; state?: State | undefined; delay?: FaultDelay | undefined });
 
 /** What strikes requests: one of the first at a time, and one of each of the others besides. */
 const answerKinds = [
@@ -121,8 +152,8 @@ const row = v.object({
   spent: v.pipe(v.number(), v.transform((flag) => flag === 1)),
 });
 
-/** A fault with how many matches it has met and how often it has struck. */
-export type Fault = FaultRule & Readonly<Omit<v.InferOutput<typeof row>, 'rule'>>;
+/** A fault with how many matches it has met (`seen`) and how often it has struck; `spent` once it has struck as often as it was to. */
+export type Fault = NewFault & { readonly id: number; readonly seen: number; readonly applied: number; readonly spent: boolean };
 
 /** How a request shall see transactions, and the kind of fault that makes it so. */
 export type Sight = NonNullable<ReturnType<typeof takeSightFaults>>;

@@ -7,8 +7,9 @@ import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
 import { clip } from '../../formats/text.js';
 
-export const networks = ['mainnet', 'testnet', 'any'] as const;
-export type Network = (typeof networks)[number];
+/** Whose invoices and addresses are accepted. */
+export type Network = 'mainnet' | 'testnet' | 'any';
+export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
 
 /** Who sends a payout: kept so that the wizard need not ask again (specification: kyc object). */
 const partySchema = v.object({
@@ -90,7 +91,11 @@ export type Party = v.InferOutput<typeof partySchema>;
 export type Codes = v.InferOutput<typeof codesSchema>;
 export type Recipient = v.InferOutput<typeof recipientSchema>;
 /** What may be spent, as amounts per currency, and where to; an empty list of destinations allows all. */
-export type Limits = v.InferOutput<typeof limitsSchema>;
+export interface Limits {
+  perPayment: Record<string, string>;
+  perDay: Record<string, string>;
+  destinations: string[];
+}
 export type Profile = v.InferOutput<typeof profileSchema>;
 export type Config = v.InferOutput<typeof configSchema>;
 

@@ -7,6 +7,7 @@ import { exchangeRate } from '../../formats/exchange-rate.js';
 import { notObeyed } from './echo.js';
 import type { Order } from '../payment/orders.js';
 
+/** What a quote costs. */
 export interface Quote {
   readonly txnId: string;
   /** What leaves the wallet, all fees included. */

@@ -39,6 +39,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
   ]],
   ['Look back', [
     ['wallets', 'show what is available, reserved and in total', () => import('./overview/wallets.js').then((it) => it.wallets), { ...asks, aliases: ['balance'] }],
+    ['watch', 'balances and open payments, live', () => import('./overview/watch.js').then((it) => it.watch), asks],
     ['tx', 'look at transactions and carry them on'],
     ['tx list', 'the history', () => import('./history/tx-list.js').then((it) => it.txList), asks],
     ['tx get', 'one transaction as a receipt', () => import('./history/tx-get.js').then((it) => it.txGet), asks],

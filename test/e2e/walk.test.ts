@@ -101,6 +101,15 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await pty.exit).toBe(130);
   });
 
+  test('a listener without a webhook secret makes one, shows it and keeps it', async ({ around }) => {
+    const tty = svcpayTty(['webhook', 'listen', '--port', '0'], { ...around, columns, rows });
+    await tty.waitFor(/Made a webhook secret[^]*whsec_\S+[^]*Listening on/);
+    tty.type(interrupt);
+    await tty.ended;
+    const [, made = ''] = /(whsec_\S+)/.exec(tty.text()) ?? [];
+    expect(await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).toMatchObject({ stdout: `${made}\n` });
+  });
+
   test('an export to a file shows how much is written; interrupted it says which row it reached', async ({ around, sandbox }) => {
     await sandbox.seed('history', 12);
     await sandbox.faults.add({ kind: 'latency', method: 'GET', path: '/api/v2/transaction', nth: 3, times: 'always', delay: '60s' });

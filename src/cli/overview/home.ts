@@ -63,13 +63,14 @@ async function follow(words: Words, { argv, runLine, out }: Context): Promise<nu
 
 const openStates = ['srcintent', 'srccreated', 'destsent'];
 
-interface Look {
+/** What home and `watch` show. */
+export interface Look {
   readonly overview: Home;
   readonly more: HomeMore;
   readonly isPending: boolean;
 }
 
-async function look(context: Context): Promise<Look> {
+export async function look(context: Context): Promise<Look> {
   const client = await context.client();
   const [place, wallets, worth, movements] = await Promise.all([
     placeOf(context),

@@ -17,7 +17,7 @@ import { eventRow, withTransaction } from './event-row.js';
 import { listenReports } from './listen-reports.js';
 import { defaultListenPort, headerOf } from './receiving.js';
 import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
-import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
+import { findWebhookSecret, secretFromStdin, secretToListenWith } from './webhook-secret.js';
 
 const options = {
   port: whole(0, 65_535, 'PORT').otherwise(defaultListenPort).describe(`port to listen on, 0 for any free one (default ${defaultListenPort})`),
@@ -43,7 +43,7 @@ export const listenWebhook = defineCommand({
     ['svcpay webhook listen --exec \'jq -r .txnState\' --enrich', 'a command per event, and the current transaction of each'],
   ],
   async run(flags, context) {
-    const secret = await findWebhookSecret(flags.secretStdin, context);
+    const secret = await (flags.printSecret ? findWebhookSecret : secretToListenWith)(flags.secretStdin, context);
     if (flags.printSecret) {
       const result = { secret };
       return context.out.record(result, {

@@ -15,23 +15,33 @@ export const newSecret = {
 const variable = 'SVCPAY_WEBHOOK_SECRET';
 
 /** The secret that the deliveries of the chosen account are signed with. */
-export async function findWebhookSecret(
-  secretStdin: boolean,
-  context: Context,
-): Promise<string> {
-  return (
-    (await givenSecret(secretStdin, context)) ??
-    (await context.secrets.load(secretName(context)))?.secret ??
-    context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` })
-  );
+export const findWebhookSecret = async (secretStdin: boolean, context: Context): Promise<string> =>
+  (await knownSecret(secretStdin, context)) ??
+  context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
+
+/** For a listener that somebody starts by hand: without a secret a new one is made, saved and shown. */
+export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
+  const known = await knownSecret(secretStdin, context);
+  if (known !== undefined || !context.terminal.canPrompt) return known ?? findWebhookSecret(secretStdin, context);
+  const secret = makeSecret();
+  const place = await keepWebhookSecret(secret, context);
+  context.out.say(`Made a webhook secret and saved it ${place}:`);
+  context.out.say(`  ${secret}`);
+  context.out.say('Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin');
+  return secret;
 }
+
+const knownSecret = async (secretStdin: boolean, context: Context): Promise<string | undefined> =>
+  (await givenSecret(secretStdin, context)) ?? (await context.secrets.load(secretName(context)))?.secret;
+
+const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64url')}`;
 
 export async function chooseSecret(
   { secretStdin, generateSecret }: ValuesOf<typeof newSecret>,
   context: Context,
 ): Promise<string> {
   if (generateSecret && secretStdin) throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');
-  if (generateSecret) return `whsec_${randomBytes(32).toString('base64url')}`;
+  if (generateSecret) return makeSecret();
   return (
     (await givenSecret(secretStdin, context)) ??
     context.ask.secret({

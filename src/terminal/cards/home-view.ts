@@ -79,7 +79,7 @@ function headLines(home: Home, { notReached }: HomeMore, { columns, style }: Can
 }
 
 /** What can be spent, the empty wallets left out, and those of which the service does not tell it. */
-const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
+export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
   wallets
     .map(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance))
     .filter((held): held is Money => held?.value.gt(0) === true);

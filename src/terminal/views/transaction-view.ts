@@ -88,7 +88,7 @@ export const shortened = (text: string): string =>
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
 
 /** With whom: what came in for a swap, the other party as far as the transaction names it, else a note. */
-function partyOf(txn: ListedTransaction, known: Known): string {
+export function partyOf(txn: ListedTransaction, known: Known): string {
   const { sourceReq, destReq } = txn;
   if (kindOf(txn) === 'swap') {
     const to = sideAmount(destReq);

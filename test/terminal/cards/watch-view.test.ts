@@ -1,0 +1,60 @@
+// The live screen as lines: what gives way in a narrow window, and the line of the past.
+import Big from 'big.js';
+import { Chalk } from 'chalk';
+import { expect, test } from 'vitest';
+import { money } from '../../../src/formats/amount.js';
+import { openable, sparkline, watchLines, type WatchModel } from '../../../src/terminal/cards/watch-view.js';
+import { widthOf } from '../../../src/terminal/text.js';
+
+const now = Date.UTC(2026, 2, 1, 14, 2, 11);
+
+const model: WatchModel = {
+  home: {
+    profile: 'acme', service: 'production', accountId: 'ne01-7f3a', unfinished: [], asOf: now,
+    wallets: [{ ccy: 'BTC', amount: 1.5, availableBalance: 1.06085965 }, { ccy: 'USDT', amount: 9410.65, availableBalance: 9410.65 }],
+    pending: [{
+      txnId: 'chain', txnState: 'destsent', createdAt: now - 240_000,
+      sourceReq: { method: 'servicepay', ccy: 'BTC', amtRequested: 0.003 },
+      destReq: { method: 'on-chain', ccy: 'BTC', amtRequested: 0.003, reqDetails: { address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', confirmations: 2, requiredConfirmations: 6 } },
+    }],
+    recent: [{
+      txnId: 'in', txnState: 'completed', createdAt: now - 60_000,
+      sourceReq: { method: 'lightning', ccy: 'BTC', amtSettled: 0.00018 }, destReq: { method: 'servicepay', ccy: 'BTC', amtSettled: 0.00018 },
+    }],
+  },
+  more: { open: [], morePending: 0, notAsked: undefined, notReached: undefined, worth: () => money('USD', 106_085), known: () => undefined },
+  past: new Map([['BTC', [1, 2, 3, 4].map((value) => new Big(value))]]),
+  events: [{ txnId: 'other-id', txnState: 'srccreated', at: now - 1_000 }],
+  chosen: 1,
+  problem: undefined,
+  now,
+};
+
+const drawn = (columns: number, rows: number, changes: Partial<WatchModel> = {}): string[] =>
+  watchLines({ ...model, ...changes }, { style: new Chalk({ level: 0 }), columns, rows, blocks: false }, true);
+
+test('fills the window and is never wider or higher, with amounts whole at every width', () => {
+  for (let columns = 40; columns < 150; columns += 1) {
+    const lines = drawn(columns, 20);
+    expect(lines).toHaveLength(20);
+    expect(Math.max(...lines.map(widthOf))).toBeLessThan(columns);
+    expect(lines.join('\n')).toMatch(/1\.06085965[^]*9 410\.65[^]*−300 000 sat[^]*18 000 sat/);
+  }
+  expect(drawn(80, 24).join('\n')).toMatch(/↑ On-chain +−300 000 sat +bc1q…f3t4 +● sent +4:00 +2 of 6/);
+});
+
+test('marks the chosen row, among open payments, events and movements in the order of the screen', () => {
+  expect(openable(model)).toEqual(['chain', 'other-id', 'in']);
+  expect(drawn(80, 24).find((line) => line.includes('❯'))).toMatch(/event +srccreated +other-id/);
+  expect(drawn(80, 24, { chosen: 2 }).find((line) => line.includes('❯'))).toContain('18 000 sat');
+});
+
+test('says when it was last checked where the service does not answer', () => {
+  expect(drawn(80, 24, { problem: 'No answer.' })[0]).toMatch(/last checked \d\d:\d\d:\d\d$/);
+});
+
+test('the line of the past rises from its lowest to its highest value', () => {
+  expect(sparkline([1, 2, 3, 4].map((value) => new Big(value)))).toBe('⣠⣾');
+  expect(sparkline([5, 5].map((value) => new Big(value)))).toBe('⣤');
+  expect(sparkline([])).toBe('');
+});

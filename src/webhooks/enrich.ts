@@ -1,21 +1,21 @@
-// Tells an event together with what the service itself says of its transaction now: that puts overtaken ones right.
+// Adds the current transaction to each event, read from the service: events can be late or out of order.
 import type { Transaction } from '../api/types.js';
 import type { EarlierTransaction, EventStore } from '../store/events/event-store.js';
 import type { ReadEvent } from './events.js';
 import { finalStates } from '../formats/states.js';
 
 export interface Enriched extends ReadEvent {
-  /** As the service has it now; undefined where it was not asked, or could not say. */
+  /** As the service has it now; undefined for a duplicate, or if it could not be read. */
   readonly transaction?: Transaction | undefined;
 }
 
 type LookUp = (txnId: string) => Promise<Transaction>;
 type OnFailed = (txnId: string, error: unknown) => void;
 
-/** Questions that are under way at one time. */
-const questionsAtOnce = 8;
+/** Requests in flight at one time. */
+const readsAtOnce = 8;
 
-/** Keeps the order of the events. A duplicate is not asked for again. */
+/** Keeps the order of the events. The transaction of a duplicate is not read again. */
 export async function* enriched(
   events: AsyncIterable<ReadEvent>,
   lookUp: LookUp,
@@ -26,7 +26,7 @@ export async function* enriched(
     if (txnId === null || duplicateOf !== null) return read;
     return { ...read, transaction: await answered(txnId, lookUp, onFailed) };
   };
-  yield* ahead(events, ask, questionsAtOnce);
+  yield* ahead(events, ask, readsAtOnce);
 }
 
 async function answered(txnId: string, lookUp: LookUp, onFailed: OnFailed): Promise<Transaction | undefined> {
@@ -38,7 +38,7 @@ async function answered(txnId: string, lookUp: LookUp, onFailed: OnFailed): Prom
   }
 }
 
-/** Works on several items at once and yields the results in order, each as soon as those before it are out. */
+/** Works on several items at once and yields the results in the order of the items. */
 async function* ahead<T, R>(items: AsyncIterable<T>, work: (item: T) => Promise<R>, most: number): AsyncGenerator<R> {
   const source = items[Symbol.asyncIterator]();
   const under: Promise<R>[] = [];
@@ -61,7 +61,7 @@ async function* ahead<T, R>(items: AsyncIterable<T>, work: (item: T) => Promise<
       }
     }
   } finally {
-    // Not waited for: the source may be waiting for an event that never comes.
+    // Not awaited: the source may be waiting for an event that never comes.
     void source.return?.();
   }
 }
@@ -73,7 +73,7 @@ export interface Missed extends EarlierTransaction {
 const askedMost = 100;
 const lookBackMs = 7 * 86_400_000;
 
-/** Transactions that have moved on since the last event that came of them: what happened while nobody listened. */
+/** Transactions whose state has changed since their last event: what happened while no receiver ran. */
 export async function missedSince(
   store: Pick<EventStore, 'unfinished'>,
   now: number,

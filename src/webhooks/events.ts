@@ -1,13 +1,13 @@
-// The payload of a webhook delivery (specification: Events), read as widely as answers are: unknown fields are kept.
+// The payload of a webhook delivery (specification: Events), read leniently; unknown fields are kept.
 import { isUtf8 } from 'node:buffer';
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
 import { instant, readInPlace, name, text, within, word } from '../api/reading/readers.js';
 
-/** The payload of a webhook delivery (specification: Events). Fields that are not known here are kept. */
+/** The payload of a webhook delivery (specification: Events). Unknown fields are kept. */
 export interface WebhookEvent {
   txnId: string;
-  /** The caller's reference, where one was given. */
+  /** The caller's reference, if it gave one. */
   extRefId?: string | null | undefined;
   /** Such as `completed` (specification: States and transitions). */
   txnState: string;
@@ -18,7 +18,7 @@ export interface WebhookEvent {
   [field: string]: unknown;
 }
 
-/** An event that is stored, and what its body says: undefined when it is not the payload of the specification. */
+/** A stored event and its payload; undefined if the body is not a payload of the specification. */
 export interface ReadEvent {
   readonly event: StoredEvent;
   readonly payload: WebhookEvent | undefined;
@@ -28,7 +28,7 @@ const table = [['extRefId', text], ['msg', text], ['updatedAt', instant]] as con
 
 const utf8 = new TextDecoder();
 
-/** Undefined when the body does not name a transaction and its state. */
+/** Undefined if the body does not name a transaction and its state. */
 export function readPayload(body: Uint8Array): WebhookEvent | undefined {
   const payload = within(isUtf8(body) ? jsonIn(utf8.decode(body)) : undefined, 'txnId');
   if (!isFields(payload)) return undefined;

@@ -1,4 +1,4 @@
-// Runs a command for each event: the body on its stdin, what it says in the environment, never in a command line.
+// Runs a command for each event: the body on its stdin, its fields in the environment, never in a command line.
 import { spawn } from 'node:child_process';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
@@ -13,15 +13,15 @@ export interface ExecOptions {
   readonly onExit: (code: string) => void;
 }
 
-/** Exit code with which a command asks to be run again for the same event (EX_TEMPFAIL of sysexits). */
-const tryAgain = 75;
+/** A command that exits with this code is retried (EX_TEMPFAIL of sysexits). */
+const retryCode = 75;
 
-/** How long a command that is asked to end may take. */
+/** A command that is interrupted may take this long before it is killed. */
 const insistAfterMs = 1_000;
-/** How long the rest of its output is waited for: what it left running may hold that open for ever. */
+/** After its exit, output is read for this long: processes that it left running may hold it open forever. */
 const lastWordsMs = 500;
 
-/** A command that fails is not run again for the event, unless it ends with 75. */
+/** A command that fails is not retried, unless its exit code is 75. */
 export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver {
   return (event, signal) =>
     new Promise<Verdict>((resolve) => {
@@ -38,7 +38,7 @@ export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver
         resolve(verdict);
       };
       child.on('error', (error) => end({ kind: 'retry', scope: 'consumer', reason: error.message }));
-      // It could not be started, and has no streams.
+      // If it could not be started, it has no streams.
       if (child.pid === undefined) return;
       child.stdout.on('data', onOutput);
       child.stderr.on('data', onOutput);
@@ -56,11 +56,11 @@ export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver
 
 function verdictOf(code: number | null, killer: NodeJS.Signals | null, isStopping: boolean): Verdict {
   if (code === 0) return { kind: 'delivered' };
-  if (code === tryAgain || isStopping) return { kind: 'retry', scope: 'transaction', reason: 'it asks to be run again' };
+  if (code === retryCode || isStopping) return { kind: 'retry', scope: 'transaction', reason: `exit code ${retryCode} asks for a retry` };
   return { kind: 'failed', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` };
 }
 
-/** A system refuses longer ones, and the body is on stdin. */
+/** Systems refuse longer variables; the whole body is on stdin. */
 const longestText = 30_000;
 
 /** The environment of svcpay without its secrets, and the event. An environment cannot hold a NUL. */
@@ -82,6 +82,6 @@ export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJ
   return { ...inherited, ...Object.fromEntries(texts) };
 }
 
-/** A command that needs one is given it on purpose; the address of a database may carry a password. */
+/** A command that needs a secret must be given it on purpose. The address of a database may contain a password. */
 const isSecret = (name: string, value: string): boolean =>
   /^(SVCPAY_.*(SECRET|TOKEN|PASSWORD)|PGPASSWORD$)/i.test(name) || /^\w+:\/\/[^/@\s]*:[^/@\s]+@/.test(value);

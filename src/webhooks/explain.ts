@@ -1,4 +1,4 @@
-// Why a signature is wrong, as far as that can be told honestly: only what was tried and came out right is claimed.
+// Why a signature is wrong: only a cause is reported that was tried and gives this very signature.
 import { timingSafeEqual } from 'node:crypto';
 import { jsonIn, withoutMark } from '../formats/unknown.js';
 import { digestOf, isSignature, verifyBody } from './sign.js';
@@ -43,7 +43,7 @@ export function explainSignature(
   };
 }
 
-/** The 32 bytes that a text stands for, and in words how it is written: in whatever common way. */
+/** The 32 bytes that a text encodes in a common way, and the name of the encoding. */
 function readDigest(signature: string) {
   const bare = signature.trim();
   if (isSignature(bare)) return { digest: Buffer.from(bare, 'hex'), written: 'hex with white space around it' };
@@ -70,7 +70,7 @@ function variantsOfSecret(secret: string): { name: string; key: string | Uint8Ar
   const trimmed = secret.trim();
   return [
     ...(trimmed === secret ? [] : [{ name: 'the same secret without the white space around it', key: trimmed }]),
-    { name: 'the same secret with a line break behind it', key: `${secret}\n` },
+    { name: 'the same secret followed by a line break', key: `${secret}\n` },
     ...(/^(?:[0-9a-f]{2})+$/i.test(trimmed)
       ? [{ name: 'the same secret read as hex', key: Buffer.from(trimmed, 'hex') }]
       : []),

@@ -1,4 +1,4 @@
-// Sends an event on to another address: the same bytes with the same signature, as if the service itself had sent it.
+// Forwards an event to another address: the same bytes with the same signature, as the service sent it.
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Failure } from '../formats/failure.js';
@@ -14,22 +14,22 @@ export interface ForwardOptions {
   readonly target: URL;
   /** The header that carries the signature. */
   readonly signatureHeader: string;
-  /** Connections that may be open at one time. */
+  /** Most connections open at one time. */
   readonly connections: number;
 }
 
 const answerMs = 15_000;
 
-/** Throws Failure `usage` for what is no http or https address. */
+/** Throws Failure `usage` if it is not an http or https address. */
 export function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new Failure('usage', `"${text}" is not an address to send to. Write one such as http://localhost:3000/hooks.`);
+    throw new Failure('usage', `"${text}" is not an address to send to. Write an address such as http://localhost:3000/hooks.`);
   }
   return url;
 }
 
-/** A target as it may be shown and written down: without a password. */
+/** A target as it is shown and stored: without user name and password. */
 export const nameOf = ({ origin, pathname, search }: URL): string => `${origin}${pathname}${search}`;
 
 export function openForwarder({ target, signatureHeader, connections }: ForwardOptions) {
@@ -37,7 +37,7 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
   const secure = target.protocol === 'https:';
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
   return {
-    /** The status of the answer; rejects when none came in time. */
+    /** The status of the answer; rejects if no answer came in time. */
     post: ({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> =>
       new Promise((resolve, reject) => {
         const send = secure ? httpsRequest : httpRequest;
@@ -45,7 +45,7 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
         const request = send(target, { method: 'POST', agent, headers, ...(signal !== undefined && { signal }) });
         const timer = setTimeout(() => request.destroy(new Error('no answer came in time')), answerMs);
         request.on('response', (response) => {
-          // What the target says beyond its status is of no use, and may be endless.
+          // The body of the answer is not used, and may be endless.
           response.on('end', () => resolve(response.statusCode ?? 0));
           response.on('error', reject);
           response.resume();
@@ -58,7 +58,7 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
   };
 }
 
-/** Statuses that speak of the event and not of the target: only this one need wait. */
+/** Statuses about the event and not about the target: only this event has to wait. */
 const aboutEvent = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 export function forwardTo(forwarder: Forwarder): Deliver {
@@ -78,19 +78,19 @@ export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'the connection is refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no host of that name';
-  if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection broke off';
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was closed';
   return error instanceof Error && error.message !== '' ? error.message : 'no answer came';
 }
 
 export interface Replayed {
   readonly event: StoredEvent;
-  /** Status of the answer; null when none came. */
+  /** Status of the answer; null if no answer came. */
   readonly status: number | null;
-  /** Why none came. */
+  /** Why no answer came. */
   readonly error: string | undefined;
 }
 
-/** Sends stored events once more, one after the other, in the order in which they first came. */
+/** Sends stored events again, one after the other, in the order of arrival. */
 export async function* replay(events: Iterable<StoredEvent>, forwarder: Pick<Forwarder, 'post'>): AsyncGenerator<Replayed> {
   for (const event of events) yield await sendOnce(event, forwarder);
 }

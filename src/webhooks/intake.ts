@@ -1,29 +1,29 @@
-// Lets a delivery in or not, by its size, by what is held in memory already, and by how many were wrong of late.
+// Accepts or refuses a delivery by its size, by the bytes in memory, and by the number of recent wrong signatures.
 
-/** What a stranger may take of this machine. */
+/** What strangers may use of this machine. */
 export interface ReceiverLimits {
   /** Bytes of one body. */
   readonly bodyBytes: number;
-  /** Bytes of all bodies that are being received at one time. */
+  /** Bytes of all bodies being received at one time. */
   readonly heldBytes: number;
   readonly connections: number;
-  /** Time to send the headers, and to send all of a request. */
+  /** Time to send the headers, and to send the whole request. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** Deliveries with a wrong signature per second; beyond, only small bodies are still read. */
+  /** Wrong signatures in a second after which only small bodies are read. */
   readonly wrongPerSecond: number;
 }
 
-/** The status to refuse with; undefined lets it in. */
+/** The status to refuse with; undefined to accept. */
 type Refusal = 413 | 429 | 503 | undefined;
 
 /**
- * Events of the specification are some hundred bytes. While many signatures are wrong, larger bodies are refused
- * unread, and yet no stranger can lock the service itself out.
+ * Events of the specification have some hundred bytes. While many signatures are wrong, larger bodies are refused unread,
+ * so that strangers cannot lock out the service.
  */
 const smallBytes = 16 * 1024;
 
-/** @param elapsed milliseconds that only grow, whatever is done to the clock */
+/** @param elapsed monotonic milliseconds */
 export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
   let held = 0;
   let windowStart = 0;
@@ -38,13 +38,13 @@ export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
   };
 
   return {
-    /** Judges a delivery by its announced length, infinite when it announces none. */
+    /** Judges a delivery by its announced length; infinite if it announces none. */
     refusal(length: number): Refusal {
       if (length > limits.bodyBytes && length !== Infinity) return 413;
       if (length > smallBytes && isCrowded()) return 429;
       return held >= limits.heldBytes ? 503 : undefined;
     },
-    /** Judges a body by what came of it so far. */
+    /** Judges a body by the bytes received so far. */
     overflow(length: number): Refusal {
       if (length > limits.bodyBytes) return 413;
       return held > limits.heldBytes ? 503 : undefined;

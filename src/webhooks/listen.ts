@@ -57,7 +57,7 @@ export async function startListener(options: ListenOptions) {
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
   const retention = startRetention({ ...options, ...reports });
-  /** Every event from now on, in the order of arrival, until the listener is stopped. To be read once. */
+  /** Every event from now on, in the order of arrival, until the listener is stopped. Can be read once. */
   const events: AsyncIterable<Enriched> =
     options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
   return {
@@ -133,7 +133,7 @@ const totalsOf = ({ counts }: Receiver, dispatchers: readonly Dispatcher[], { du
 
 async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
-  // An event that was overtaken may have closed the gap since.
+  // An event that came late may have closed the gap.
   const gaps = await Promise.all(
     [...gapped].map(async (txnId) => ({ txnId, missing: gapsOf(momentsOf(await store.ofTransaction(txnId))) })),
   );

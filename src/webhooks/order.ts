@@ -1,8 +1,8 @@
-// Where an event stands among the others of its transaction: said before, overtaken, or ahead of one that never came.
+// How an event relates to the others of its transaction: a duplicate, out of order, or with a gap before it.
 import { isFinal } from '../formats/states.js';
 import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/event-store.js';
 
-/** Direct transitions (specification: States and transitions), the earliest first; into a failure one gets from every state. */
+/** Direct transitions (specification: States and transitions), earliest first. Every state may become a failure. */
 const next: Readonly<Record<string, readonly string[]>> = {
   quoted: ['srcintent', 'srccreated', 'completed', 'expired', 'usercanceled'],
   srcintent: ['srccreated', 'expired'],
@@ -13,12 +13,12 @@ const next: Readonly<Record<string, readonly string[]>> = {
 const failures: readonly string[] = ['failed', 'rejected', 'error'];
 const ranks = Object.keys(next);
 
-/** How far a state is; a final one is further than all others, an unknown one is nowhere. */
+/** The position of a state in that order; final states come last, an unknown state has -1. */
 const rankOf = (state: string): number => (isFinal(state) ? ranks.length : ranks.indexOf(state));
 
 const first: EventPlace = { duplicateOf: null, outOfOrder: false, missing: [] };
 
-/** @param earlier the events of the same transaction that came before, in any order, without duplicates. */
+/** @param earlier the earlier events of the same transaction, in any order, without duplicates */
 export function placeOf({ txnState, updatedAt }: ReceivedEvent, earlier: readonly EarlierEvent[]): EventPlace {
   if (txnState === null || updatedAt === null || earlier.length === 0) return first;
   const same = earlier.find((each) => each.txnState === txnState && each.updatedAt === updatedAt);
@@ -32,14 +32,14 @@ export function placeOf({ txnState, updatedAt }: ReceivedEvent, earlier: readonl
 
 type Moment = Pick<EarlierEvent, 'txnState' | 'updatedAt'>;
 
-/** No state is ever left for an earlier one, whatever the clocks say; where that does not decide, the time does. */
+/** A state never goes back to an earlier one, whatever the clocks say; between states without an order the time decides. */
 function isAfter(a: Moment, b: Moment): boolean {
   const [rankA, rankB] = [rankOf(a.txnState), rankOf(b.txnState)];
   const decides = rankA >= 0 && rankB >= 0 && rankA !== rankB;
   return decides ? rankA > rankB : a.updatedAt > b.updatedAt;
 }
 
-/** The states that lie on the shortest way between two; none when there is no way that is known. */
+/** The states on the shortest path between two; empty if no path is known. */
 export function statesBetween(from: string, to: string): string[] {
   if (failures.includes(to)) return [];
   const ways: string[][] = [[from]];
@@ -51,7 +51,7 @@ export function statesBetween(from: string, to: string): string[] {
   return [];
 }
 
-/** What is missing between the events of one transaction, once all that came are put in order. */
+/** States missing between the events of one transaction, in their right order. */
 export function gapsOf(events: readonly Moment[]): string[] {
   const ordered = events.toSorted((a, b) => (isAfter(a, b) ? 1 : isAfter(b, a) ? -1 : 0));
   return ordered.flatMap(({ txnState }, index) => {

@@ -1,4 +1,4 @@
-// The receiver of webhook deliveries: checks the signature over the raw bytes, and answers 200 once the event is on disk.
+// The receiver of webhook deliveries: verifies the signature over the raw bytes, and answers 200 when the event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createIntake, type ReceiverLimits } from './intake.js';
@@ -16,14 +16,14 @@ export const receiverLimits: ReceiverLimits = {
   wrongPerSecond: 50,
 };
 
-/** What became of the deliveries so far. */
+/** Deliveries so far, by result. */
 export interface ReceiverCounts {
   received: number;
   /** Refused with 401. */
   wrongSignatures: number;
   /** Refused for their method, size, rate or form. */
   refused: number;
-  /** Answered with 503, because the event could not be written. */
+  /** Answered with 503, because the event could not be stored. */
   unwritten: number;
 }
 
@@ -35,29 +35,29 @@ export interface ReceiverOptions {
   /** The header that carries the signature. */
   readonly signatureHeader: string;
   readonly store: Pick<EventStore, 'append' | 'check'>;
-  /** Who gets every event by way of the backlog. */
+  /** The consumers in whose backlog every new event is put. */
   readonly consumers: readonly string[];
   readonly limits?: ReceiverLimits;
   readonly now: () => number;
-  /** Milliseconds that only grow. */
+  /** Monotonic milliseconds. */
   readonly elapsed: () => number;
-  /** These events are on disk and acknowledged; told in the order of their ids. */
+  /** These events are stored and acknowledged; called in the order of their ids. */
   readonly onStored: (events: readonly ReadEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
-  /** Events could not be written; their senders were asked to try again. */
+  /** Events could not be stored and were answered with 503. */
   readonly onUnwritten: (error: unknown) => void;
 }
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Groups of events on their way to the disk: one is gathered while another is written. */
+/** Groups of events being written; the next group gathers meanwhile. */
 const writesAtOnce = 2;
 
-/** Node looks this often for connections that are over their time. */
+/** How often Node looks for connections that exceed their time. */
 const checkMs = 500;
-/** How long somebody who is refused may go on sending what they announced. */
+/** How long a refused sender may continue to send its body. */
 const lingerMs = 500;
-/** A sender that is slow when all ends is cut off. */
+/** At the end, a slow sender is cut off after this time. */
 const lastAnswersMs = 2_000;
 
 /** Rejects with the system's error when the port is taken. */
@@ -82,7 +82,7 @@ export async function startReceiver(options: ReceiverOptions) {
     url,
     counts,
     probes,
-    /** Takes no more connections, and answers what is under way. */
+    /** Refuses new connections, and answers the requests under way. */
     stop: () =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), lastAnswersMs);
@@ -108,10 +108,10 @@ function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts:
   const refuse = (request: IncomingMessage, response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
     if (status === 401) counts.wrongSignatures += 1;
     else counts.refused += 1;
-    // What was not read cannot be left on the connection for the next request to trip over.
+    // Bytes that were not read would be taken for the next request of this connection.
     response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers });
     if (request.complete || request.headers['content-length'] === undefined) return void response.end();
-    // A connection that is closed while its sender still sends takes the answer with it.
+    // If the connection is closed while the sender still sends, the answer is lost.
     response.flushHeaders();
     const timer = setTimeout(() => response.end(), lingerMs);
     request.once('end', () => response.end()).once('close', () => clearTimeout(timer)).resume();
@@ -137,7 +137,7 @@ function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts:
   };
 }
 
-/** Hands over the whole body, or the status to refuse it with. Calls back never when the sender goes away. */
+/** Calls back with the whole body, or with the status to refuse it with; never if the sender goes away. */
 function readBody(
   request: IncomingMessage,
   intake: ReturnType<typeof createIntake>,
@@ -170,7 +170,7 @@ interface Waiting {
   readonly response: ServerResponse;
 }
 
-/** Group commit: the events that arrive while others are being written share the next transaction. */
+/** Group commit: events that arrive while others are written share the next transaction. */
 function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   let waiting: Waiting[] = [];
   let writing = 0;
@@ -183,7 +183,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
       const stored = await options.store.append(group.map(({ event }) => event), options.consumers, placeOf);
       counts.received += group.length;
       for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
-      // They come back in the order in which they were given.
+      // The store returns them in the order of the call.
       options.onStored(stored.map((event, index) => ({ event, payload: group[index]?.payload })));
     } catch (error) {
       counts.unwritten += group.length;
@@ -195,7 +195,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   const schedule = (): void => {
     if (isScheduled || writing >= writesAtOnce || waiting.length === 0) return;
     isScheduled = true;
-    // Not before all that came in this turn of the loop is there.
+    // Waits for all deliveries of this turn of the event loop.
     setImmediate(() => {
       isScheduled = false;
       writing += 1;

@@ -1,8 +1,8 @@
-// Hands out events as they are stored, in the order of arrival; a slow reader costs no memory, the rest is on disk.
+// Streams events as they are stored, in the order of arrival. For a slow reader they wait on disk, not in memory.
 import type { EventStore } from '../store/events/event-store.js';
 import { readPayload, type ReadEvent } from './events.js';
 
-/** Held whole for the reader; of what comes on top only the numbers, and the rest is read from the store. */
+/** Events held in memory; of further events only the ids, by which they are read from the store. */
 const mostHeld = 1_000;
 
 export function createTail(store: Pick<EventStore, 'read'>) {
@@ -11,17 +11,17 @@ export function createTail(store: Pick<EventStore, 'read'>) {
   let wake = (): void => undefined;
 
   return {
-    /** Some are stored, the next ones after all that were pushed before. */
+    /** Adds stored events, in the order of arrival. */
     push(events: readonly ReadEvent[]): void {
       for (const each of events) waiting.push(waiting.length < mostHeld ? each : each.event.id);
       wake();
     },
-    /** Nothing comes any more. */
+    /** Ends the stream after the events that were pushed. */
     close(): void {
       isClosed = true;
       wake();
     },
-    /** All that is pushed, until it is closed. To be read once. */
+    /** All pushed events until it is closed. Can be read once. */
     async *events(): AsyncGenerator<ReadEvent> {
       for (;;) {
         const taken = waiting;

@@ -1,4 +1,4 @@
-// A stored event as a row: the payload's own fields, then what is known of it here.
+// A stored event as a row: the payload's own fields, then those of the inbox.
 import type { Transaction } from '../../api/types.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { EventRow } from '../../terminal/views/event-view.js';
@@ -12,7 +12,7 @@ export function eventRow(event: StoredEvent, payload: WebhookEvent | undefined =
     outOfOrder: event.outOfOrder,
     missing: event.missing,
   };
-  // Twenty times as fast as spreading, which counts with thousands of events a second.
+  // Twenty times as fast as spreading, which matters with thousands of events a second.
   return Object.assign({}, payload ?? { body: Buffer.from(event.body).toString('utf8') }, known);
 }
 

@@ -1,10 +1,10 @@
-// How deliveries are taken on this machine unless it was told otherwise: where, and in which header their signature is.
+// Defaults of receiving: the port, and the header of the signature.
 import type { Settings } from '../../store/profile/settings.js';
 import { signatureHeader } from '../../webhooks/sign.js';
 
 export const defaultListenPort = 4712;
 export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;
 
-/** As it was set, else as the maker's name makes it. */
+/** The setting, or else the header with the maker's name. */
 export const headerOf = (settings: Pick<Settings, 'signatureHeader' | 'maker'>): string =>
   settings.signatureHeader ?? signatureHeader(settings.maker);

@@ -27,7 +27,7 @@ const options = {
   exec: text('CMD').optional().describe('run this for every event, with the body on stdin and SVCPAY_* set'),
   readyFile: file().optional().describe('write this file, JSON with the url, when it listens'),
   enrich: flag().describe('read the current transaction of each event from the service'),
-  signatureHeader: word('NAME', checkHeader).optional().describe('header that carries the signature (default as the maker names it)'),
+  signatureHeader: word('NAME', checkHeader).optional().describe('header of the signature (default X-Servicepay-Signature, with the name of the maker)'),
   printSecret: flag().describe('print the secret in use and exit'),
   ...secretFromStdin,
 };
@@ -87,7 +87,7 @@ async function listen(secret: string, store: EventStore, flags: Flags, context: 
     context.onClose(removeReadyFile);
     if (lookUp !== undefined) {
       for (const { txnId, txnState, transaction } of await missedSince(store, context.now(), lookUp, reports.onLookUpFailed)) {
-        out.say(`Missed while nobody listened: ${txnId} was ${txnState} and is ${transaction.txnState} now.`);
+        out.say(`Missed while no receiver ran: ${txnId} was ${txnState} and is ${transaction.txnState} now.`);
       }
     }
     await out.stream(rows(listener.events), eventStream);

@@ -13,10 +13,10 @@ import { chooseSecret, forgetWebhookSecret, keepWebhookSecret, newSecret } from 
 
 const id = text('ID').describe('id of the webhook, as listed');
 
-/** A callback URL; whether its scheme will do is {@link checkCallback}'s to say. */
+/** A callback URL; {@link checkCallback} checks its scheme. */
 const callbackUrl = () =>
   word('URL', (given) => {
-    if (!URL.canParse(given)) throw new Failure('usage', `"${given}" is not a URL. Write one such as https://shop.example/hooks.`);
+    if (!URL.canParse(given)) throw new Failure('usage', `"${given}" is not a URL. Write a URL such as https://shop.example/hooks.`);
     const url = new URL(given);
     if (url.username !== '' || url.password !== '') {
       throw new Failure('usage', 'A callback cannot carry a user name or password: the signature proves who calls.');
@@ -32,14 +32,14 @@ export const listWebhooks = defineCommand({
   },
 });
 
-/** In place of the one before. */
+/** Replaces the webhook of the account. */
 export const setWebhook = defineCommand({
   fields: webhookFields,
-  arguments: { url: callbackUrl().describe('https address that the service is to call') },
+  arguments: { url: callbackUrl().describe('https address for the service to call') },
   options: newSecret,
   examples: [
     ['svcpay webhook set https://shop.example/hooks', 'asks for the secret'],
-    ['svcpay webhook set https://shop.example/hooks --generate-secret --yes --json', 'makes one, for a script to keep'],
+    ['svcpay webhook set https://shop.example/hooks --generate-secret --yes --json', 'generates a secret, for a script to keep'],
   ],
   async run({ url, ...flags }, context) {
     checkCallback(url, context.settings.baseUrl);
@@ -80,7 +80,7 @@ export const updateWebhook = defineCommand({
     });
     const secretIn = secret === undefined ? undefined : await keepWebhookSecret(secret, context);
     const webhook = (await client.webhooks()).find((each) => each.id === id);
-    if (webhook === undefined) throw new Failure('not-found', `The webhook ${id} was changed, and then removed by somebody.`);
+    if (webhook === undefined) throw new Failure('not-found', `The webhook ${id} was changed, and then removed by another program.`);
     const change = {
       ...webhook,
       ...(flags.generateSecret && secret !== undefined && { secret }),
@@ -94,10 +94,10 @@ export const updateWebhook = defineCommand({
 export const removeWebhook = defineCommand({
   fields: ['id', 'removed'],
   arguments: { id },
-  examples: [['svcpay webhook remove ID', 'no state change is pushed any more; asks first']],
+  examples: [['svcpay webhook remove ID', 'stops all deliveries; asks first']],
   async run({ id }, context) {
     const { client } = await context.account();
-    await context.ask.agree(`Remove the webhook ${id}? State changes are then pushed to nobody.`, 'Nothing was removed.');
+    await context.ask.agree(`Remove the webhook ${id}? Nobody receives state changes then.`, 'Nothing was removed.');
     await client.removeWebhook(id);
     await forgetWebhookSecret(context);
     await context.out.record({ id, removed: true }, {
@@ -108,12 +108,12 @@ export const removeWebhook = defineCommand({
   },
 });
 
-/** Throws Failure `usage` unless it is https. A sandbox on this machine may be told to call this machine over http. */
+/** Throws Failure `usage` unless it is https. A sandbox on this machine may call this machine over http. */
 function checkCallback({ protocol, hostname }: URL, baseUrl: string | undefined): void {
   if (protocol === 'https:') return;
   if (protocol === 'http:' && isLoopback(hostname) && baseUrl?.startsWith('http:') === true) return;
-  throw new Failure('usage', 'The callback must be an https URL: the service calls no other.', {
-    hint: 'For a receiver on this machine use a tunnel that gives it an https address.',
+  throw new Failure('usage', 'The callback must be an https URL.', {
+    hint: 'For a receiver on this machine, use a tunnel with an https address.',
   });
 }
 
@@ -135,7 +135,7 @@ async function updateExisting(
   return (await client.webhooks()).find(({ id }) => id === existing.id) ?? { ...existing, callback: wanted.callback };
 }
 
-/** An account has one webhook: the one before gets no event from now on. */
+/** An account has one webhook: the previous callback gets no more events. */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(`The account has a webhook: ${before.callback} (${before.id}). It will get no more events.`);
   await ask.agree(`Replace it by ${url.href}?`, `Nothing was changed: the webhook is still ${before.callback}.`);

@@ -1,4 +1,4 @@
-// Sends stored events once more, to the byte, to an address or to the listener on this machine.
+// Sends stored events again, byte for byte, to an address or to the receiver on this machine.
 import { Failure } from '../../formats/failure.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
@@ -14,39 +14,39 @@ export const replayWebhook = defineCommand({
   fields: eventFields,
   arguments: { ids: text('ID').repeated().optional().describe('number of an event, or id of a transaction for all of its events') },
   options: {
-    since: duration().optional().describe('all events that came within this time'),
+    since: duration().optional().describe('all events received within this time'),
     to: word('URL', parseTarget).otherwise(new URL(defaultListenUrl)).describe(`where to send them (default ${defaultListenUrl})`),
   },
   examples: [
     ['svcpay webhook replay 17 18 --to http://localhost:3000/hooks', 'two events, verbatim, with their signatures'],
-    ['svcpay webhook replay --since 10m', 'what came in the last ten minutes, to the listener on this machine'],
+    ['svcpay webhook replay --since 10m', 'events of the last ten minutes, to the receiver on this machine'],
   ],
   async run({ ids = [], since, to }, context) {
     if ((ids.length === 0) === (since === undefined)) {
-      throw new Failure('usage', 'Say which events: their numbers, or --since DURATION.', {
+      throw new Failure('usage', 'Name the events: their numbers, or --since DURATION.', {
         hint: 'svcpay webhook replay --since 10m',
       });
     }
     const store = await context.events();
     const events = since === undefined ? await eventsOf(ids, store, context) : await all(store.since(context.now() - since));
-    if (events.length === 0) throw new Failure('not-found', 'No event came within that time.');
+    if (events.length === 0) throw new Failure('not-found', 'No event was received within that time.');
     const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings), connections: 1 });
     context.onClose(() => forwarder.close());
     const failed: Replayed[] = [];
     const { out } = context;
     const replayed = rows(replay(events, forwarder), failed);
     if (out.format === 'json') {
-      // One document, and none where it did not work.
+      // One document, or none after a failure.
       const whole = await all(replayed);
       throwIfFailed(failed, events.length, to);
-      return out.list(whole, { ...eventStream, empty: 'No event came within that time.' });
+      return out.list(whole, { ...eventStream, empty: 'No event was received within that time.' });
     }
     await out.stream(replayed, eventStream);
     throwIfFailed(failed, events.length, to);
   },
 });
 
-/** Each once, in the order in which they came. Throws Failure `not-found` for a name without any. */
+/** Each once, in the order of arrival. Throws Failure `not-found` for a name without events. */
 async function eventsOf(ids: readonly string[], store: EventStore, context: Context): Promise<StoredEvent[]> {
   const found = new Map<number, StoredEvent>();
   for (const id of ids) {
@@ -58,7 +58,7 @@ async function eventsOf(ids: readonly string[], store: EventStore, context: Cont
   return [...found.values()].toSorted((a, b) => a.id - b.id);
 }
 
-/** By the id of a transaction, else by a reference that this machine knows. */
+/** By the id of a transaction, or else by a reference in the journal. */
 async function eventsNamed(name: string, store: EventStore, context: Context): Promise<readonly StoredEvent[]> {
   const events = await store.ofTransaction(name);
   if (events.length > 0) return events;
@@ -86,7 +86,7 @@ function throwIfFailed(failed: readonly Replayed[], total: number, to: URL): voi
   const isRefusal = failed.every(({ status }) => status !== null && status >= 400 && status < 500);
   throw new Failure(
     isRefusal ? 'refused' : 'temporary',
-    `${failed.length} of ${total} events did not get to ${nameOf(to)}: ${reason}.`,
+    `${failed.length} of ${total} events were not delivered to ${nameOf(to)}: ${reason}.`,
     first.status === null ? {} : { status: first.status },
   );
 }

@@ -9,7 +9,7 @@ export const secretFromStdin = { secretStdin: flag().describe('read the webhook 
 
 export const newSecret = {
   ...secretFromStdin,
-  generateSecret: flag().describe('make a secret and show it this once'),
+  generateSecret: flag().describe('generate a secret and show it once'),
 };
 
 const variable = 'SVCPAY_WEBHOOK_SECRET';
@@ -60,7 +60,7 @@ async function givenSecret(secretStdin: boolean, context: Context): Promise<stri
 
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 
-/** Keeps the secret, so that `webhook listen` finds it; resolves with where, in words. */
+/** Keeps the secret for `webhook listen`; resolves with the place, in words. */
 export const keepWebhookSecret = async (secret: string, context: Context): Promise<string> =>
   context.secrets.where(await context.secrets.save(secretName(context), secret));
 

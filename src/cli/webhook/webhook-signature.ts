@@ -1,4 +1,4 @@
-// The signature of a body: made as the service makes it, and checked, with why it is wrong as far as that can be told.
+// Signs a body like the service, and verifies a signature, with the cause if it is wrong.
 // Specification: Webhook authentication.
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/tokens.js';
@@ -29,7 +29,7 @@ export const signWebhook = defineCommand({
 /** Exit code 3 when it is wrong. */
 export const verifyWebhook = defineCommand({
   arguments: { file: body },
-  options: { signature: text('HEX').describe('the signature, as the header carries it'), ...secretFromStdin },
+  options: { signature: text('HEX').describe('the signature, as in the header'), ...secretFromStdin },
   examples: [['svcpay webhook verify --signature 9f86d0… event.json', 'exit code 0 when it is right, 3 when it is wrong']],
   async run({ file, signature, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
@@ -43,7 +43,7 @@ export const verifyWebhook = defineCommand({
   },
 });
 
-/** The secret that is most easily taken for the webhook's. */
+/** The secret most easily confused with the webhook secret. */
 async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;
   if (apiKey === undefined) return [];
@@ -52,7 +52,7 @@ async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret
   return secret === undefined ? [] : [{ name: 'the API secret instead of the webhook secret', secret }];
 }
 
-/** `-` or nothing is stdin, which cannot hold a secret as well. */
+/** `-` or nothing is stdin, which cannot provide the secret as well. */
 async function inputBytes(file: string | undefined, secretStdin: boolean, context: Context): Promise<Uint8Array> {
   if (file !== undefined && file !== '-') return readGivenFile(file);
   if (secretStdin) {

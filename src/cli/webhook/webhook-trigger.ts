@@ -1,4 +1,4 @@
-// Brings about an event: lets the sandbox deliver one, or sends one that is made and signed here.
+// Triggers an event: delivered by the sandbox, or created, signed and sent by svcpay.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { transactionStates } from '../../formats/states.js';
@@ -17,9 +17,9 @@ const triggeredSchema = v.looseObject({ txnId: v.string(), txnState: v.string() 
 type Triggered = v.InferOutput<typeof triggeredSchema>;
 
 const options = {
-  to: word('URL', parseTarget).optional().describe('send an event made here to this address, such as that of webhook listen'),
-  txn: transaction().optional().describe('the transaction that it speaks of'),
-  ref: text('REF').optional().describe('the extRefId that it carries'),
+  to: word('URL', parseTarget).optional().describe('create an event and send it to this address, e.g. that of webhook listen'),
+  txn: transaction().optional().describe('the transaction of the event'),
+  ref: text('REF').optional().describe('the extRefId of the event'),
   ...secretFromStdin,
 };
 
@@ -28,12 +28,12 @@ export const triggerWebhook = defineCommand({
   arguments: { state: choice(transactionStates, 'STATE').describe('the txnState that the event reports') },
   options,
   examples: [
-    ['svcpay webhook trigger completed --sandbox', 'the sandbox delivers it to the webhook that is set there'],
-    ['svcpay webhook trigger failed --to http://127.0.0.1:4712', 'signed with the webhook secret, to a listener'],
+    ['svcpay webhook trigger completed --sandbox', 'delivered by the sandbox to its webhook'],
+    ['svcpay webhook trigger failed --to http://127.0.0.1:4712', 'signed with the webhook secret, to a receiver'],
   ],
   async run({ state, to, ...flags }, context) {
     if (to === undefined && isRealService(context.settings)) {
-      throw new Failure('usage', 'A real service brings about its own events. Give --to, or --sandbox.');
+      throw new Failure('usage', 'Events of a real service cannot be triggered. Give --to, or --sandbox.');
     }
     const triggered =
       to === undefined

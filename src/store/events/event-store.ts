@@ -1,26 +1,26 @@
-// What the log of webhook events keeps and promises, and beside it the backlog: what still has to reach which consumer.
+// The contract of the inbox: the log of webhook events, and the backlog of events that each consumer has not received yet.
 
-/** What came over the wire, and what its payload says (specification: Events). */
+/** A delivery as received, and the fields of its payload (specification: Events). */
 export interface ReceivedEvent {
   /** Epoch ms by this machine's clock. */
   readonly receivedAt: number;
   /** The raw body, to the byte. */
   readonly body: Uint8Array;
-  /** As it stood in the header. */
+  /** As sent in the header. */
   readonly signature: string;
-  /** Null when the body is not the payload of the specification. */
+  /** Null if the body is not a payload of the specification. */
   readonly txnId: string | null;
   readonly txnState: string | null;
   readonly updatedAt: number | null;
 }
 
-/** Where an event stands among the others of its transaction. */
+/** How an event relates to the others of its transaction. */
 export interface EventPlace {
-  /** Id of the first event that said the same. */
+  /** Id of the first event with the same state and time. */
   readonly duplicateOf: number | null;
   /** A later state had been reported before. */
   readonly outOfOrder: boolean;
-  /** States that must have been passed through and of which no event came. */
+  /** States that the transaction must have passed and that no event reported. */
   readonly missing: readonly string[];
 }
 
@@ -46,15 +46,15 @@ export interface WaitingEvent {
 
 export interface EventStore {
   /**
-   * Writes all of them in one transaction, and into the backlog of each consumer those that say something new: kept when
-   * this resolves, with them in the order given. Several may be under way; they resolve in the order of the calls.
+   * Stores all of them in one transaction, and puts those that are not duplicates into the backlog of each consumer. They are
+   * durable when it resolves, in the order given. Several calls may run at once; they resolve in the order of the calls.
    */
   append(events: readonly ReceivedEvent[], consumers: readonly string[], placing: Placing): Promise<StoredEvent[]>;
   read(id: number): Promise<StoredEvent | undefined>;
   ofTransaction(txnId: string): Promise<readonly StoredEvent[]>;
   /** Events received at this time (epoch ms) or later, oldest first. */
   since(receivedAt: number): AsyncIterable<StoredEvent>;
-  /** Transactions whose latest event, at this time (epoch ms) or later, was none of these states; newest first. */
+  /** Transactions whose latest event, received at this time (epoch ms) or later, has another state than these; newest first. */
   unfinished(receivedAt: number, finalStates: readonly string[], limit: number): Promise<readonly EarlierTransaction[]>;
   /** How many events wait for each consumer that has a backlog, and when the oldest was received (epoch ms). */
   backlog(): Promise<readonly Backlog[]>;

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/rows.js';
 
-/** Tells an inbox from any other SQLite file: the letters `svpe`. */
+/** Marks a SQLite file as an inbox: the letters `svpe`. */
 export const applicationId = 0x73767065;
 
 const version1 = `
@@ -66,7 +66,7 @@ const leases = `${indexed}
 export const eventSteps: readonly string[] = [version1, workers, indexed];
 export const sharedEventSteps: readonly string[] = [version1, lanes, leases];
 
-/** One of libsql's two ways to read hands out buffers, the other their bare memory. */
+/** libsql returns buffers or their bare memory, depending on how rows are read. */
 const bytes = v.pipe(
   v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),
   v.transform((blob) => (blob instanceof ArrayBuffer ? new Uint8Array(blob) : new Uint8Array(blob.buffer, blob.byteOffset, blob.length))),

@@ -1,4 +1,4 @@
-// The log of webhook events in a database, and beside it the backlog.
+// The inbox in a database: the log of webhook events, and the backlog.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { places, rowOf } from '../database/rows.js';
@@ -12,20 +12,20 @@ const earlierSchema = v.array(rowOf({ id: v.number(), txnId: v.string(), txnStat
 const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number(), oldest: v.number() }));
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
-/** No transaction of the specification has more states than this; what comes on top are repetitions. */
+/** No transaction of the specification has more states than this; further events are repetitions. */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
 /** Takes a third of a second in PostgreSQL: a statement is cancelled after 5 s, and deliveries go on in between. */
 const prunedAtOnce = 5_000;
-/** Rows of one statement: with one for each event all takes a third longer, with more than this no less. */
+/** Rows of one INSERT: single rows take a third longer, and more rows save nothing. */
 const addedAtOnce = 32;
 
 export interface EventParts {
   readonly database: SqlDatabase;
   readonly leases: Leases;
-  /** Writes an event into the backlog of a consumer. */
+  /** Puts an event into the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
-  /** Makes what is committed outlive a loss of power, where the commit does not. */
+  /** Makes commits survive a loss of power, if they do not by themselves. */
   readonly sync: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -36,7 +36,7 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
   return {
     async append(events, consumers, placing) {
       const batch = randomUUID();
-      // One after the other for a transaction, so that each is placed among all that came before it.
+      // Serialised per transaction, so that each event is compared with all earlier ones.
       const locks = [...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`))];
       const stored = await database.transaction(async (sql) => {
         const before = sql.isAgain ? await earlierTry(sql, batch, events) : [];
@@ -98,14 +98,14 @@ function byTransaction({ txnId: a, id: first }: StoredEvent, { txnId: b, id: sec
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
-/** What was committed although the answer was lost. */
+/** The events of this call, if it was committed although its answer was lost. */
 async function earlierTry(sql: Sql, batch: string, events: readonly ReceivedEvent[]): Promise<StoredEvent[]> {
   const since = Math.min(...events.map(({ receivedAt }) => receivedAt));
   const rows = await sql.all('SELECT * FROM events WHERE received_at >= ? AND batch = ? ORDER BY id', since, batch);
   return v.parse(eventsSchema, rows);
 }
 
-/** Parts in the order of arrival, none with two events of a transaction: so all before an event are there when it is placed. */
+/** Parts in the order of arrival, none with two events of a transaction: all earlier events are stored when one is placed. */
 function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
   let part: ReceivedEvent[] = [];
   const named = new Set<string>();
@@ -142,7 +142,7 @@ async function add(sql: Sql, events: readonly ReceivedEvent[], placing: Placing,
       batch,
     ]),
   );
-  // They are given in the order of the rows, and may be told in any.
+  // Ids are assigned in the order of the rows, and may be returned in any order.
   const ids = v.parse(idsSchema, rows).map(({ id }) => id).toSorted((a, b) => a - b);
   return placed.map(({ event, place }, index) => Object.assign({ id: ids[index] ?? 0 }, event, place));
 }

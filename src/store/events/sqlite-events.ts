@@ -1,4 +1,4 @@
-// The log of webhook events in a SQLite file of its own. The backlog of a consumer is with one process at a time.
+// The inbox in a SQLite file of its own. One process at a time holds the backlog of a consumer.
 import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
@@ -11,11 +11,11 @@ import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
 import { applicationId, eventSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
-/** The index of transactions is written all over the file: the longer that waits, the less often. */
+/** The index of transactions changes pages all over the file: rare checkpoints write each page less often. */
 const checkpointPages = 8_000;
 
 /**
- * Throws Failure `usage` when the file is damaged, from a newer version, or cannot be written.
+ * Throws Failure `usage` if the file is damaged, from a newer version, or cannot be written.
  *
  * @param now the machine's clock, epoch ms
  * @param isAlive whether the process of a worker still runs
@@ -32,7 +32,7 @@ export function openEventStore(path: string, now: () => number, isAlive: (worker
     },
     sync: async () => {
       await log.sync();
-      // What is written to a file without a name is lost with the process.
+      // Data in a file without a name is lost when the process ends.
       if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw takenAway(path);
     },
     close: async () => {
@@ -44,7 +44,7 @@ export function openEventStore(path: string, now: () => number, isAlive: (worker
 
 const takenAway = (path: string): Failure =>
   new Failure('temporary', `The event store ${path} was moved or deleted while it was in use.`, {
-    hint: 'Start the same command again: a new one is begun.',
+    hint: 'Start the same command again. It creates a new event store.',
   });
 
 export const eventsIn = (path: string): SqliteFile => ({
@@ -52,14 +52,14 @@ export const eventsIn = (path: string): SqliteFile => ({
   name: 'event store',
   applicationId,
   steps: eventSteps,
-  mend: { hint: 'Move it away, and a new one is started.', next: undefined },
+  mend: { hint: 'Move it away; svcpay then creates a new one.', next: undefined },
   checkpointPages,
 });
 
 const holderSchema = v.array(rowOf({ worker: v.string(), leaseUntil: v.number() }));
 
 function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Leases {
-  /** Per consumer and worker, the last event that was handed out. */
+  /** Per consumer and worker, the last event that it was given. */
   const handed = new Map<string, number>();
   const holderOf = async (sql: Sql, consumer: string) =>
     v.parse(holderSchema, await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer))[0];
@@ -71,7 +71,7 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
     database.transaction(async (sql) => {
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
-      // A lease that ends later than one could have been given comes from a clock that was set back.
+      // A lease that ends later than any lease could was written before the clock was set back.
       const isCurrent = holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
       const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
@@ -111,9 +111,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
 }
 
 /**
- * The write-ahead log of a database, where a commit is written before anywhere else. Syncing it here, off the main
- * thread, makes the commit durable while the next deliveries are received already. SQLite takes no lock on this file,
- * so opening it a second time disturbs none.
+ * The write-ahead log of a database, where each commit is written first. Syncing it off the main thread makes a commit
+ * durable while the next deliveries are received. SQLite takes no lock on this file, so that it can be opened again.
  */
 function openLog(path: string) {
   let file: number | undefined;
@@ -122,7 +121,7 @@ function openLog(path: string) {
     sync(): Promise<unknown> {
       file ??= openSync(`${path}-wal`, 'r');
       const both = Promise.all([before, sync(file)]);
-      // One that fails is its own caller's to hear of.
+      // The caller of a failed sync gets its error.
       before = both.catch(() => undefined);
       return both;
     },

@@ -1,4 +1,4 @@
-// Webhook events as they come: a calm line for people, a row for scripts; and what became of all of them at the end.
+// Webhook events as they are received: a line for people, a row for scripts; and the totals at the end.
 import type { Transaction } from '../../api/types.js';
 import { counted } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
@@ -11,7 +11,7 @@ import { clockTime } from '../time.js';
 import { transactionFields } from './transaction-fields.js';
 import { stateStyle } from './transaction-view.js';
 
-/** The payload under the names of the specification, and beside it what is known here. */
+/** The payload under the names of the specification, and the fields of the inbox. */
 export interface EventRow extends Pick<StoredEvent, 'receivedAt' | 'duplicateOf' | 'outOfOrder' | 'missing'> {
   readonly txnId?: string | null;
   readonly extRefId?: string | null | undefined;
@@ -19,11 +19,11 @@ export interface EventRow extends Pick<StoredEvent, 'receivedAt' | 'duplicateOf'
   readonly msg?: string | null | undefined;
   readonly updatedAt?: number | null | undefined;
   readonly eventId: number;
-  /** The body, where it is no payload of the specification. */
+  /** The body, if it is not a payload of the specification. */
   readonly body?: string;
   /** As the service has it now. */
   readonly transaction?: Transaction;
-  /** Status of the answer to a replay; null when none came. */
+  /** Status of the answer to a replay; null if no answer came. */
   readonly status?: number | null;
   readonly error?: string;
 }
@@ -54,7 +54,7 @@ const margin = '  ';
 const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
-/** Parts that have no room on the line go on the next, under the state; an id is never cut. */
+/** Parts that do not fit on the line go on the next, under the state; an id is never cut. */
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';
   const now = row.transaction?.txnState;
@@ -84,7 +84,7 @@ function remarks({ duplicateOf, outOfOrder, missing, body, status, error }: Even
     ...(duplicateOf === null ? [] : [`duplicate of #${duplicateOf}`]),
     ...(outOfOrder ? ['out of order'] : []),
     ...(missing.length === 0 ? [] : [`no event of ${missing.map(sanitize).join(', ')}`]),
-    ...(body === undefined ? [] : ['signed, but no payload of the specification']),
+    ...(body === undefined ? [] : ['signed, but not a payload of the specification']),
     ...(status === undefined ? [] : [status === null ? `not delivered: ${sanitize(error ?? '')}` : `answered ${status}`]),
   ];
 }
@@ -107,7 +107,7 @@ export interface ListenTotals {
 
 const gapsShown = 5;
 
-/** The summary, a sentence per line; what did not happen is not mentioned. */
+/** The totals, a sentence per line; zeros are left out. */
 export function totalLines(totals: ListenTotals): string[] {
   const { received, duplicates, outOfOrder, wrongSignatures, refused, unwritten, gaps, consumers } = totals;
   const parts = [
@@ -116,7 +116,7 @@ export function totalLines(totals: ListenTotals): string[] {
     ...some(outOfOrder, (n) => `${n} out of order`),
     ...some(wrongSignatures, (n) => counted(n, 'wrong signature')),
     ...some(refused, (n) => `${counted(n, 'request')} refused`),
-    ...some(unwritten, (n) => `${n} not written and sent back to be tried again`),
+    ...some(unwritten, (n) => `${n} not stored and answered with 503`),
   ];
   return [
     parts.join(' · '),
@@ -124,7 +124,7 @@ export function totalLines(totals: ListenTotals): string[] {
       [
         `${name}: ${delivered} delivered`,
         ...some(failed, (n) => `${n} failed`),
-        ...some(waiting, (n) => `${n} waiting; they go out when you listen again with the same target`),
+        ...some(waiting, (n) => `${n} waiting; they are delivered when you listen again with the same target`),
       ].join(', '),
     ),
     ...gaps.slice(0, gapsShown).map(({ txnId, missing }) => `Gap: no event of ${missing.join(', ')} for ${txnId}`),

@@ -196,7 +196,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   });
 
   const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
-  const stores = openStores({ home, config, profile: () => settings().profile, secrets, env, now: proc.now, owner, onClose });
+  const stores = openStores({ home, config, settings, secrets, env, now: proc.now, owner, onClose });
 
   const keeper = lazily(() => rateKeeper({ fiat: settings().profile.fiat, account, rates: stores.rates, onClose }));
   const account = lazily(async () => ownAccount(await client(), settings(), stores.journal));

@@ -8,15 +8,15 @@ import { eventsFile, isThere, journalFile, type Home } from '../store/files/home
 import type { Journal } from '../store/journal/journal.js';
 import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import { databaseVariable, findDatabase, type FoundDatabase } from '../store/profile/database.js';
-import type { Config, Profile } from '../store/profile/profiles.js';
+import { changeProfile, type Config } from '../store/profile/profiles.js';
 import type { SecretStore } from '../store/profile/secrets.js';
-import { embeddedUrl } from '../store/profile/settings.js';
+import { embeddedUrl, type Settings } from '../store/profile/settings.js';
 import { isAlive } from '../store/journal/owner.js';
 
 export interface StoreOptions {
   readonly home: () => Home;
   readonly config: () => Document<Config>;
-  readonly profile: () => Profile;
+  readonly settings: () => Settings;
   readonly secrets: () => SecretStore;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
@@ -38,7 +38,7 @@ export function openStores(options: StoreOptions): Stores {
   const isAliveHere = (owner: string): boolean => isAlive(owner, options.owner());
 
   const database = lazily(async () => {
-    const found = await findDatabase(options.profile(), options.env, options.secrets);
+    const found = await findDatabase(options.settings().profile, options.env, options.secrets);
     if (found === undefined) return undefined;
     const { postgresDatabase } = await import('../store/database/postgres.js');
     const postgres = postgresDatabase({ ...found, clock: () => performance.now() });
@@ -46,9 +46,14 @@ export function openStores(options: StoreOptions): Stores {
     return { ...found, postgres };
   });
 
+  /** Remembers the database at its first use, so that the home never pays from another one unnoticed. */
   const prepared = async ({ postgres, source }: FoundDatabase & { postgres: Postgres }, part: Part): Promise<Postgres> => {
-    const { prepareTables } = await import('../store/database/postgres-schema.js');
-    await prepareTables(postgres, source, part);
+    const { anotherDatabase, checkTables } = await import('../store/database/postgres-schema.js');
+    const id = await checkTables(postgres, source, part);
+    const { profile, profileName } = options.settings();
+    if (profile.databaseId !== undefined && profile.databaseId !== id) throw anotherDatabase(source, id, profile.databaseId);
+    // If the settings cannot be written, the database still can.
+    if (profile.databaseId === undefined) await changeProfile(config(), profileName, (before) => ({ ...before, databaseId: id })).catch(() => undefined);
     return postgres;
   };
 
@@ -71,7 +76,7 @@ export function openStores(options: StoreOptions): Stores {
     const { openJournal } = await import('../store/journal/sqlite-journal.js');
     const opened = openJournal({ path: journalFile(home()), isAlive: isAliveHere, now, isKnown: hasJournal === true });
     onClose(() => opened.close());
-    // Where the settings cannot be written, the journal still can.
+    // If the settings cannot be written, the journal still can.
     if (hasJournal !== true) await config().update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
     return opened;
   });

@@ -37,6 +37,7 @@ export type NextStep =
   | { readonly do: 'see-history' | 'see-open-payments' | 'check-installation' | 'set-journal-aside' | 'upgrade-database' }
   /** A transaction by its id; a payment, where none is known yet, by its reference. */
   | { readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry'; readonly id: string }
+  | { readonly do: 'accept-database'; readonly id: string }
   | { readonly do: 'allow'; readonly destination: string }
   | { readonly do: 'see-institutions'; readonly country: string };
 

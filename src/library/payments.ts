@@ -42,7 +42,7 @@ export async function openSqliteJournal(path: string): Promise<Journal> {
   return asJournal(openJournal({ path, isAlive: isOwnerAlive, now: () => Date.now() }));
 }
 
-/** A journal in PostgreSQL, `postgres://…`, which many machines may share, with the command line too. */
+/** A journal in PostgreSQL, `postgres://…`, which many machines may share, with the command line too; `svcpay db upgrade` creates its tables. */
 export async function openPostgresJournal(url: string): Promise<Journal> {
   const [database, schema, journals] = await Promise.all([
     import('../store/database/postgres.js'),
@@ -51,7 +51,7 @@ export async function openPostgresJournal(url: string): Promise<Journal> {
   ]);
   const source = 'The address of the journal';
   const postgres = database.postgresDatabase({ url, source, clock: () => performance.now() });
-  await schema.prepareTables(postgres, source, journals.journalPart);
+  await schema.checkTables(postgres, source, journals.journalPart);
   return asJournal(journals.openPostgresJournal(postgres, isOwnerAlive));
 }
 

@@ -14,6 +14,7 @@ const commands: Readonly<Record<NextStep['do'], string>> = {
   'check-installation': 'doctor',
   'set-journal-aside': 'tx resume --new-journal',
   'upgrade-database': 'db upgrade',
+  'accept-database': 'config set database-id',
   allow: 'limits allow',
   confirm: 'tx confirm',
   resume: 'tx resume',

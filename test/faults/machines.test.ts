@@ -11,6 +11,7 @@ import { startDatabaseProxy, type DatabaseProxy } from '../support/database-prox
 import { expectSameTransaction, test, type Payment } from '../support/faults.js';
 import { svcpay as svcpayHere, type Here } from '../support/in-process.js';
 import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { preparedDatabase } from '../support/prepared-database.js';
 import { startSvcpay, svcpay, type Run } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 import { deliver, startApplication, startListening } from '../support/webhooks.js';
@@ -55,14 +56,14 @@ const sendHere = ({ command, around }: Payment, url: string): Promise<Run> => sv
 
 describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () => {
   test('ten pay a reference once, and all tell that payment', async ({ payment }) => {
-    const url = server.database();
+    const url = await preparedDatabase(server);
     expectSameTransaction(await several(10, () => sendOn(payment, url)));
     expect(await payment.timesPaid()).toBe(1);
     expect(payment.sandbox.requests('PUT')).toHaveLength(1);
   });
 
   test('four pay an invoice once under references of their own', async ({ payment }) => {
-    const url = server.database();
+    const url = await preparedDatabase(server);
     const runs = await several(4, (n) =>
       svcpay(['send', 'lightning', payment.invoice, '--ref', `own-${n}`, '--yes', '--json', ...timeoutFlags], machine(payment.around, url)),
     );
@@ -72,7 +73,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   });
 
   test('two programs of an integrator and the command line pay a reference once', async ({ sandbox }) => {
-    const url = server.database();
+    const url = await preparedDatabase(server);
     const to = await sandbox.invoice('1000sat');
     const { apiKey, apiSecret, url: baseUrl } = sandbox;
     const pay = async (): Promise<{ txnId: string; txnState: string }> => {
@@ -91,7 +92,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   });
 
   test('six keep one limit per day, whatever their clocks say', async ({ payment }) => {
-    const url = server.database();
+    const url = await preparedDatabase(server);
     const runs = await several(6, async (n) => {
       const jump = String([0, 3_600_000, -3_600_000, 90_000_000, 0, 60_000][n]);
       const around = machine(payment.around, url, { NODE_OPTIONS: `--import=${jumpingClock}`, CLOCK_JUMP_MS: jump, CLOCK_JUMPS_AFTER_MS: '0' });
@@ -109,7 +110,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     ['confirmation', 'before'],
     ['confirmation', 'after'],
   ] as const)('another goes on where one was killed (%s, %s)', async ([exchange, when], { payment }) => {
-    const url = server.database();
+    const url = await preparedDatabase(server);
     const held = payment.proxy.hold(exchange, when);
     const running = startSvcpay(payment.command, machine(payment.around, url));
     await held;
@@ -123,8 +124,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   });
 
   test('one whose answers to commits are lost finds out what it did', async ({ payment }) => {
-    const url = server.database();
-    expect(await svcpayHere(['db', 'upgrade'], machine(payment.around, url))).toMatchObject({ exitCode: 0 });
+    const url = await preparedDatabase(server);
     const proxy = await proxied();
     proxy.cutCommits(4);
     const run = await sendHere(payment, proxy.through(url));
@@ -135,7 +135,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   });
 
   test('one pays on when the database is gone after the money was let go, and says so', async ({ payment }) => {
-    const url = server.database();
+    const url = await preparedDatabase(server);
     const proxy = await proxied();
     const held = payment.proxy.hold('confirmation', 'before');
     const running = sendOn(payment, proxy.through(url));
@@ -152,14 +152,14 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   test('one moves nothing when the database says nothing', async ({ payment }) => {
     const proxy = await proxied();
     proxy.silence();
-    const run = await sendHere(payment, proxy.through(server.database()));
+    const run = await sendHere(payment, proxy.through(await preparedDatabase(server)));
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
     expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
     expect(await payment.timesPaid()).toBe(0);
   });
 
   test.skipIf(!hasPgBouncer)('three pay a reference once by way of a pooler that keeps no sessions', async ({ payment }) => {
-    const url = (await server.pooler()).through(server.database());
+    const url = (await server.pooler()).through(await preparedDatabase(server));
     expectSameTransaction(await several(3, () => sendOn(payment, url)));
     expect(await payment.timesPaid()).toBe(1);
   });
@@ -183,8 +183,7 @@ const refused: readonly [what: string, sql: string, url: (url: string) => string
 
 describe.skipIf(!hasPostgres).concurrent('a database', () => {
   test.for(refused)('%s pays nothing, and names the setting', async ([_what, sql, change, exitCode], { payment }) => {
-    const url = server.database();
-    await svcpayHere(['db', 'upgrade'], machine(payment.around, url));
+    const url = await preparedDatabase(server);
     server.sql(sql, new URL(url).pathname.slice(1));
     const run = await sendHere(payment, change(url));
     expect(run).toMatchObject({ exitCode, stdout: '' });
@@ -195,7 +194,7 @@ describe.skipIf(!hasPostgres).concurrent('a database', () => {
 
 describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
   test('in the middle of payments loses and doubles none of them', async ({ payment }) => {
-    const url = server.database();
+    const url = await preparedDatabase(server);
     const held = payment.proxy.hold('confirmation', 'before');
     const running = sendOn(payment, url);
     const { release } = await held;
@@ -207,7 +206,7 @@ describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
 });
 
 test.skipIf(!hasPostgres)('three machines with the same batch pay each row once, and tell the same of it', async ({ sandbox }) => {
-  const url = server.database();
+  const url = await preparedDatabase(server);
   const machines = Array.from({ length: 3 }, () => machine({ home: '', sandbox }, url));
   const files = machines.map(({ home }) => batchFile(home, lightningRows(12)));
   const runs = await several(3, (n) => svcpay(['batch', files[n] ?? '', '--yes', '--json', ...timeoutFlags], machines[n] ?? { home: '' }));
@@ -228,7 +227,7 @@ function told(file: string): Record<string, string[]> {
 }
 
 test.skipIf(!hasPostgres)('two receivers on one database hand every event on, in order, also when one is killed', async () => {
-  const url = server.database();
+  const url = await preparedDatabase(server);
   const application = await startApplication(() => 200);
   const listen = () => startListening(['--forward-to', application.url, '-q'], { home: newHome(), env: { SVCPAY_DATABASE_URL: url } });
   const first = await listen();

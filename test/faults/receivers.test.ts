@@ -8,6 +8,7 @@ import { openEventStore } from '../../src/store/events/sqlite-events.js';
 import { eventsFile, findHome } from '../../src/store/files/home.js';
 import { svcpay } from '../support/in-process.js';
 import { hasPostgres, type Databases } from '../support/postgres.js';
+import { preparedDatabase } from '../support/prepared-database.js';
 import { sharedPostgres } from '../support/shared-postgres.js';
 import type { Environment } from '../support/svcpay.js';
 import { until } from '../support/until.js';
@@ -54,7 +55,7 @@ async function inFile(): Promise<Inbox> {
 }
 
 async function inPostgres(): Promise<Inbox> {
-  const url = server.database();
+  const url = await preparedDatabase(server);
   const env = { SVCPAY_DATABASE_URL: url };
   expect(await svcpay(['db', 'upgrade'], { home: newHome(), env })).toMatchObject({ exitCode: 0 });
   const sql = (text: string): string => server.sql(`SET search_path = svcpay; ${text}`, new URL(url).pathname.slice(1));

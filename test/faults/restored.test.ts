@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { test, type Payment } from '../support/faults.js';
 import { hasPostgres, type Databases } from '../support/postgres.js';
+import { preparedDatabase } from '../support/prepared-database.js';
 import { sharedPostgres } from '../support/shared-postgres.js';
 import { svcpay, type Here } from '../support/in-process.js';
 
@@ -20,14 +21,14 @@ interface Keeping {
   restored(): Here;
 }
 
-function inFile({ around }: Payment): Keeping {
+async function inFile({ around }: Payment): Promise<Keeping> {
   const [journal, copy] = ['journal.db', 'copy.db'].map((name) => join(around.home, name));
   const restored = (): Here => (copyFileSync(copy ?? '', journal ?? ''), around);
   return { around, backUp: () => copyFileSync(journal ?? '', copy ?? ''), restored };
 }
 
-function inDatabase({ around }: Payment): Keeping {
-  const url = server.database();
+async function inDatabase({ around }: Payment): Promise<Keeping> {
+  const url = await preparedDatabase(server);
   const name = new URL(url).pathname.slice(1);
   const at = (address: string): Here => ({ ...around, env: { SVCPAY_DATABASE_URL: address } });
   return {
@@ -37,15 +38,15 @@ function inDatabase({ around }: Payment): Keeping {
   };
 }
 
-const kept: [string, (payment: Payment) => Keeping][] = [
+const kept: [string, (payment: Payment) => Promise<Keeping>][] = [
   ['a file', inFile],
-  ...(hasPostgres ? [['PostgreSQL', inDatabase] satisfies [string, (payment: Payment) => Keeping]] : []),
+  ...(hasPostgres ? [['PostgreSQL', inDatabase] satisfies [string, (payment: Payment) => Promise<Keeping>]] : []),
 ];
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
 describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
   test('knows all that was paid since after reconcile --import', async ({ payment }) => {
-    const { around, backUp, restored } = keep(payment);
+    const { around, backUp, restored } = await keep(payment);
     const pay = (args: readonly string[], where: Here) => svcpay([...args, '--yes', '--json', '--no-wait'], where);
     const toInvoice = (ref: string): string[] => ['send', 'lightning', payment.invoice, '--ref', ref];
     const toAddress = (amount: string): string[] => ['send', 'onchain', address, amount, '--deduct-fees', '--ref', 'chain'];

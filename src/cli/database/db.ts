@@ -1,18 +1,19 @@
-// Where journal and inbox are, and of which version; the tables of the database brought up to date; what is in files moved there.
+// Shows where journal and inbox are, upgrades the tables of the database, and moves the files of this home into it.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { isAlive } from '../../store/journal/owner.js';
-import { databaseList, movedView, type DatabaseRow } from '../../terminal/views/database-view.js';
+import { describeDuration } from '../../formats/duration.js';
+import type { Part } from '../../store/database/postgres-schema.js';
+import { databaseList, movedView } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { withFigures } from './figures.js';
+import { databaseRows, parts, withFigures, type Found } from './figures.js';
 
 export const dbStatus = defineCommand({
   examples: [['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded']],
   async run(_values, context) {
-    const found = await context.database();
-    const rows = found === undefined ? await inFiles(context) : await inDatabase(found);
+    const [found, rows] = [await context.database(), await databaseRows(context)];
     await context.out.list(await withFigures(rows, context), databaseList);
     const isLeft = found !== undefined && existsSync(journalFile(context.home));
     if (isLeft && context.config.read().journalMovedTo === undefined) {
@@ -27,16 +28,29 @@ export const dbUpgrade = defineCommand({
   examples: [['svcpay db upgrade', 'once, when no older svcpay uses the database any more']],
   async run(_values, context) {
     const { postgres, source } = await findDatabase(context);
-    const { upgradeTables } = await import('../../store/database/postgres-schema.js');
+    const { readVersion, rowsToRewrite, upgradeTables } = await import('../../store/database/postgres-schema.js');
     for (const part of await parts()) {
+      const { version } = await readVersion(postgres, part);
+      const isStale = version > 0 && version < part.steps.length;
+      if (isStale) context.out.say(upgradeNotice(part, version, await rowsToRewrite(postgres, part)));
       await upgradeTables(postgres, source, part);
-      context.out.say(`The ${part.name} is of version ${part.steps.length}.`);
+      context.out.say(`The ${part.name} has version ${part.steps.length}.`);
     }
     context.out.did((await parts()).map(({ name, steps }) => ({ part: name, version: steps.length })));
   },
 });
 
-/** What is interrupted is run again. */
+/** Measured with a million payments on two cores. */
+const rewrittenPerSecond = 20_000;
+
+/** Tells what waits, and for how long, before it does. */
+function upgradeNotice({ name, steps }: Part, version: number, rows: number): string {
+  const stops = name === 'journal' ? 'payments on this database wait' : 'receivers on this database store no events';
+  const time = rows < rewrittenPerSecond ? 'about a second' : `about ${describeDuration((rows / rewrittenPerSecond) * 1000)} for ${rows} rows`;
+  return `Upgrading the ${name} from version ${version} to ${steps.length}: ${stops} meanwhile, ${time}.`;
+}
+
+/** An interrupted move is run again. */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],
   examples: [['svcpay db move', 'from the files of this home; open payments go on from the database']],
@@ -55,8 +69,6 @@ export const dbMove = defineCommand({
   },
 });
 
-type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
-
 /** Throws Failure `usage` where no database is set up. */
 async function findDatabase({ database }: Context): Promise<Found> {
   const found = await database();
@@ -64,33 +76,4 @@ async function findDatabase({ database }: Context): Promise<Found> {
   throw new Failure('usage', 'No database is set up: journal and inbox are in files of this home.', {
     hint: 'svcpay config set database-url postgres://USER@HOST/DATABASE, or SVCPAY_DATABASE_URL',
   });
-}
-
-async function parts() {
-  const { journalPart } = await import('../../store/journal/postgres-journal.js');
-  const { inboxPart } = await import('../../store/events/postgres-events.js');
-  return [journalPart, inboxPart];
-}
-
-async function inDatabase({ postgres }: Found): Promise<DatabaseRow[]> {
-  const { versionOf } = await import('../../store/database/postgres-schema.js');
-  return Promise.all(
-    (await parts()).map(async (part) => ({
-      part: part.name,
-      place: postgres.where,
-      version: await versionOf(postgres, part),
-      needed: part.steps.length,
-    })),
-  );
-}
-
-async function inFiles({ home }: Context): Promise<DatabaseRow[]> {
-  const { journalIn } = await import('../../store/journal/sqlite-journal.js');
-  const { eventsIn } = await import('../../store/events/sqlite-events.js');
-  const { versionIn } = await import('../../store/files/sqlite-file.js');
-  const files = [
-    ['journal', journalIn(journalFile(home))],
-    ['inbox', eventsIn(eventsFile(home))],
-  ] as const;
-  return files.map(([part, file]) => ({ part, place: file.path, version: versionIn(file), needed: file.steps.length }));
 }

@@ -1,9 +1,13 @@
-// What `db status` counts in each part: unfinished payments, and events that wait to be delivered.
-import { ifTold } from '../../formats/failure.js';
+// The parts of a database or of a home's files: where they are, what they hold, and whether they take writes.
+import { Failure, ifTold } from '../../formats/failure.js';
+import type { Part } from '../../store/database/postgres-schema.js';
+import { eventsFile, journalFile } from '../../store/files/home.js';
 import type { DatabaseRow } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 
-/** Tables of another version are not read, and missing ones not created. */
+export type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
+
+/** Adds unfinished payments, and events that wait to be delivered. Tables of another version are not read, and missing ones not created. */
 export const withFigures = (rows: readonly DatabaseRow[], { journal, events }: Context): Promise<DatabaseRow[]> =>
   Promise.all(
     rows.map(async (row) => {
@@ -12,3 +16,37 @@ export const withFigures = (rows: readonly DatabaseRow[], { journal, events }: C
       return { ...row, ...(await ifTold(read())) };
     }),
   );
+
+export async function parts() {
+  const { journalPart } = await import('../../store/journal/postgres-journal.js');
+  const { inboxPart } = await import('../../store/events/postgres-events.js');
+  return [journalPart, inboxPart];
+}
+
+/** What is known of each part, without creating anything. */
+export async function databaseRows(context: Context): Promise<DatabaseRow[]> {
+  const found = await context.database();
+  return found === undefined ? inFiles(context) : Promise.all((await parts()).map((part) => rowOf(part, found, context)));
+}
+
+async function rowOf(part: Part, { postgres }: Found, { out }: Context): Promise<DatabaseRow> {
+  const { countRows, readVersion, tryWrite } = await import('../../store/database/postgres-schema.js');
+  const { id, version } = await readVersion(postgres, part);
+  const row = { part: part.name, place: postgres.where, version, needed: part.steps.length, id };
+  if (version !== part.steps.length) return row;
+  const refusal = await tryWrite(postgres, part).then(() => undefined, (error: unknown) => error);
+  if (refusal !== undefined && !(refusal instanceof Failure)) throw refusal;
+  if (refusal !== undefined) out.warn(refusal.message);
+  return { ...row, rows: await countRows(postgres, part), writable: refusal === undefined };
+}
+
+async function inFiles({ home }: Context): Promise<DatabaseRow[]> {
+  const { journalIn } = await import('../../store/journal/sqlite-journal.js');
+  const { eventsIn } = await import('../../store/events/sqlite-events.js');
+  const { inspectFile } = await import('../../store/files/sqlite-file.js');
+  const files = [
+    ['journal', journalIn(journalFile(home)), 'intents'],
+    ['inbox', eventsIn(eventsFile(home)), 'events'],
+  ] as const;
+  return files.map(([part, file, table]) => ({ part, place: file.path, needed: file.steps.length, ...inspectFile(file, table) }));
+}

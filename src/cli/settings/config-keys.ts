@@ -49,6 +49,11 @@ function parseFiat(text: string): string {
   throw new Failure('usage', `"${clip(text)}" is not a national currency. Write one such as USD.`);
 }
 
+function parseId(text: string): string {
+  if (/^[0-9a-f-]{36}$/.test(text)) return text;
+  throw new Failure('usage', `"${clip(text)}" is not the id of a database: svcpay db status shows it.`);
+}
+
 type Sender = NonNullable<Profile['sender']>;
 
 const senderKey = (name: string, field: keyof Sender, parse: (text: string) => Sender[typeof field]): ConfigKey => ({
@@ -111,6 +116,7 @@ const keys: readonly ConfigKey[] = [
     variable: databaseVariable,
   }),
   profileKey('fiat', 'fiat', parseFiat, {}),
+  profileKey('database-id', 'databaseId', parseId, {}),
   senderKey('type', 'type', choice(partyTypes).read),
   senderKey('name', 'legalFullName', parseLine),
   senderKey('country', 'countryCode', parseCountryCode),

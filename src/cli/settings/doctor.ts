@@ -7,12 +7,14 @@ import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/ad
 import { NetworkError, type HttpResponse } from '../../api/transport.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
 import { isThere, journalFile, type Home } from '../../store/files/home.js';
 import { checkupLines, checkupList, type Check } from '../../terminal/views/settings-views.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
+import { databaseRows } from '../database/figures.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { secretPlace, tokenStore } from './whereabouts.js';
@@ -118,7 +120,8 @@ function checkSettings({ settings }: Context): Finding {
 }
 
 /** Every page of a file is read, which other commands do once a day; opening a database compares its tables. */
-async function findJournal({ home, journal, database }: Context): Promise<Finding> {
+async function findJournal(context: Context): Promise<Finding> {
+  const { home, journal, database } = context;
   const path = journalFile(home);
   const found = await database();
   if (found === undefined) {
@@ -126,7 +129,11 @@ async function findJournal({ home, journal, database }: Context): Promise<Findin
     (await import('../../store/journal/sqlite-journal.js')).checkJournal(path);
   }
   await journal();
-  return ok(found === undefined ? `${path}: whole` : `${found.postgres.where}: in order`);
+  const rows = await databaseRows(context);
+  const held = rows.flatMap(({ part, rows: count }) => (count === undefined ? [] : [counted(count, part === 'journal' ? 'payment' : 'event')])).join(', ');
+  const place = found === undefined ? path : `${found.postgres.where}, database ${rows[0]?.id}`;
+  if (rows.some(({ writable }) => writable === false)) return problem(`${place}: takes no writes`, 'svcpay db status shows why.');
+  return ok(`${place}: intact, ${held}`);
 }
 
 const noneYet = 'none yet';

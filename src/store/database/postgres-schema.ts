@@ -1,63 +1,131 @@
 // The tables in PostgreSQL: the same numbered steps as in a file, each in one transaction, for one machine at a time.
+import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { codeOf } from '../../formats/unknown.js';
 import { schemaName, type Postgres } from './postgres.js';
 import type { Sql } from './sql.js';
 
-/** What has tables and a version of its own. */
+/** Tables with a version of their own. */
 export interface Part {
   readonly name: 'journal' | 'inbox';
+  /** The table with a row for each payment or event. */
+  readonly table: string;
   /** As for SQLite, from nothing to version 1 first. */
   readonly steps: readonly string[];
+  /** By version, the table whose rows the step to it writes again, while everybody waits. */
+  readonly rewrites?: Readonly<Record<number, string>>;
 }
 
+const countSchema = v.tuple([v.object({ count: v.number() })]);
 const existsSchema = v.tuple([v.object({ found: v.boolean() })]);
-const versionsSchema = v.array(v.object({ version: v.number() }));
+const versionsSchema = v.array(v.object({ part: v.string(), version: v.number(), database_id: v.optional(v.nullable(v.string()), null) }));
 
-/** The version of a part in the database; 0 when it is not there. */
-export const versionOf = (database: Postgres, part: Part): Promise<number> => database.read((sql) => versionIn(sql, part));
+/** The id of the database, and the version of a part in it; null and 0 if it has none. */
+export async function readVersion(database: Postgres, part: Part): Promise<{ readonly id: string | null; readonly version: number }> {
+  return database.read((sql) => versionIn(sql, part));
+}
 
 /** Read from the catalogue itself: what resolves names may still remember that there was nothing. */
 async function exists(sql: Sql, catalogue: string): Promise<boolean> {
   return v.parse(existsSchema, await sql.all(`SELECT EXISTS (SELECT 1 FROM ${catalogue}) AS found`))[0].found;
 }
 
-async function versionIn(sql: Sql, { name }: Part): Promise<number> {
-  if (!(await exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = 'versions'`))) return 0;
-  const rows = v.parse(versionsSchema, await sql.all('SELECT version FROM versions WHERE part = ?', name));
-  return rows[0]?.version ?? 0;
+async function versionIn(sql: Sql, { name }: Part): Promise<{ id: string | null; version: number }> {
+  if (!(await exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = 'versions'`))) return { id: null, version: 0 };
+  const rows = v.parse(versionsSchema, await sql.all(`SELECT * FROM ${schemaName}.versions`));
+  return { id: rows.find(({ database_id: id }) => id !== null)?.database_id ?? null, version: rows.find(({ part }) => part === name)?.version ?? 0 };
 }
 
-/** Makes the tables where there are none. Throws Failure `usage` for those of a newer version, or of an earlier one. */
-export async function prepareTables(database: Postgres, source: string, part: Part): Promise<void> {
-  const version = await versionOf(database, part);
+/**
+ * Returns the id of the database. Throws Failure `usage` if the tables are missing, or are not of the version of this program:
+ * a payment creates none, because an empty database may be the wrong one.
+ */
+export async function checkTables(database: Postgres, source: string, part: Part): Promise<string> {
+  const { id, version } = await readVersion(database, part);
   checkVersion(version, source, part);
-  if (version === 0) return upgradeTables(database, source, part);
-  if (version < part.steps.length) throw older(version, source, part);
+  if (version === 0) throw empty(source, part);
+  if (version < part.steps.length || id === null) throw older(version, source, part);
+  return id;
 }
 
-/** Goes from version to version, a transaction each; empty tables are made at once. Other machines wait meanwhile. */
+/** Creates the tables if there are none. Throws Failure `usage` for tables of another version. */
+export async function prepareTables(database: Postgres, source: string, part: Part): Promise<void> {
+  const { version } = await readVersion(database, part);
+  if (version === 0) await upgradeTables(database, source, part);
+  await checkTables(database, source, part);
+}
+
+/** A statement of an operator may take as long as it must. */
+const unlimited = { isUnlimited: true } as const;
+
+/** Goes from version to version, a transaction each; empty tables are created at once. Other processes wait meanwhile. */
 export async function upgradeTables(database: Postgres, source: string, part: Part): Promise<void> {
-  const take = (): Promise<number> => database.transaction((sql) => takeStep(sql, source, part), { locks: [`${schemaName} versions`] });
+  const take = (): Promise<number> =>
+    database.transaction((sql) => takeStep(sql, source, part), { locks: [`${schemaName} versions`], ...unlimited });
+  do await buildIndexes(database, part);
   while ((await take()) < part.steps.length);
 }
 
+/** Builds the indexes of the next step that an existing table can have already, while others go on to write to it. */
+async function buildIndexes(database: Postgres, part: Part): Promise<void> {
+  const { version } = await readVersion(database, part);
+  const step = version === 0 ? '' : part.steps[version] ?? '';
+  for (const text of statementsOf(step)) {
+    const [, name = '', rest = '', table = ''] = /^CREATE INDEX (\w+) (ON (\w+) .*)$/s.exec(text) ?? [];
+    if (name === '' || !(await database.read((sql) => exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = '${table}'`)))) continue;
+    const broken = `pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE relname = '${name}' AND NOT indisvalid`;
+    // What an interrupted build has left.
+    if (await database.read((sql) => exists(sql, broken))) await database.alone(`DROP INDEX CONCURRENTLY IF EXISTS ${schemaName}.${name}`);
+    // A column that only the step creates or renames: then the step builds the index.
+    const isMissing = (error: unknown): boolean => error instanceof Failure && codeOf(error.cause) === '42703';
+    const build = `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ${rest.replace(/^ON /, `ON ${schemaName}.`)}`;
+    await database.alone(build).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+  }
+}
+
+/** Rows that the upgrade writes again, by the statistics of the database. */
+export async function rowsToRewrite(database: Postgres, part: Part): Promise<number> {
+  const { version } = await readVersion(database, part);
+  const tables = Object.entries(part.rewrites ?? {}).filter(([to]) => version > 0 && Number(to) > version).map(([, table]) => `'${table}'`);
+  if (tables.length === 0) return 0;
+  const text = `SELECT COALESCE(sum(greatest(n_live_tup, reltuples::bigint)), 0)::bigint AS count FROM pg_stat_all_tables JOIN pg_class ON pg_class.oid = relid
+    WHERE schemaname = '${schemaName}' AND pg_class.relname IN (${tables.join(', ')})`;
+  return v.parse(countSchema, await database.read((sql) => sql.all(text)))[0].count;
+}
+
+/** The rows of a part. */
+export const countRows = (database: Postgres, { table }: Part): Promise<number> =>
+  database.transaction(async (sql) => v.parse(countSchema, await sql.all(`SELECT count(*) AS count FROM ${table}`))[0].count, unlimited);
+
+/** Commits a write that changes nothing. */
+export const tryWrite = (database: Postgres, { name }: Part): Promise<unknown> =>
+  database.transaction((sql) => sql.final('UPDATE versions SET version = version WHERE part = ?', name));
+
 async function takeStep(sql: Sql, source: string, part: Part): Promise<number> {
-  const version = await versionIn(sql, part);
+  const { version } = await versionIn(sql, part);
   checkVersion(version, source, part);
-  if (version === 0) await makeRoom(sql);
+  await makeRoom(sql);
   const steps = version === 0 ? part.steps : part.steps.slice(version, version + 1);
-  for (const statement of steps.flatMap(statementsOf)) await sql.run(statement);
-  const write = `INSERT INTO versions (part, version) VALUES (?, ?)
-    ON CONFLICT (part) DO UPDATE SET version = excluded.version`;
-  await sql.run(write, part.name, version + steps.length);
+  for (const statement of steps.flatMap(statementsOf)) await sql.run(statement.replace(/^CREATE INDEX (?!IF)/, 'CREATE INDEX IF NOT EXISTS '));
+  const write = `INSERT INTO versions (part, version, database_id) VALUES (?, ?, COALESCE((SELECT max(database_id) FROM versions), ?))
+    ON CONFLICT (part) DO UPDATE SET version = excluded.version, database_id = excluded.database_id`;
+  await sql.run(write, part.name, version + steps.length, randomUUID());
   return version + steps.length;
 }
 
-/** A role that may not create schemas is content with one that was made for it. */
+/** A role that may not create schemas uses one that was created for it. */
 async function makeRoom(sql: Sql): Promise<void> {
   if (!(await exists(sql, `pg_namespace WHERE nspname = '${schemaName}'`))) await sql.run(`CREATE SCHEMA ${schemaName}`);
-  await sql.run('CREATE TABLE IF NOT EXISTS versions (part TEXT PRIMARY KEY, version BIGINT NOT NULL)');
+  if (!(await exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = 'versions'`))) {
+    await sql.run('CREATE TABLE versions (part TEXT PRIMARY KEY, version BIGINT NOT NULL, database_id TEXT)');
+  }
+  // Tables of earlier programs have no id.
+  if (!(await exists(sql, `information_schema.columns WHERE table_schema = '${schemaName}' AND table_name = 'versions' AND column_name = 'database_id'`))) {
+    await sql.run('ALTER TABLE versions ADD COLUMN database_id TEXT');
+  }
 }
 
 /** The words of SQLite in those of PostgreSQL. Text is compared byte by byte, as there. */
@@ -80,7 +148,20 @@ function checkVersion(version: number, source: string, { name, steps }: Part): v
 }
 
 const older = (version: number, source: string, { name, steps }: Part): Failure =>
-  new Failure('usage', `The ${name} in the database of ${source} is of version ${version}, and ${steps.length} is needed.`, {
-    hint: 'Upgrade it once, when no older version uses it any more',
+  new Failure('usage', `The ${name} in the database of ${source} has version ${version}; this program needs version ${steps.length}.`, {
+    hint: 'Upgrade it once no older program uses it',
     next: { do: 'upgrade-database' },
+  });
+
+const empty = (source: string, { name }: Part): Failure =>
+  new Failure('usage', `The database of ${source} has no ${name}: it is empty, or not the one that you mean.`, {
+    hint: 'If it is the right one, create its tables once',
+    next: { do: 'upgrade-database' },
+  });
+
+/** @param known the id of the database that this home used before */
+export const anotherDatabase = (source: string, id: string, known: string): Failure =>
+  new Failure('usage', `The database of ${source} has the id ${id}, but this home paid from the database ${known}: it could pay again what it paid there.`, {
+    hint: 'Set the earlier database again, or, if all its payments are in this one, accept it',
+    next: { do: 'accept-database', id },
   });

@@ -6,7 +6,7 @@ import pg from 'pg';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { notAnAddress, strictTls, withoutPassword } from './address.js';
-import { databaseFailure, isBusy, isConflict, isLost } from './postgres-failure.js';
+import { databaseFailure, isBusy, isConflict, isLost, isNowhere } from './postgres-failure.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue, type TransactionOptions } from './sql.js';
 
 export interface PostgresOptions {
@@ -39,10 +39,14 @@ const settings = {
 };
 
 const present = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-const ourSettings = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ');
+/** A day, in ms: the client library has no word for never. */
+const unlimitedQuery = { query_timeout: 86_400_000 };
+const configured = (values: Readonly<Record<string, string | number>>): string =>
+  Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ');
 
 /** A transaction with settings of its own, and its locks. */
-function beginning(locks: readonly string[]): string {
+function beginning({ locks = [], isUnlimited }: TransactionOptions): string {
+  const ourSettings = configured(isUnlimited === true ? { ...settings, statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 } : settings);
   // In one order for everybody, so that no two wait for each other.
   const held = locks.toSorted().map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(storable(name))}, 0))`);
   const lock = held.length === 0 ? '' : `; SELECT ${held.join(', ')}`;
@@ -54,25 +58,28 @@ const int8 = 20;
 export interface Postgres extends SqlDatabase {
   /** Where it is, without the password. */
   readonly where: string;
+  /** Runs a statement that PostgreSQL refuses within a transaction, for as long as it takes. */
+  alone(text: string): Promise<void>;
 }
 
 export function postgresDatabase({ url, source, clock }: PostgresOptions): Postgres {
   const sockets = new Set<Socket>();
   const pool = openPool(url, source, sockets);
-  const failed = (error: unknown): Failure => databaseFailure(source, error);
+  const failed = (error: unknown): Failure => databaseFailure(source, error, () => roleOf(url));
   let wasThere = false;
   let gaveUp = false;
 
-  async function once<T>(action: (sql: Sql) => Promise<T>, locks: readonly string[], isAgain: boolean): Promise<T> {
+  async function once<T>(action: (sql: Sql) => Promise<T>, options: TransactionOptions, isAgain: boolean): Promise<T> {
     const client = await pool.connect();
-    wasThere = true;
+    [wasThere, gaveUp] = [true, false];
+    const timeout = options.isUnlimited === true ? unlimitedQuery : {};
     let isOver = false;
     let clockThere: (() => number) | undefined;
     /** Carries out a statement together with the beginning of the transaction, with its end, or with both. */
     const send = async (text: string, isLast: boolean): Promise<readonly unknown[]> => {
       const isFirst = clockThere === undefined;
-      const statements = [isFirst ? beginning(locks) : '', text, isLast ? 'COMMIT' : `SELECT ${present} AS now`].filter((each) => each !== '');
-      const results = v.parse(resultsSchema, [await client.query(statements.join('; '))].flat());
+      const statements = [isFirst ? beginning(options) : '', text, isLast ? 'COMMIT' : `SELECT ${present} AS now`].filter((each) => each !== '');
+      const results = v.parse(resultsSchema, [await client.query({ text: statements.join('; '), ...timeout })].flat());
       const [last] = results.slice(-1);
       if (isLast && last?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
       if (!isLast) clockThere = clockFrom(last?.rows, clock);
@@ -80,7 +87,7 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
       return results.at(-2)?.rows ?? [];
     };
     try {
-      const result = await action(sqlOf(client, send, () => clockThere, isAgain));
+      const result = await action(sqlOf((text, values) => client.query({ text, values: [...values], ...timeout }), send, () => clockThere, isAgain));
       if (!isOver && clockThere !== undefined) await send('', true);
       return result;
     } catch (error) {
@@ -91,17 +98,16 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
     }
   }
 
-  async function transaction<T>(action: (sql: Sql) => Promise<T>, { locks = [] }: TransactionOptions = {}): Promise<T> {
+  async function transaction<T>(action: (sql: Sql) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const until = clock() + reconnectTimeoutMs;
     for (let turn = 0; ; turn += 1) {
       try {
-        return await once(action, locks, turn > 0);
+        return await once(action, options, turn > 0);
       } catch (error) {
-        const mayPass = isConflict(error) || (isBusy(error) && !gaveUp) || (isLost(error) && wasThere);
-        if (!mayPass || clock() > until) {
-          // Once was long enough: the next one asks, and does not wait.
-          if (isLost(error)) wasThere = false;
-          gaveUp ||= isBusy(error);
+        const isAway = isBusy(error) || (isLost(error) && (wasThere || !isNowhere(error)));
+        if (!(isConflict(error) || (isAway && !gaveUp)) || clock() > until) {
+          // Waited once: until a connection is made the next transaction only tries.
+          gaveUp ||= isAway;
           throw isOfDatabase(error) ? failed(error) : error;
         }
         await delay(Math.min(firstPauseMs * 2 ** turn, longestPauseMs));
@@ -115,6 +121,13 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
     forUpdate: ' FOR UPDATE',
     transaction,
     read: (action) => transaction(action),
+    alone: async (text) => {
+      try {
+        await pool.query({ text, ...unlimitedQuery });
+      } catch (error) {
+        throw failed(error);
+      }
+    },
     close: async () => {
       // A connection that says nothing any more would not end.
       await Promise.race([pool.end().catch(ignore), delay(500, undefined, { ref: false })]);
@@ -124,6 +137,9 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
 }
 
 const ignore = (): void => undefined;
+
+/** The role that connects, for GRANT statements. */
+const roleOf = (url: string): string => new pg.Client({ connectionString: strictTls(url) }).user ?? 'ROLE';
 
 /** And not thrown by an action on purpose. */
 const isOfDatabase = (error: unknown): boolean => error instanceof Error && !(error instanceof Failure) && error.name !== 'LostClaim';
@@ -191,7 +207,7 @@ function clockFrom(rows: unknown, clock: () => number): () => number {
 
 /** @param send carries out a statement together with the beginning of the transaction, with its end, or with both */
 function sqlOf(
-  client: pg.PoolClient,
+  carryOut: (text: string, values: readonly unknown[]) => Promise<pg.QueryResult<Record<string, unknown>>>,
   send: (text: string, isLast: boolean) => Promise<readonly unknown[]>,
   clockThere: () => (() => number) | undefined,
   isAgain: boolean,
@@ -206,7 +222,7 @@ function sqlOf(
       if (value instanceof Present) return at + value.plusMs;
       return typeof value === 'string' ? storable(value) : value;
     });
-    return client.query(numberedText(text), plain);
+    return carryOut(numberedText(text), plain);
   };
   const all = async (text: string, ...values: SqlValue[]): Promise<readonly unknown[]> =>
     clockThere() === undefined ? send(withLiterals(text, values), false) : (await query(text, values)).rows;

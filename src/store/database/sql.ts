@@ -27,6 +27,8 @@ export interface TransactionOptions {
   readonly lasts?: boolean;
   /** Waits until no other transaction holds one of these names, and holds them to the end of this one. */
   readonly locks?: readonly string[];
+  /** Whether its statements may take as long as they must: those of an operator, not of a payment. */
+  readonly isUnlimited?: boolean;
 }
 
 export interface SqlDatabase {

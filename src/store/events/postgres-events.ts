@@ -8,7 +8,7 @@ import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
 import { sharedEventSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
-export const inboxPart: Part = { name: 'inbox', steps: sharedEventSteps };
+export const inboxPart: Part = { name: 'inbox', table: 'events', steps: sharedEventSteps };
 
 export const openPostgresEvents = (database: Postgres): EventStore =>
   openSqlEvents({

@@ -102,19 +102,34 @@ const checkSchema = v.object({ quick_check: v.string() });
 /** Reading all of a file that is larger takes longer than a payment may wait; SQLite still finds damage where it reads. */
 const checkedBytes = 64 * 1024 * 1024;
 
-/** The version of a file; 0 where there is none. */
-export function versionIn(file: SqliteFile): number {
+const countSchema = v.object({ count: v.number() });
+
+/** The version of a file, 0 if it does not exist, and if the version is current the rows of a table and whether a write succeeds. */
+export function inspectFile(file: SqliteFile, table: string): { version: number; rows?: number; writable?: boolean } {
   try {
-    if (!isThere(file.path)) return 0;
+    if (!isThere(file.path)) return { version: 0 };
     checkHeader(file);
     const db = connect(file.path);
     try {
-      return versionOf(db);
+      const version = versionOf(db);
+      if (version !== newestOf(file)) return { version };
+      const { count } = v.parse(countSchema, db.prepare(`SELECT count(*) AS count FROM ${table}`).get());
+      return { version, rows: count, writable: takesWrites(db, version) };
     } finally {
       db.close();
     }
   } catch (cause) {
     throw sqliteFailure(file, cause);
+  }
+}
+
+/** Commits a write that changes nothing. */
+function takesWrites(db: Database.Database, version: number): boolean {
+  try {
+    inTransaction(db, () => db.exec(`PRAGMA user_version = ${version}`));
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -5,7 +5,7 @@ import type { Journal } from './journal.js';
 import { emptyJournalSteps } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
-export const journalPart: Part = { name: 'journal', steps: emptyJournalSteps };
+export const journalPart: Part = { name: 'journal', table: 'intents', steps: emptyJournalSteps };
 
 export const openPostgresJournal = (database: Postgres, isAlive: (owner: string) => boolean): Journal =>
   openSqlJournal(database, isAlive);

@@ -73,6 +73,8 @@ const profileSchema = v.object({
   databaseUrl: v.optional(v.string()),
   /** Rates against this currency are kept when a transaction settles. */
   fiat: v.optional(v.string()),
+  /** The id of the database that this home paid from: another one may lack those payments. */
+  databaseId: v.optional(v.string()),
 });
 
 const configSchema = v.object({

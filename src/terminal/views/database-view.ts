@@ -1,4 +1,4 @@
-// Where journal and inbox are kept, as a table; what was moved, as a record.
+// Journal and inbox as a table: where they are, whether they are usable, and what is in them; what was moved, as a record.
 import type { ListView, RecordView } from '../rows/view.js';
 import { counted } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
@@ -8,9 +8,15 @@ import { fieldColumns } from '../rows/cell.js';
 export interface DatabaseRow {
   readonly part: string;
   readonly place: string;
-  /** 0 where there is none yet. */
+  /** 0 if there is none yet. */
   readonly version: number;
   readonly needed: number;
+  /** The random id of the database; files have none. */
+  readonly id?: string | null;
+  /** Payments or events in it. */
+  readonly rows?: number;
+  /** Whether a write was tried and succeeded. */
+  readonly writable?: boolean;
   /** Payments that have not ended, by status and age. */
   readonly unfinished?: readonly UnfinishedPayments[];
   /** Events that wait to be delivered. */
@@ -28,10 +34,11 @@ const waitingText = ({ unfinished = [], backlog = [] }: DatabaseRow): string =>
 
 const total = (rows: readonly { readonly count: number }[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
-const stateText = ({ version, needed }: DatabaseRow): string => {
-  if (version === 0) return 'made with the first use';
+const stateText = ({ id, version, needed, writable }: DatabaseRow): string => {
+  if (version === 0) return id === undefined ? 'created at first use' : 'created by svcpay db upgrade';
   if (version > needed) return 'of a newer svcpay';
-  return version === needed ? 'in order' : 'to be upgraded';
+  if (version < needed) return 'to be upgraded';
+  return writable === false ? 'takes no writes' : 'in order';
 };
 
 export const databaseList: ListView<DatabaseRow> = {
@@ -40,9 +47,11 @@ export const databaseList: ListView<DatabaseRow> = {
     { name: 'place', title: 'Where', value: ({ place }) => place },
     { name: 'version', title: 'Version', value: ({ version }) => version },
     { name: 'needed', title: 'Needed', value: ({ needed }) => needed, text: stateText, priority: 1 },
+    { name: 'rows', title: 'Holds', value: ({ rows }) => rows ?? null, text: ({ part, rows }) => (rows === undefined ? '' : counted(rows, part === 'journal' ? 'payment' : 'event')), priority: 2 },
+    { name: 'id', title: 'Database id', value: ({ id }) => id ?? null, text: ({ id }) => id ?? '', priority: 3 },
     { name: 'waiting', title: 'Waiting', value: waitingText, priority: 2 },
   ],
-  fields: ['unfinished', 'backlog'],
+  fields: ['writable', 'unfinished', 'backlog'],
   quiet: ({ place }) => place,
   empty: '',
 };

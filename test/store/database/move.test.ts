@@ -12,6 +12,7 @@ import { journalPart, openPostgresJournal } from '../../../src/store/journal/pos
 import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { svcpay } from '../../support/in-process.js';
 import { hasPostgres, type Databases } from '../../support/postgres.js';
+import { preparedDatabase } from '../../support/prepared-database.js';
 import { sharedPostgres } from '../../support/shared-postgres.js';
 
 let server: Databases;
@@ -107,7 +108,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
   });
 
   test('comes before a home pays out of the database', async () => {
-    const here = { home: newHome(), env: { SVCPAY_DATABASE_URL: server.database() } };
+    const here = { home: newHome(), env: { SVCPAY_DATABASE_URL: await preparedDatabase(server) } };
     const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
     const run = await svcpay(pay, here);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -121,6 +122,6 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
     expect(await svcpay(pay, { home })).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(pay, { home, env: { SVCPAY_DATABASE_URL: server.database() } })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(pay, { home, env: { SVCPAY_DATABASE_URL: await preparedDatabase(server) } })).toMatchObject({ exitCode: 0 });
   });
 });

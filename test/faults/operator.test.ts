@@ -1,0 +1,130 @@
+// What an operator of one database for many homes relies on: the right database, rights that are named, upgrades that are announced.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { postgresDatabase } from '../../src/store/database/postgres.js';
+import { upgradeTables } from '../../src/store/database/postgres-schema.js';
+import { inboxPart } from '../../src/store/events/postgres-events.js';
+import { test, type Payment } from '../support/faults.js';
+import { svcpay, type Here } from '../support/in-process.js';
+import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import { preparedDatabase } from '../support/prepared-database.js';
+import type { Run } from '../support/svcpay.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (hasPostgres) server = await startPostgres();
+}, 60_000);
+afterAll(() => server?.stop());
+
+const at = (around: Here, url: string): Here => ({ ...around, env: { SVCPAY_DATABASE_URL: url } });
+const nameOf = (url: string): string => new URL(url).pathname.slice(1);
+const tablesIn = (url: string): string => server.sql(`SELECT count(*) FROM pg_tables WHERE schemaname = 'svcpay'`, nameOf(url)).trim();
+const send = ({ command, around }: Payment, url: string): Promise<Run> => svcpay(command, at(around, url));
+
+describe.skipIf(!hasPostgres)('a home and its database', () => {
+  test('pays nothing from an empty database, and creates no table in it', async ({ payment }) => {
+    const empty = server.database();
+    const run = await send(payment, empty);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({ message: expect.stringContaining('is empty'), hint: expect.stringContaining('svcpay db upgrade') });
+    expect([tablesIn(empty), await payment.timesPaid()]).toEqual(['0', 0]);
+  });
+
+  test('pays nothing from another database than before, until a person agrees to it', async ({ payment }) => {
+    const [first, second] = [await preparedDatabase(server), await preparedDatabase(server)];
+    expect(await send(payment, first)).toMatchObject({ exitCode: 0 });
+    const run = await send(payment, second);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    const [known, other] = [first, second].map((url) => server.sql('SELECT DISTINCT database_id FROM svcpay.versions', nameOf(url)).trim());
+    expect(run.error().message).toContain(known);
+    expect(run.error().message).toContain(other);
+    expect(await send(payment, first)).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+    const wayOut = /svcpay (config set database-id \S+)/.exec(run.error().hint ?? '')?.[1]?.split(' ') ?? [];
+    expect(await svcpay(wayOut, at(payment.around, second))).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['tx', 'pending', '--json'], at(payment.around, second))).toMatchObject({ exitCode: 0 });
+  });
+
+  test('db status and doctor show the id, the rows, and whether a write succeeds', async ({ payment }) => {
+    const url = await preparedDatabase(server);
+    await send(payment, url);
+    const id = server.sql('SELECT DISTINCT database_id FROM svcpay.versions', nameOf(url)).trim();
+    const status = async (): Promise<unknown> => (await svcpay(['db', 'status', '--json'], at(payment.around, url))).json();
+    expect(await status()).toMatchObject([{ part: 'journal', id, rows: 1, writable: true }, { part: 'inbox', id, rows: 0, writable: true }]);
+    const doctor = await svcpay(['doctor', '--json'], at(payment.around, url));
+    expect(doctor.json()).toContainEqual(expect.objectContaining({ check: 'Journal', state: 'ok', detail: expect.stringContaining(`database ${id}: intact, 1 payment, 0 events`) }));
+    server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
+    expect(await status()).toMatchObject([{ id, rows: 1, writable: false }, { writable: false }]);
+  });
+
+  test('db status counts what a home has in files', async ({ payment }) => {
+    await payment.send();
+    expect((await svcpay(['db', 'status', '--json'], payment.around)).json()).toMatchObject([{ rows: 1, writable: true }, { version: 0 }]);
+  });
+});
+
+describe.skipIf(!hasPostgres)('a database that refuses', () => {
+  test('writes for now, as in a failover, ends with 75 and moves nothing', async ({ payment }) => {
+    const url = await preparedDatabase(server);
+    server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
+    const run = await send(payment, url);
+    expect(run).toMatchObject({ exitCode: 75, stdout: '' });
+    expect(run.error().message).toContain('takes no writes now');
+    expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+
+  test('a role without rights names the GRANTs, and they suffice', async ({ payment }) => {
+    const url = await preparedDatabase(server);
+    server.sql('CREATE ROLE payer LOGIN', nameOf(url));
+    onTestFinished(() => void server.sql('DROP OWNED BY payer; DROP ROLE payer', nameOf(url)));
+    const asPayer = url.replace('owner@', 'payer@');
+    const run = await send(payment, asPayer);
+    expect(run).toMatchObject({ exitCode: 4, stdout: '' });
+    const grants = /As the owner of the tables: (.*)$/.exec(run.error().hint ?? '')?.[1] ?? '';
+    server.sql(grants, nameOf(url));
+    expect(await send(payment, asPayer)).toMatchObject({ exitCode: 0 });
+    const upgrade = await svcpay(['db', 'upgrade', '--json'], at(payment.around, server.database().replace('owner@', 'payer@')));
+    expect(upgrade.error().hint).toContain('GRANT CREATE ON DATABASE');
+  });
+});
+
+describe.skipIf(!hasPostgres)('the database starts', () => {
+  test('while a command starts, which waits for it', async ({ payment }) => {
+    const home = mkdtempSync(join(tmpdir(), 'svcpay-late-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const url = await preparedDatabase(server);
+    const crashed = server.crash();
+    const run = await send(payment, url);
+    await crashed;
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(await payment.timesPaid()).toBe(1);
+  });
+});
+
+describe.skipIf(!hasPostgres)('an upgrade', () => {
+  test('takes longer than a payment may, after it said what waits', async ({ home }) => {
+    const url = server.database();
+    const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
+    onTestFinished(() => database.close());
+    await upgradeTables(database, 'the test', { ...inboxPart, steps: inboxPart.steps.slice(0, 2) });
+    // One statement takes longer than those of a payment may.
+    server.sql(`CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF current_query() LIKE '%leases RENAME COLUMN%' THEN PERFORM pg_sleep(6.5); END IF; END $$;
+      CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()`, nameOf(url));
+    const run = await svcpay(['db', 'upgrade'], at({ home }, url));
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.stderr).toMatch(/Upgrading the inbox from version 2 to 3: receivers on this database store no events meanwhile, about a second/);
+  });
+
+  test('builds indexes of existing tables while others write, and completes a build that was interrupted', async () => {
+    const url = server.database();
+    const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
+    onTestFinished(() => database.close());
+    await upgradeTables(database, 'the test', { ...inboxPart, steps: inboxPart.steps.slice(0, 2) });
+    server.sql(`CREATE INDEX backlog_event ON svcpay.backlog (event_id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'svcpay.backlog_event'::regclass`, nameOf(url));
+    await upgradeTables(database, 'the test', inboxPart);
+    const index = `SELECT indisvalid FROM pg_index WHERE indexrelid = 'svcpay.backlog_event'::regclass`;
+    expect(server.sql(index, nameOf(url)).trim()).toBe('t');
+  });
+});

@@ -160,7 +160,7 @@ export function unknownOutcome(
 }
 
 /** A page or a redirect, of a guest network or of a gateway, is no answer of the service. */
-const somebodyElse = 'Try again; if it stays so, check the base URL.';
+const somebodyElse = 'Try again; if it persists, check the base URL.';
 
 const pointsElsewhere = (status: number): boolean => status >= 300 && status < 400;
 
@@ -204,9 +204,9 @@ function opening(answer: Answer, kind: FailureKind, about: About): string {
   if (status === 403) return 'The service does not permit this';
   if (isMissing(answer, about)) return `The service has no transaction ${about.txnId}`;
   if (status === 404) return 'The service could not find it';
-  if (status === 429) return 'The service wants fewer requests';
+  if (status === 429) return 'The rate limit of the service was reached';
   if (status >= 500) return 'The service failed';
-  return pointsElsewhere(status) ? 'The service points elsewhere, where the token must not go' : 'The service refused';
+  return pointsElsewhere(status) ? 'The service redirects to another host, where the token must not go' : 'The service refused';
 }
 
 function adviceFor(answer: Answer, kind: FailureKind, wait: number | undefined, about: About): Advice {

@@ -10,7 +10,7 @@ const renewalMarginMs = 10_000;
 /** Throws Failure `usage` for a key that no header can carry to the service as it is. */
 export function checkKey({ apiKey }: Credentials): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(apiKey)) return;
-  const why = apiKey === '' ? 'is empty' : 'has a character in it, or a blank around it, that does not belong there';
+  const why = apiKey === '' ? 'is empty' : 'has an invalid character or surrounding blanks';
   throw new Failure('usage', `The API key ${why}.`, { hint: 'Copy it again as it was given to you.' });
 }
 

@@ -21,11 +21,11 @@ export function parseBaseUrl(text: string): string {
     );
   }
   if (url.search !== '' || url.hash !== '') {
-    throw usage('The base URL has a query or a fragment behind it.', `Write ${url.origin}${url.pathname}.`);
+    throw usage('The base URL has a query or a fragment.', `Write ${url.origin}${url.pathname}.`);
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw usage(
-      `http://${url.host} is not encrypted, so anyone on the way could take the token.`,
+      `http://${url.host} is not encrypted, so anyone on the network could read the token.`,
       `Use https://${url.host}. Plain http is for this machine only (localhost, 127.0.0.1, [::1]).`,
     );
   }

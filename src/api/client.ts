@@ -165,7 +165,7 @@ export class ServiceClient {
     const call = { method: 'POST', path: '/api/v2/webhook', body: wireJson(webhook), effect: 'setting', mayBeEmpty: true } as const;
     const created = await this.#service.call(call, ifPossible(read.readWebhook));
     const found = created ?? (await this.webhooks()).find(({ callback }) => callback === webhook.callback);
-    if (found === undefined) throw new Failure('unexpected', 'The service took the webhook, but its list does not show it.');
+    if (found === undefined) throw new Failure('unexpected', 'The service accepted the webhook, but its list does not show it.');
     return found;
   }
 

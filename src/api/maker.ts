@@ -27,7 +27,7 @@ function onWire(identifier: string, maker: string): string {
   return identifier.replace('service', maker).replace('Service', capital);
 }
 
-/** No identifier of the interface lies deeper; what does, however deep it goes, stays as it is. */
+/** No identifier of the interface lies deeper; what does, however deep it goes, is unchanged. */
 const deepest = 20;
 
 function rename(value: unknown, names: Renames, level = 0): unknown {

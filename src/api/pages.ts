@@ -101,4 +101,4 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
 }
 
 const goingRound = (counted: number, total: number): Failure =>
-  new Failure('temporary', `The list is not whole: the service gives the same page again after ${counted} of ${total} rows.`);
+  new Failure('temporary', `The list is incomplete: the service repeats the same page after ${counted} of ${total} rows.`);

@@ -6,7 +6,7 @@ import { backoffMs, retryPolicy } from './retry-policy.js';
 /** Why an attempt should be repeated, and when, if the service said so. */
 export interface Again {
   retryAfterMs?: number | undefined;
-  /** The service wants fewer requests, whether it says when or not: that is worth more patience than a failure. */
+  /** A rate limit, with or without a stated wait: worth a longer wait than a failure. */
   isLimited?: boolean | undefined;
 }
 

@@ -200,7 +200,7 @@ const worthAnother = (expectation: Expectation) => (answer: Answer): boolean =>
 
 function signInAdvice({ response: { status, body } }: Answer): Advice {
   if (status === 401 && isRepeated.test(body.slice(0, 4_000))) {
-    return { hint: 'The signature was used before, and is good for one request: sign another body each time.' };
+    return { hint: 'The signature was used before; each request needs a new one.' };
   }
   if (status === 401 || status === 403) {
     return { hint: 'Check the API key and the API secret, then sign in again', next: { do: 'sign-in' } };

@@ -22,7 +22,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
     // Requests that go on beside each other wait for the same moment.
     if (until < toldUntil + 1_000) return;
     toldUntil = until;
-    out.say(`The service wants fewer requests: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
+    out.say(`Rate limit of the service: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
   }
 
   function onUnrecognized(words: string): void {

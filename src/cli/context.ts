@@ -128,7 +128,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const terminal = openTerminal({ ...proc, flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json } });
   const settings = lazily(() => {
     if (globals.sandbox && globals.baseUrl !== undefined) {
-      throw new Failure('usage', '--sandbox and --base-url name two services. Give one of them.');
+      throw new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');
     }
     return resolveSettings(globals, env, config().read(), line.createsProfile);
   });
@@ -265,7 +265,7 @@ async function findCredentials(
   }
   const secret = apiSecret ?? (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
   if (secret === undefined) {
-    throw new Failure('authentication', `There is no API secret for ${baseUrl} and this key.`, { next: { do: 'sign-in' } });
+    throw new Failure('authentication', `No API secret is stored for ${baseUrl} and this key.`, { next: { do: 'sign-in' } });
   }
   return { baseUrl, credentials: { apiKey, apiSecret: secret } };
 }

@@ -74,7 +74,7 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
   const [, given] = /^unknown option '(--[\w-]+)=/.exec(said) ?? [];
   const isSwitch = given !== undefined && optionsAlong(program, path).some(({ long }) => long === given);
   const sentence = isSwitch ? `${given} takes no value.` : said
-    .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `too many words: "${name}" takes ${most === '0' ? 'none' : most}, not ${given}.`)
+    .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `${name} takes ${most === '0' ? 'no arguments' : most === '1' ? '1 argument' : `${most} arguments`} (got ${given}).`)
     .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
     .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
     // What follows its = may be a secret.

@@ -63,7 +63,7 @@ export async function showUnexpected(error: unknown, argv: readonly string[], pr
  * receipt, everything else is done only when it can be read.
  */
 export async function showLost(reason: string, isLetGo: boolean, argv: readonly string[], proc: Process): Promise<number> {
-  const message = `stdout cannot be written (${reason}): what belongs there is lost.`;
+  const message = `stdout cannot be written (${reason}): its output is lost.`;
   if (!isLetGo && (!movesMoney(argv) || argv.some((word) => showsOnly.has(word)))) return show(new Failure('unexpected', message), argv, proc);
   proc.stderr.write(`Warning: ${message}\n`);
   return 0;
@@ -80,7 +80,7 @@ async function show(failure: Failure, argv: readonly string[], proc: Process, gl
 
 function unexpected(error: unknown): Failure {
   return new Failure('unexpected', `Something unexpected went wrong: ${messageOf(error)}`, {
-    hint: 'Add --debug to see where, and svcpay tx pending to see what is open.',
+    hint: '--debug shows where; svcpay tx pending lists unfinished payments.',
     cause: error,
   });
 }

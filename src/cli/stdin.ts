@@ -16,7 +16,7 @@ export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   for await (const chunk of stdin.open()) {
     const bytes = Buffer.from(chunk);
     length += bytes.length;
-    if (length > longest) throw new Failure('usage', 'What is piped in is too large.');
+    if (length > longest) throw new Failure('usage', 'stdin is too large.');
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);

@@ -107,12 +107,12 @@ export function openStores(options: StoreOptions): Stores {
 }
 
 const movedAway = (where: string): Failure =>
-  new Failure('usage', `The payments of this home were moved into the database ${where}, which is not set now.`, {
+  new Failure('usage', `The payments of this home were moved into the database ${where}, which is not configured now.`, {
     hint: `Set ${databaseVariable}, or svcpay config set database-url.`,
   });
 
 const notMoved = (path: string): Failure =>
-  new Failure('usage', `Nothing was sent: the payments of this home are in ${path}, and not in the database.`, {
+  new Failure('usage', `Nothing was sent: the payments of this home are in ${path}, not in the database.`, {
     hint: 'Move them first: svcpay db move',
   });
 

@@ -184,7 +184,7 @@ function bareNumber(digits: string): Failure {
   const asSats = new Big(digits).times(btcPerSat);
   const inSats = `Write ${digits}sat (${fixed(asSats)} BTC) or ${digits}btc.`;
   const inBtc = `Write ${digits}btc (${formatSats(new Big(digits))}).`;
-  return usage(`${digits} of what? ${digits.includes('.') ? inBtc : inSats}`);
+  return usage(`${digits} has no unit. ${digits.includes('.') ? inBtc : inSats}`);
 }
 
 function checkDecimals(text: string, digits: string, allowed: number, unit: string): void {
@@ -196,7 +196,7 @@ function checkDecimals(text: string, digits: string, allowed: number, unit: stri
 
 /** Beyond these bounds the amount cannot exist, or a JSON number could lose digits of it. */
 function checkSize(text: string, ccy: string, value: Big): void {
-  if (value.eq(0)) throw usage(`"${text}" is nothing. The amount must be more than zero.`);
+  if (value.eq(0)) throw usage(`"${text}" is zero. The amount must be more than zero.`);
   if (ccy === 'BTC' && value.gt(bitcoinSupply)) {
     throw usage(`"${text}" is more than the 21 million bitcoin that exist.`);
   }

@@ -36,12 +36,12 @@ export function parseBip21(uri: string): Bip21 {
   if (address === undefined) throw broken('it is not of the form bitcoin:ADDRESS?amount=…');
   const parameters = query.split('&').filter((part) => part !== '').map(readParameter);
   const unknown = parameters.find(({ key, required }) => required && !knownKeys.includes(key));
-  if (unknown) throw broken(`it requires "req-${unknown.key}", which is not known here`);
+  if (unknown) throw broken(`it requires "req-${unknown.key}", which svcpay does not support`);
 
   const valuesOf = (...keys: string[]): string[] =>
     parameters.filter(({ key }) => keys.includes(key)).map(({ value }) => value);
   const twice = [...singleKeys, 'pop'].find((key) => valuesOf(key).length > 1);
-  if (twice !== undefined) throw broken(`"${twice}" stands in it twice`);
+  if (twice !== undefined) throw broken(`"${twice}" occurs twice`);
   const single = (key: string): string | undefined => valuesOf(key)[0];
   const amount = single('amount');
   const result = {

@@ -119,8 +119,8 @@ const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] => netw
 
 const recognised: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\d[\d. ]{0,20}(?:[a-z]{3,4})?$/i, 'an amount: the destination comes first, then the amount'],
-  [/^lno1/i, 'a BOLT12 offer, which cannot be paid here. Ask for a Lightning invoice'],
-  [/^t?sp1/i, 'a silent payment address, which cannot be paid here. Ask for a Bitcoin address'],
+  [/^lno1/i, 'a BOLT12 offer, which is impossible paid here. Ask for a Lightning invoice'],
+  [/^t?sp1/i, 'a silent payment address, which is impossible paid here. Ask for a Bitcoin address'],
   [/^(?:https?|lnurlp|keyauth):/i, 'a web address. Copy the invoice, the LNURL or the address from its page'],
   [/^[0-9a-f]{40}$/i, 'not a destination. If it is an Ethereum address, write 0x before it'],
   [/^$/, 'empty. Give an invoice, an address, an LNURL or a Lightning Address'],
@@ -130,6 +130,6 @@ function notDestination(text: string): Failure {
   const what = recognised.find(([pattern]) => pattern.test(text))?.[1];
   const shown = `"${clip(text)}"`;
   return new Failure('usage', what === undefined
-    ? `${shown} is not a destination: no invoice, address, LNURL or Lightning Address that is known here.`
+    ? `${shown} is not a destination: not an invoice, address, LNURL or Lightning Address.`
     : `${text === '' ? 'The destination' : shown} is ${what}.`);
 }

@@ -22,7 +22,7 @@ export function parseDuration(text: string): number {
   if (match === null) {
     const bare = /^\d{1,20}$/.test(text);
     throw new Failure('usage', bare
-      ? `${text} of what? Write ${text}s, ${text}m, ${text}h or ${text}d.`
+      ? `"${text}" has no unit. Write ${text}s, ${text}m, ${text}h or ${text}d.`
       : `"${clip(text)}" is not a duration. Write one such as 90s, 10m, 2h, 1d or 1h30m.`);
   }
   const total = units.reduce((sum, [, size], i) => sum + Number(match[i + 1] ?? 0) * size, 0);

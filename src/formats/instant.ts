@@ -32,7 +32,7 @@ function parseAgo(text: string): number {
   try {
     return parseDuration(text);
   } catch (cause) {
-    const advice = 'Write 2h or 7d for so long ago, or a date such as 2026-03-01.';
+    const advice = 'Write 2h or 7d, or a date such as 2026-03-01.';
     throw new Failure('usage', `"${clip(text)}" is not a time. ${advice}`, { cause });
   }
 }

@@ -177,16 +177,16 @@ function remark(line: string, { columns }: Canvas): string[] {
 function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | undefined {
   const asked = json === true ? '--json' : format === undefined ? undefined : `-o ${format}`;
   if (quiet === true && asked !== undefined) {
-    throw new Failure('usage', `-q prints one bare value, and ${asked} asks for a form. Give one of them.`);
+    throw new Failure('usage', `-q prints one bare value, and ${asked} prints another format. Remove one of them.`);
   }
   if (quiet === true && fields !== undefined) {
-    throw new Failure('usage', '-q prints one value, and --fields names others. Give one of them.', {
-      hint: 'One field alone: --fields NAME -o tsv',
+    throw new Failure('usage', '-q and --fields exclude each other. Remove one of them.', {
+      hint: 'For one field: --fields NAME -o tsv',
     });
   }
   if (json !== true) return format;
   if (format === undefined || format === 'json') return 'json';
-  throw new Failure('usage', `--json and -o ${format} ask for two formats. Give one of them.`);
+  throw new Failure('usage', `--json and -o ${format} are two formats. Remove one of them.`);
 }
 
 const document = <T extends object>(result: T, columns: readonly Column<T>[], { terminal, fields }: RowOptions): string =>

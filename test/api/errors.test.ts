@@ -93,9 +93,9 @@ describe('the kind of a failure', () => {
     service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/?token=x' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
       kind: 'temporary',
-      hint: 'Try again; if it stays so, check the base URL.',
+      hint: 'Try again; if it persists, check the base URL.',
       status: 302,
-      message: 'The service points elsewhere, where the token must not go: https://elsewhere.example/ (302).',
+      message: 'The service redirects to another host, where the token must not go: https://elsewhere.example/ (302).',
     });
   });
 

@@ -71,7 +71,7 @@ test('a service that gives its first page for ever is found out, when it says th
   const fetch = async (): Promise<Page<string>> => ({ rows: ['a', 'b'], total: 9 });
   await expect(rowsOf(eachRow({ fetch, idOf: (row) => row }))).rejects.toMatchObject({
     kind: 'temporary',
-    message: 'The list is not whole: the service gives the same page again after 2 of 9 rows.',
+    message: 'The list is incomplete: the service repeats the same page after 2 of 9 rows.',
   });
 });
 

@@ -39,7 +39,7 @@ interface Case {
 
 const refusedHere: readonly Case[] = [
   { why: 'a field that no payment has', args: (it) => ['send', 'lightning', it, '--yes', '--json', '--fields', 'txnStat'], says: /txnStat.* is not a field/ },
-  { why: 'two services at once', args: () => ['wallets', '--sandbox', '--base-url', 'https://pay.example'], says: /two services/ },
+  { why: 'two services at once', args: () => ['wallets', '--sandbox', '--base-url', 'https://pay.example'], says: /--sandbox and --base-url exclude each other/ },
   { why: '--no-wait with --wait-timeout', args: (it) => ['send', it, '--yes', '--no-wait', '--wait-timeout', '5m'], says: /--no-wait and --wait-timeout exclude each other/ },
   { why: 'tx resume --no-wait with --wait-timeout', args: () => ['tx', 'resume', '--no-wait', '--wait-timeout', '5s'], says: /--no-wait and --wait-timeout exclude each other/ },
   { why: 'an invoice with one character changed', args: (it) => ['send', 'lightning', changeOne(it)], says: /checksum is wrong/ },
@@ -54,9 +54,9 @@ const refusedHere: readonly Case[] = [
     env: { SVCPAY_NETWORK: 'mainnet' },
     says: /testnet invoice.*mainnet/,
   },
-  { why: 'a bare BTC number', args: () => ['receive', 'lightning', '50000'], says: /50000 of what\? Write 50000sat \(0\.0005 BTC\) or 50000btc\./ },
+  { why: 'a bare BTC number', args: () => ['receive', 'lightning', '50000'], says: /50000 has no unit\. Write 50000sat \(0\.0005 BTC\) or 50000btc\./ },
   { why: 'nine decimals', args: () => ['receive', 'lightning', '0.000000001btc'], says: /9 decimals.*at most 8/ },
-  { why: 'a swap of a bare number of bitcoin', args: () => ['swap', '1', 'BTC', 'USDT'], says: /1 of what\?/ },
+  { why: 'a swap of a bare number of bitcoin', args: () => ['swap', '1', 'BTC', 'USDT'], says: /1 has no unit/ },
   { why: 'a swap of a wallet with itself', args: () => ['swap', '1btc', 'BTC'], says: /two different wallets/ },
   { why: 'an unknown command', args: () => ['wallet'], says: /Did you mean wallets/ },
   { why: 'an unknown option', args: () => ['wallets', '--jsn'], says: /Did you mean --json/ },
@@ -85,7 +85,7 @@ describe('bad input', () => {
   test('ends stderr with one line of JSON under --json', async ({ around }) => {
     const run = await svcpay(['receive', 'lightning', '50000', '--json'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error()).toMatchObject({ kind: 'usage', exitCode: 2, message: expect.stringContaining('50000 of what?') });
+    expect(run.error()).toMatchObject({ kind: 'usage', exitCode: 2, message: expect.stringContaining('50000 has no unit.') });
   });
 });
 
@@ -160,7 +160,7 @@ describe('a service that is not one', () => {
 
   test.for([
     ['HTML', 200, /"Welcome"/],
-    ['a redirect', 302, /points elsewhere.*https:\/\/login\.example\//],
+    ['a redirect', 302, /redirects to another host.*https:\/\/login\.example\//],
   ] as const)('answering %s: exit 75 before anything is sent, and says what it saw', async ([, status, says], { home }) => {
     const server = createServer((_request, response) => {
       const headers = { 'content-type': 'text/html', location: 'https://login.example/?from=here' };

@@ -59,7 +59,7 @@ describe('svcpay batch', () => {
     );
     expect(run.stderr).toMatch(/Line 3: .*checksum/i);
     expect(run.stderr).toMatch(/Line 4: .*used on line 2/);
-    expect(run.stderr).toMatch(/Line 8: .*same as line 7/);
+    expect(run.stderr).toMatch(/Line 8: .*row equals line 7/);
     expect(run.error().message).toContain('9 of 11 rows');
     expect(creations(around.sandbox)).toHaveLength(0);
   });
@@ -241,7 +241,7 @@ describe('svcpay batch', () => {
     await tty.waitFor(/Pay 0\.00106050 BTC plus at most 0\.00000000 BTC of fees per row in 101 rows\s+from/);
     tty.type('y\r');
     expect(await tty.ended).toBe(7);
-    expect(tty.text()).toMatch(/0 of 101 rows paid · 1 not paid · 100 not begun/);
+    expect(tty.text()).toMatch(/0 of 101 rows paid · 1 not paid · 100 not started/);
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 

@@ -42,7 +42,7 @@ describe('a guided flow', () => {
     tty.type(enter);
     await tty.waitFor('To');
     tty.type(enter);
-    await tty.waitFor('Amount to give (as in 50000sat');
+    await tty.waitFor('Amount to give (e.g. 50000sat');
     tty.type(`50 000 sat${enter}`);
     await tty.waitFor(/Pay .*\? /);
     tty.type(`y${enter}`);
@@ -54,11 +54,11 @@ describe('a guided flow', () => {
     const tty = svcpayTty(['receive'], { ...around, columns: 140, rows: 45 });
     await tty.waitFor('Over Lightning');
     tty.type(enter);
-    await tty.waitFor('Amount to ask for');
+    await tty.waitFor('Amount to request');
     tty.type(escape);
     await tty.waitFor('Over Lightning');
     tty.type(enter);
-    await tty.waitFor('Amount to ask for');
+    await tty.waitFor('Amount to request');
     tty.type(`10usd${enter}`);
     await tty.waitFor('Receive 0.00010000 BTC (10 000 sat) over Lightning');
     await tty.waitFor(/Worth\s+10\.00 USD\s+at 1 BTC = 100 000\.00 USD/);
@@ -71,14 +71,14 @@ describe('a guided flow', () => {
   const lacking: [line: string, missing: string][] = [
     ['send', 'Not sent: missing DESTINATION and --yes: no question can be asked, stdin is not a terminal.'],
     ['send lightning --yes', 'Not sent: missing INVOICE:'],
-    ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (as in 50000sat) and --yes:'],
-    ['send alice@example.com --yes', 'missing AMOUNT (as in 50000sat):'],
+    ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (e.g. 50000sat) and --yes:'],
+    ['send alice@example.com --yes', 'missing AMOUNT (e.g. 50000sat):'],
     ['swap', 'missing AMOUNT, FROM, TO and --yes:'],
     ['swap 25usdt --yes', 'missing TO:'],
     ['receive', 'Missing lightning, onchain or address:'],
     ['receive address', 'Missing btc, usdt or lightning:'],
     ['batch', 'Not sent: missing FILE:'],
-    ['receive onchain', 'Missing AMOUNT (as in 50000sat):'],
+    ['receive onchain', 'Missing AMOUNT (e.g. 50000sat):'],
   ];
   test('is none in a pipe: what is missing is named at once', async ({ around }) => {
     for (const [line, missing] of lacking) {

@@ -132,7 +132,7 @@ describe('svcpay tx confirm', () => {
     expect(first).toMatchObject({ exitCode: 0 });
     expect(confirmed(first)).toMatchObject({ txnId: quote, txnState: 'completed' });
     const again = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
-    expect(again).toMatchObject({ exitCode: 0, stderr: 'It is completed already: nothing was done.\n' });
+    expect(again).toMatchObject({ exitCode: 0, stderr: 'Already completed; nothing was done.\n' });
     expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(1);
   });
 

@@ -55,7 +55,7 @@ describe('svcpay rates', () => {
     const sandbox = { url: `http://127.0.0.1:${port}`, apiKey: 'k', apiSecret: 's' };
     const run = await svcpay(['rates'], { home, sandbox });
     expect(run).toMatchObject({ exitCode: 5, stdout: '' });
-    expect(run.stderr).toMatch(/does not publish its rates[\s\S]*swap 25usdt BTC --quote-only/);
+    expect(run.stderr).toMatch(/does not publish rates[\s\S]*swap 25usdt BTC --quote-only/);
   });
 });
 

@@ -101,7 +101,7 @@ describe('svcpay payout with flags', () => {
   });
 
   const bad: { why: string; changes: Readonly<Record<string, string>>; says: RegExp }[] = [
-    { why: 'an unknown country', changes: { '--country': 'FR' }, says: /There are to CA, IN/ },
+    { why: 'an unknown country', changes: { '--country': 'FR' }, says: /Payout countries: CA, IN/ },
     { why: 'an unknown method', changes: { '--method': 'sepa' }, says: /no payout method "sepa"/ },
     { why: 'an institution that is not in the look-up', changes: { '--institution': '999' }, says: /no institution "999" in Vietnam/ },
     {
@@ -154,7 +154,7 @@ describe('svcpay payout --from-file', () => {
 
   test('takes no other answer', async ({ around }) => {
     const run = await svcpay(['payout', '--from-file', 'x.json', '--amount', '5vnd', '--from', 'BTC'], around);
-    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('leave out --amount, --from') });
+    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Remove --amount, --from') });
   });
 });
 
@@ -318,7 +318,7 @@ describe('what there is', () => {
     const france = await svcpay(['payout', 'institutions', 'fr', '--json'], around);
     expect(france).toMatchObject({ exitCode: 0, stdout: '[]\n' });
     const words = await svcpay(['payout', 'institutions', 'FR'], around);
-    expect(words).toMatchObject({ exitCode: 0, stdout: '', stderr: expect.stringContaining('no payouts to it') });
+    expect(words).toMatchObject({ exitCode: 0, stdout: '', stderr: expect.stringContaining('payouts there are not available') });
   });
 
   test('includes the people of the address book', async ({ around }) => {

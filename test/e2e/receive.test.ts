@@ -55,7 +55,7 @@ describe('svcpay receive onchain', () => {
     await around.sandbox.pay(asked.stdout.trim());
     const run = await svcpay([...args, '--wait', '--wait-timeout', '1s'], around);
     expect(run).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(run.stderr).toContain('Stopped waiting. The payment was seen, and waits to be confirmed.');
+    expect(run.stderr).toContain('Stopped waiting. The payment was seen and waits for confirmations.');
   });
 
   test('ends with 6 where the request under its reference has expired unpaid', async ({ around }) => {
@@ -121,7 +121,7 @@ describe('svcpay receive address', () => {
 
   test('asks for the chain at a terminal and shows a QR code', async ({ around }) => {
     const tty = svcpayTty(['receive', 'address', 'usdt'], around);
-    await tty.waitFor('Over which chain');
+    await tty.waitFor('on which chain');
     tty.type('\r');
     await tty.waitFor('Your USDT address on TRON');
     await tty.waitFor('▀');
@@ -131,7 +131,7 @@ describe('svcpay receive address', () => {
 
   test.for([
     ['no chain in a script', ['usdt'], 9, /--chain tron\|eth/],
-    ['a chain for bitcoin', ['btc', '--chain', 'tron'], 2, /--chain is for usdt/],
+    ['a chain for bitcoin', ['btc', '--chain', 'tron'], 2, /--chain needs usdt/],
     ['another currency', ['vnd'], 2, /not one of btc, usdt/],
   ] as const)('refuses %s', async ([, args, exitCode, says], { around }) => {
     const run = await svcpay(['receive', 'address', ...args], around);

@@ -58,7 +58,7 @@ describe('svcpay sandbox run', () => {
 
   test.for([
     { args: [], says: 'COMMAND' },
-    { args: ['--', 'no-such-command'], says: 'There is no command no-such-command' },
+    { args: ['--', 'no-such-command'], says: 'Command no-such-command was not found' },
     { args: ['--webhook-ca', 'missing.pem', '--', 'true'], says: 'missing.pem cannot be read' },
   ])('with $args says what is wrong', async ({ args, says }, { home }) => {
     const run = await started(['sandbox', 'run', ...args], { home });

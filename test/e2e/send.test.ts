@@ -183,11 +183,11 @@ const bad: readonly Bad[] = [
   { why: 'the contract of the token', args: () => ['usdt', tokenContract, '5usdt'], says: /contract of USDT/ },
   { why: 'USDT on Ethereum', args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'], says: /announced.*not yet available.*TRON/s },
   { why: 'a TRON address where a Bitcoin address belongs', args: () => ['onchain', tron, '1000sat'], says: /a TRON address, and a Bitcoin address is needed/ },
-  { why: 'fees taken out of an invoice', args: (it) => [it, '--deduct-fees'], says: /an invoice fixes what arrives/ },
-  { why: 'an amount of another wallet as what arrives in USDT', args: () => ['usdt', tron, '250000vnd'], says: /amount of VND.*If 250000vnd shall leave the wallet/s },
-  { why: 'both an amount and what to spend', args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'], says: /both given/ },
-  { why: 'what to spend on-chain', args: () => [bitcoin, '--spend', '5usdt'], says: /amount that arrives/ },
-  { why: 'a highest fee of another wallet', args: (it) => [it, '--max-fee', '1usdt'], says: /--max-fee 1usdt is in USDT.*Write it in BTC, as in 100sat/s },
+  { why: 'fees taken out of an invoice', args: (it) => [it, '--deduct-fees'], says: /an invoice fixes the amount received/ },
+  { why: 'an amount of another wallet as what arrives in USDT', args: () => ['usdt', tron, '250000vnd'], says: /amount of VND.*To fix the amount debited, give 250000vnd/s },
+  { why: 'both an amount and what to spend', args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'], says: /either the amount received or the amount debited/ },
+  { why: 'what to spend on-chain', args: () => [bitcoin, '--spend', '5usdt'], says: /need the amount received/ },
+  { why: 'a highest fee of another wallet', args: (it) => [it, '--max-fee', '1usdt'], says: /--max-fee 1usdt is in USDT.*Write it in BTC, e\.g\. 100sat/s },
   { why: 'an amount before the destination', args: () => ['50000sat', 'bob@example.com'], says: /"50000sat" is an amount: the destination comes first/ },
   { why: 'a word that is no destination', args: () => ['somewhere', '5sat'], says: /"somewhere" is not a destination/ },
 ];
@@ -287,7 +287,7 @@ describe('svcpay send, at a terminal', () => {
   test('asks which of two ways a URI is to be paid', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const tty = svcpayTty(['send', `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}&label=Shop%1b[31m`], around);
-    await tty.waitFor('two ways');
+    await tty.waitFor('over Lightning or on-chain');
     tty.type('\u001B[B\r');
     await tty.waitFor('as the URI says');
     await tty.waitFor(bitcoin);

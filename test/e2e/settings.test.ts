@@ -140,7 +140,7 @@ describe('what is not easily undone', () => {
     const config = () => JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'));
     const login = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];
     const first = await svcpay(login, { home, input: apiSecret });
-    expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Profile default is written') });
+    expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Saved as profile "default"') });
     expect(await svcpay(login, { home, input: apiSecret })).toMatchObject({ exitCode: 0 });
     await svcpay(['limits', 'set', '--per-day', '5000sat'], { home });
     expect(await svcpay(['login', '--sandbox'], { home })).toMatchObject({ exitCode: 9, stdout: '' });

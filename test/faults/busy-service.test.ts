@@ -65,7 +65,7 @@ describe('a service that wants fewer requests', { concurrent: true }, () => {
     expect(time.pauses).toHaveLength(1);
     expect(time.pauses[0]).toBeGreaterThan((seconds - 2) * 1_000);
     expect(time.pauses[0]).toBeLessThanOrEqual((seconds + 1) * 1_000);
-    expect(run.stderr).toMatch(/wants fewer requests: waiting [5-8] s/);
+    expect(run.stderr).toMatch(/Rate limit of the service: waiting [5-8] s/);
   });
 
   test('for longer than the command may take is not waited for: exit 75, and when to come back', async ({ strict }) => {
@@ -110,6 +110,6 @@ describe('a service that counts requests', () => {
     expect(JSON.parse(end.stdout)).toHaveLength(95);
     expect(tooMany).toBe(0);
     expect(time.pauses.length).toBeGreaterThanOrEqual(2);
-    expect(end.stderr).toMatch(/wants fewer requests: waiting/);
+    expect(end.stderr).toMatch(/Rate limit of the service: waiting/);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { startSvcpay, svcpay } from '../support/svcpay.js';
 import { test } from '../support/faults.js';
 
-const lost = 'stdout cannot be written (ENOSPC): what belongs there is lost.';
+const lost = 'stdout cannot be written (ENOSPC): its output is lost.';
 
 describe.concurrent('a payment', () => {
   const outputs = [

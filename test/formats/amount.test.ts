@@ -92,14 +92,14 @@ describe('parseAmount', () => {
     ['2100000000000001sat', 'more than the 21 million bitcoin'],
     ['1000000000000000vnd', 'too large an amount of VND'],
     ['1000000000usdt', 'too large an amount of USDT'],
-    ['50000', '50000 of what? Write 50000sat (0.0005 BTC) or 50000btc.'],
-    ['0.0005', '0.0005 of what? Write 0.0005btc (50 000 sat).'],
+    ['50000', '50000 has no unit. Write 50000sat (0.0005 BTC) or 50000btc.'],
+    ['0.0005', '0.0005 has no unit. Write 0.0005btc (50 000 sat).'],
   ] as const)('refuses "%s": %s', ([text, reason]) => {
     expect(refusal(() => parseAmount(text))).toContain(reason);
   });
 
   test('refuses a bare number of BTC even where BTC is expected', () => {
-    expect(refusal(() => parseAmount('50000', 'BTC'))).toBe('50000 of what? Write 50000sat (0.0005 BTC) or 50000btc.');
+    expect(refusal(() => parseAmount('50000', 'BTC'))).toBe('50000 has no unit. Write 50000sat (0.0005 BTC) or 50000btc.');
   });
 
   test('refuses a unit of another currency than the expected one', () => {

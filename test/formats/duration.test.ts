@@ -19,7 +19,7 @@ describe('parseDuration', () => {
   });
 
   test.for([
-    ['90', '90 of what? Write 90s, 90m, 90h or 90d.'],
+    ['90', '"90" has no unit. Write 90s, 90m, 90h or 90d.'],
     ['', 'is not a duration'],
     ['1.5h', 'is not a duration'],
     ['-1s', 'is not a duration'],

@@ -276,7 +276,7 @@ describe('--fields', () => {
   });
 
   test.each<OutputOptions>([{ json: true }, { format: 'csv' }, { format: 'jsonl' }, { fields: ['id'] }])('-q contradicts %j', (also) => {
-    expect(() => createOutput(openPlainScreen(pipe).terminal, { ...also, quiet: true })).toThrow('Give one of them');
+    expect(() => createOutput(openPlainScreen(pipe).terminal, { ...also, quiet: true })).toThrow('Remove one of them');
   });
 });
 
@@ -406,6 +406,6 @@ test('without unicode our own signs are ASCII, of the same width', async () => {
 
 test('--json and another format contradict each other', () => {
   const { terminal } = openPlainScreen();
-  expect(() => createOutput(terminal, { json: true, format: 'csv' })).toThrow('--json and -o csv ask for two formats.');
+  expect(() => createOutput(terminal, { json: true, format: 'csv' })).toThrow('--json and -o csv are two formats.');
   expect(createOutput(terminal, { json: true, format: 'json' }).format).toBe('json');
 });

@@ -69,7 +69,7 @@ export function exchange(
       cutOff(new Error(message));
     };
     const interrupt = (): void => stop('interrupted', 'ABORT_ERR');
-    const timer = setTimeout(() => stop(`nothing came within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'), limitMs);
+    const timer = setTimeout(() => stop(`no data within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'), limitMs);
     if (signal !== undefined) {
       // As many requests as the caller likes may wait on one signal.
       setMaxListeners(0, signal);

@@ -12,7 +12,7 @@ export async function unpacked(bytes: Buffer, coding: string, mostBytes: number)
   };
   return codingsOf(coding).reduceRight((packed, name) => {
     const unpack = entryOf(undo, name);
-    if (unpack === undefined) throw new Error(`the answer is packed as ${name}, which nobody asked for`);
+    if (unpack === undefined) throw new Error(`the answer is compressed as ${name}, which svcpay did not request`);
     return unpack(packed);
   }, bytes);
 }

@@ -197,7 +197,7 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failu
   terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
   const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
-  const what = bad === 0 ? 'the batch as a whole cannot be paid' : `${bad} of ${counted(rows, 'row')} cannot be paid, as said above`;
+  const what = bad === 0 ? 'the batch as a whole cannot be paid' : `${bad} of ${counted(rows, 'row')} cannot be paid (see above)`;
   const advice = kind === 'limit' ? { next: { do: 'see-limits' as const } } : { hint: 'Fix the file and run the same command again.' };
   return new Failure(kind, `Nothing was sent: ${what}.`, advice);
 }

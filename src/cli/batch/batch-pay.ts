@@ -27,7 +27,7 @@ export async function openPayments(
   const service = sharedService(payment.service, concurrency, context.now);
   const history = historyFor({ ...payment, service });
   const read = () => Promise.all([rows > settled ? history.update(0) : undefined, ifTold(service.wallets())]);
-  await (rows > settled ? context.live.during(() => 'Looking for payments that were made before', read) : read());
+  await (rows > settled ? context.live.during(() => 'Looking for earlier payments', read) : read());
   return { ...payment, service, history };
 }
 
@@ -78,7 +78,7 @@ export async function payBatch(
       stop: record.stop,
       on: record.add,
       onLetGo: context.moneyIsLetGo,
-      warn: (failure) => out.warn(`${failure.message} The payment goes on without it.`),
+      warn: (failure) => out.warn(`${failure.message} The payment continues.`),
     }).then(
       (complete) => ({ complete, fault: undefined }),
       (fault: unknown) => ({ complete: false, fault }),
@@ -102,7 +102,7 @@ export async function payBatch(
 function withRetry(failure: Failure, { kinds }: Tally, file: string, { retry }: BatchFlags): Failure {
   if (retry || !kinds.has('payment-failed') || failure.kind === 'pending') return failure;
   const again = file === '-' ? 'the same command' : `svcpay batch ${shellWord(file)}`;
-  return new Failure(failure.kind, failure.message, { hint: `To try the rows that failed once more: ${again} --retry`, cause: failure });
+  return new Failure(failure.kind, failure.message, { hint: `To retry the failed rows: ${again} --retry`, cause: failure });
 }
 
 function recorder(

@@ -40,7 +40,7 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
   const given = Object.keys(cells).filter((name) => payoutColumns.has(name));
   const { to } = cells;
   if (to !== undefined && given.length > 0) {
-    throw new Failure('usage', `"to" is for sends, and ${given.join(', ')} for payouts: a row is one of the two.`);
+    throw new Failure('usage', `"to" is for sends, and ${given.join(', ')} for payouts: give one of the two per row.`);
   }
   const paid =
     to === undefined

@@ -15,15 +15,15 @@ export const batch = defineCommand({
   fields: batchFields,
   arguments: {
     file: file().optional().describe(
-      'CSV with a head: ref, to, amount, currency, note, from; for payouts the flags of payout as columns; - for stdin',
+      'CSV with a header: ref, to, amount, currency, note, from; for payouts the payout flags as columns; - for stdin',
     ),
   },
   options: batchOptions,
   examples: [
-    ['svcpay batch payroll.csv --dry-run', 'checks every row and shows what it comes to'],
+    ['svcpay batch payroll.csv --dry-run', 'checks every row and shows the totals'],
     ['svcpay batch payroll.csv', 'asks once, then pays; run it again and it pays no row twice'],
     ['svcpay batch payroll.csv --name 2026-11', 'the same rows as last month, paid again'],
-    ['make-rows | svcpay batch - --yes --result paid.csv -o jsonl', 'from a pipe, a line of JSON for every row'],
+    ['make-rows | svcpay batch - --yes --result paid.csv -o jsonl', 'from a pipe, one line of JSON per row'],
   ],
   async run({ file, ...flags }, context) {
     const drain = openDrain(context);
@@ -39,10 +39,10 @@ export const batch = defineCommand({
 
 const askFile = ({ ask }: Context): Promise<string | Back> =>
   ask.steps.parsed({
-    message: 'File with the rows, as CSV',
+    message: 'CSV file with the rows',
     flag: 'FILE',
     parse: (given) => {
       if (existsSync(given)) return given;
-      throw new Failure('usage', given === '' ? 'An answer is needed here.' : `There is no file ${given.slice(0, 80)}.`);
+      throw new Failure('usage', given === '' ? 'An answer is needed here.' : `File ${given.slice(0, 80)} does not exist.`);
     },
   });

@@ -89,7 +89,7 @@ async function showChanges(closed: string, rows: string[][], path: string, conte
   const before: string[][] = parse(closed);
   const changes = changesBetween(before.map(keyed), rows.map(keyed));
   await context.out.list(changes, changeList);
-  throw new Failure('books-differ', `${counted(changes.length, 'row')} changed since ${path} was written, which stays as it is.`, {
+  throw new Failure('books-differ', `${counted(changes.length, 'row')} changed since ${path} was written, which is unchanged.`, {
     hint: 'To close the month again, remove the file first.',
   });
 }

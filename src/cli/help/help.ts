@@ -10,10 +10,10 @@ import { topicNames, topics, topicText } from './topics.js';
 export const help = (tree: Branch): Command => defineCommand({
   arguments: { topic: phrase('COMMAND').suggesting('command').describe(`a command, or one of ${topicNames.join(', ')}`) },
   examples: [
-    ['svcpay help', 'every command by what it is for'],
-    ['svcpay help exit-codes', 'one exit code per fate of the money'],
-    ['svcpay help scripting', 'how to use it in a script that can be run twice'],
-    ['svcpay help send lightning', 'the same as svcpay send lightning --help'],
+    ['svcpay help', 'all commands by purpose'],
+    ['svcpay help exit-codes', 'every exit code and what it says about the money'],
+    ['svcpay help scripting', 'how to write a script that can run again'],
+    ['svcpay help send lightning', 'same as svcpay send lightning --help'],
   ],
   async run({ topic }, { out, runLine, terminal }) {
     if (topic === 'exit-codes') return printExitCodes(out);

@@ -33,7 +33,7 @@ export async function browse(
       ...(hasMorePages(answer, page, limit) ? [{ value: { page: page + 1 }, name: 'Older' }] : []),
       ...(page > 1 ? [{ value: { page: page - 1 }, name: 'Newer' }] : []),
     ];
-    const message = choices.length === 0 ? 'Nothing has moved yet' : 'Open which one?';
+    const message = choices.length === 0 ? 'No transactions yet' : 'Open which one?';
     const chosen = await ask.steps.select({ message, flag: 'ID', choices, pageSize: choices.length + 1 });
     if (chosen === back) return code;
     if ('page' in chosen) page = chosen.page;

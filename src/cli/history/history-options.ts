@@ -23,7 +23,7 @@ const methods = () =>
     (given) => {
       const method = given.toLowerCase().replace(/^onchain$/, 'on-chain');
       if (knownMethods.some((each) => each === method) || payoutMethod.test(method)) return method;
-      throw new Failure('usage', `"${given}" is not a method. Write one of ${knownMethods.join(', ')}, or that of a payout.`, {
+      throw new Failure('usage', `"${given}" is not a method. Write one of ${knownMethods.join(', ')}, or a payout method.`, {
         hint: 'svcpay payout methods',
       });
     },
@@ -40,20 +40,20 @@ const states = () =>
       const meant = nearest(state, knownStates);
       if (meant !== undefined) throw new Failure('usage', `"${given}" is not a state. Did you mean ${meant}?`);
       if (/^[a-z][a-z_-]*$/.test(state)) return given;
-      throw new Failure('usage', `"${given}" is not a state. Write one of ${knownStates.join(', ')}, or another word of the service.`);
+      throw new Failure('usage', `"${given}" is not a state. Write one of ${knownStates.join(', ')}, or another state of the service.`);
     },
     knownStates,
   ).repeated();
 
 export const historyOptions = {
   time: choice(periods, 'PERIOD').optional().describe(`the last ${periods.join(', ')}`),
-  since: instant().describe('from then on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
-  until: instant().describe('up to then, inclusive'),
+  since: instant().describe('from this time on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
+  until: instant().describe('up to this time, inclusive'),
   state: states().describe('only this state; may be repeated'),
   srcMethod: methods().describe('only from this source, such as servicepay or lightning'),
   destMethod: methods().describe('only to this destination, such as lightning or onchain'),
-  excludeSrcMethod: methods().describe('nothing from this source'),
-  excludeDestMethod: methods().describe('nothing to this destination'),
+  excludeSrcMethod: methods().describe('exclude this source'),
+  excludeDestMethod: methods().describe('exclude this destination'),
 };
 
 type HistoryFlags = ValuesOf<typeof historyOptions>;
@@ -86,7 +86,7 @@ async function period(since: Instant | undefined, until: Instant | undefined, se
   const now = isRelative ? await timeOf(service) : service.serviceNow();
   const start = startOf(since, now);
   const end = until === undefined ? now + dayMs : 'ago' in until ? now - until.ago : until.last;
-  if (start > end) throw new Failure('usage', 'Nothing lies between these times: --since is later than --until.');
+  if (start > end) throw new Failure('usage', '--since is later than --until.');
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
 
@@ -106,7 +106,7 @@ async function timeOf(service: ServiceClient): Promise<number> {
 /** The period in words, for the head of a list. */
 export function periodText({ time, since, until }: Pick<HistoryFlags, 'time' | 'since' | 'until'>): string {
   if (time !== undefined) return periodNames[time];
-  return since === undefined && until === undefined ? 'all of history' : 'of the period asked for';
+  return since === undefined && until === undefined ? 'all of history' : 'of the requested period';
 }
 
 const periodNames: Readonly<Record<(typeof periods)[number], string>> = {

@@ -107,7 +107,7 @@ async function readListed(
 const isOver = ({ intent, txn }: OpenPayment): boolean =>
   txn !== undefined && isFinal(txn.txnState) && !(isLetGo(intent) && hasLapsed(txn.txnState));
 
-const notAsked = (): Failure => new Failure('temporary', 'The service did not tell in time.');
+const notAsked = (): Failure => new Failure('temporary', 'The service did not answer in time.');
 
 const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });

@@ -18,7 +18,7 @@ export const txCancel = defineCommand({
       scope,
       owner: context.owner,
     });
-    if (txn.txnState !== 'usercanceled') context.out.say('This quote had lapsed already.');
+    if (txn.txnState !== 'usercanceled') context.out.say('This quote had already expired or been cancelled.');
     await context.out.record(txn, receiptView(txn, { now: service.serviceNow() }));
   },
 });

@@ -36,7 +36,7 @@ export const txExport = defineCommand({
         hint: 'svcpay tx list --all takes those.',
       });
     }
-    if (format === undefined) throw new Failure('usage', `Say which format: -o ${exportFormats.join(', -o ')}.`);
+    if (format === undefined) throw new Failure('usage', `Choose a format: -o ${exportFormats.join(', -o ')}.`);
     const ccy = walletOf(format, wallet);
     const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);

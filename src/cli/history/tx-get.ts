@@ -35,7 +35,7 @@ export const txGet = defineCommand({
     const now = client.serviceNow();
     const request = context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
     if (qrFile !== undefined) {
-      if (request === undefined) throw new Failure('usage', 'There is nothing to be paid here, and no QR code of it.');
+      if (request === undefined) throw new Failure('usage', 'This transaction has nothing left to pay, so there is no QR code.');
       await writeQr(qrFile, request.code);
     }
     const shownBelow = request === undefined ? [] : [request.text, request.code];

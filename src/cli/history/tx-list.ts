@@ -15,19 +15,19 @@ import { flag, whole } from '../values.js';
 export const txList = defineCommand({
   options: {
     ...historyOptions,
-    quotes: flag().describe('also quotes that expired without becoming a payment'),
-    limit: whole(1, 1000).optional().describe('how many on a page (default 20)'),
-    page: whole(1, 1_000_000).optional().describe('which page (default 1)'),
-    all: flag().describe('every page, expired quotes too, printed as it comes'),
+    quotes: flag().describe('also show quotes that expired unconfirmed'),
+    limit: whole(1, 1000).optional().describe('rows per page (default 20)'),
+    page: whole(1, 1_000_000).optional().describe('page number (default 1)'),
+    all: flag().describe('every page, with expired quotes, printed as it arrives'),
   },
   examples: [
-    ['svcpay tx list --state failed --state expired --time 30d', 'what did not work out'],
+    ['svcpay tx list --state failed --state expired --time 30d', 'failed and expired transactions'],
     ['svcpay tx list --since 2026-03-01 --until 2026-03-31 --all -o csv', 'a month, for a spreadsheet'],
     ['svcpay tx list --json --fields txnId,txnState', 'two fields of each, for a script'],
   ],
   async run({ limit, page, all, quotes, ...flags }, context) {
     if (all && (limit !== undefined || page !== undefined)) {
-      throw new Failure('usage', '--all lists everything. Leave --limit and --page out.');
+      throw new Failure('usage', '--all lists everything. Remove --limit and --page.');
     }
     const { out } = context;
     const { client: service } = await context.account();

@@ -41,8 +41,8 @@ export const txPending = defineCommand({
     const { out } = context;
     const refreshed = await refreshOpen(context);
     for (const txn of refreshed.ended.slice(0, mostTold)) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   svcpay tx get ${txn.txnId}`);
-    if (refreshed.ended.length > mostTold) out.say(`  ${refreshed.ended.length - mostTold} more are over: svcpay tx list`);
-    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each of them`;
+    if (refreshed.ended.length > mostTold) out.say(`  ${refreshed.ended.length - mostTold} more have ended: svcpay tx list`);
+    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
     await out.list(
       refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
@@ -60,20 +60,20 @@ type Wait = PaymentOptions['wait'];
 
 export const txResume = defineCommand({
   fields: [...paymentFields, 'ref', 'kind', 'exitCode', 'message'],
-  arguments: { id: transaction().optional().describe('a reference or a transaction id (default: all that is open)') },
+  arguments: { id: transaction().optional().describe('a reference or a transaction id (default: all unfinished payments)') },
   options: {
     wait,
     waitTimeout,
-    retry: flag().describe('make another attempt at one payment that failed, or that may have paid'),
+    retry: flag().describe('make another attempt after a failed or unknown outcome'),
     newJournal: flag().describe('set a damaged journal aside and start a new one'),
   },
   examples: [
-    ['svcpay tx resume', 'everything that is open; asks where your yes is missing'],
+    ['svcpay tx resume', 'all unfinished payments; asks if one still needs your yes'],
     ['svcpay tx resume order-118 --yes --json', 'one payment, in a script'],
   ],
   async run({ id, wait, waitTimeout, retry, newJournal }, context) {
     if (newJournal) return setAside(context);
-    if (retry && id === undefined) throw new Failure('usage', 'Say which payment is to be tried again.', { next: { do: 'see-open-payments' } });
+    if (retry && id === undefined) throw new Failure('usage', 'Name the payment to retry.', { next: { do: 'see-open-payments' } });
     const waiting = waitOf({ wait, waitTimeout });
     return id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, retry, context);
   },
@@ -83,7 +83,7 @@ async function setAside(context: Context): Promise<void> {
   const { setJournalAside } = await import('../../store/journal/set-aside.js');
   const aside = setJournalAside(journalFile(context.home), context.now(), context.config.read().hasJournal === true);
   context.out.say(`The damaged journal is kept as ${aside}. The next payment starts a new one.`);
-  context.out.say('References are still found at the service. What is on its way: svcpay tx list --state srccreated --state destsent');
+  context.out.say('svcpay still finds references at the service. Payments in flight: svcpay tx list --state srccreated --state destsent');
 }
 
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
@@ -176,7 +176,7 @@ async function followElsewhere(
 }
 
 function notOpen({ txnId, txnState }: Transaction): Failure {
-  return new Failure('usage', `Not sent: transaction ${txnId} is ${txnState}, and no open payment here goes on with it.`, {
+  return new Failure('usage', `Not sent: transaction ${txnId} is ${txnState}, and no unfinished payment here belongs to it.`, {
     next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId },
     txnId,
   });

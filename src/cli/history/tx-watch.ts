@@ -17,8 +17,8 @@ export const txWatch = defineCommand({
   arguments: { ids: transaction().repeated().describe('transaction ids or their beginnings, or references') },
   options: { waitTimeout: duration().optional().describe('longest wait') },
   examples: [
-    ['svcpay tx watch ID ID', 'a line for each, redrawn as they go on'],
-    ['svcpay tx watch ID -o jsonl', 'a line of JSON for every change of state'],
+    ['svcpay tx watch ID ID', 'one line per transaction, redrawn on every change'],
+    ['svcpay tx watch ID -o jsonl', 'one line of JSON per state change'],
   ],
   async run({ ids, waitTimeout }, context) {
     const { live, out } = context;

@@ -4,9 +4,9 @@ import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 export const account = defineCommand({
-  arguments: { id: text('ID').optional().describe('the account, own or a subaccount (default: the one acted on)') },
+  arguments: { id: text('ID').optional().describe('account or subaccount id (default: the current one)') },
   examples: [
-    ['svcpay account', 'the own account'],
+    ['svcpay account', 'your own account'],
     ['svcpay account ne01-7f3a --json', 'a subaccount, for a script'],
   ],
   async run({ id }, context) {

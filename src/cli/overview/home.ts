@@ -46,7 +46,7 @@ async function welcome(context: Context): Promise<void> {
     message: 'What next?',
     flag: 'COMMAND',
     choices: [
-      { value: ['demo'], name: 'See a demo', description: 'ten seconds, with play money, leaves nothing behind' },
+      { value: ['demo'], name: 'See a demo', description: 'ten seconds with play money; keeps nothing' },
       { value: ['login', '--sandbox'], name: 'Try the sandbox', description: 'the whole service on this machine, with play money' },
       { value: ['login'], name: 'Connect to a service', description: 'needs its address, an API key and an API secret' },
     ],
@@ -170,7 +170,7 @@ const entries: readonly { readonly name: string; readonly words: Words; readonly
   { name: 'Swap', words: ['swap'] },
   { name: 'Pay out to a bank or phone', words: ['payout'] },
   { name: 'History', words: history },
-  { name: 'Resume what is pending', words: ['tx', 'resume'], onlyPending: true },
+  { name: 'Resume unfinished payments', words: ['tx', 'resume'], onlyPending: true },
 ];
 
 /** Resolves with the chosen command line; `back` when the person leaves. */

@@ -10,7 +10,7 @@ import { text } from '../values.js';
 export const rates = defineCommand({
   arguments: { pair: text('PAIR').optional().describe('only this pair, as in BTCUSD or BTC/USD') },
   examples: [
-    ['svcpay rates', 'every pair that the service names'],
+    ['svcpay rates', 'every pair of the service'],
     ['svcpay rates USD/BTC -q', 'one number, for a script'],
   ],
   async run({ pair }, context) {
@@ -25,8 +25,8 @@ export const rates = defineCommand({
 
 function explain(error: unknown): Promise<Rates> {
   if (!(error instanceof ServiceError) || (error.status !== 404 && error.status !== 405)) throw error;
-  throw new Failure('not-found', 'This service does not publish its rates.', {
-    hint: 'A quote names the rate and costs nothing: svcpay swap 25usdt BTC --quote-only',
+  throw new Failure('not-found', 'This service does not publish rates.', {
+    hint: 'A quote shows the rate and costs nothing: svcpay swap 25usdt BTC --quote-only',
     status: error.status,
     cause: error,
   });

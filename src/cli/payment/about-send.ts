@@ -14,7 +14,7 @@ export function aboutSend(plan: SendPlan, contact?: string): Fact[] {
 
 function aboutDestination({ pays, says, order }: SendPlan): Fact[] {
   const said = says.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
-  const fees = order.body.deductNetworkFeesFromDest === true ? [{ label: 'Fees', value: 'taken out of the amount' }] : [];
+  const fees = order.body.deductNetworkFeesFromDest === true ? [{ label: 'Fees', value: 'deducted from the amount' }] : [];
   switch (pays.kind) {
     case 'bolt11':
       return aboutInvoice(pays.value);

@@ -29,7 +29,7 @@ export function parseMaxFee(given: string): MaxFeeOf {
 function otherCurrency(given: string, named: string, ccy: string): Failure {
   const example = ccy === 'BTC' ? '100sat' : `1${ccy.toLowerCase()}`;
   return new Failure('usage', `Not sent: --max-fee ${given} is in ${named}, and this payment's fees are in ${ccy}.`, {
-    hint: `Write it in ${ccy}, as in ${example}, or as a share, as in 1%.`,
+    hint: `Write it in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
   });
 }
 
@@ -37,7 +37,7 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
 function parseRateLoss(given: string): string {
   const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
   if (percent !== undefined) return percent;
-  throw new Failure('usage', `"${given}" is not a share. Write it as in 2% or 0.5%.`);
+  throw new Failure('usage', `"${given}" is not a percentage. Write it like 2% or 0.5%.`);
 }
 
 /** What a payment may cost, once it is known from which wallet it goes. */
@@ -48,21 +48,21 @@ export const termsOf = (flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>, ccy
 
 export const reference = () => literal('REF', parseReference).suggesting('reference');
 
-export const deductFees = () => flag().describe('take the fees out of the amount, so that the recipient gets less');
+export const deductFees = () => flag().describe('deduct the fees from the amount, so the recipient gets less');
 
-export const spend = () => text('AMOUNT').optional().describe('what leaves the wallet, as in 250000vnd, instead of AMOUNT (USDT, LNURL)');
+export const spend = () => text('AMOUNT').optional().describe('fix the amount debited, not the amount received (USDT, LNURL), e.g. 250000vnd');
 
 export const paymentOptions = {
-  maxFee: word('AMOUNT|PERCENT', parseMaxFee).optional().describe('highest total fee, in the currency of the wallet that pays or as a share: 100sat, 1%'),
+  maxFee: word('AMOUNT|PERCENT', parseMaxFee).optional().describe('highest total fee, in the currency of the paying wallet or as a percentage, e.g. 100sat or 1%'),
   maxRateLoss: word('PERCENT', parseRateLoss)
     .optional()
-    .describe("most that a conversion may lose against the service's own rates (with --yes 5%)"),
-  ref: reference().optional().describe('your reference: run again with the same one, it goes on with the same payment'),
+    .describe("highest loss of a conversion against the service's own rates (with --yes 5%)"),
+  ref: reference().optional().describe('your reference; the same reference resumes the same payment'),
   note: text().optional().describe('a note for yourself; the recipient does not see it'),
   wait: onOff().describe('wait until the payment is settled (the default)'),
   waitTimeout: duration().optional().describe('longest wait for the settlement'),
-  quoteOnly: flag().describe('show what it would cost and stop'),
-  retry: flag().describe('try again under a reference whose payment failed'),
+  quoteOnly: flag().describe('show the cost and stop'),
+  retry: flag().describe('retry a reference whose payment failed; after an unknown outcome it can pay twice'),
 };
 
 /** How long to wait for the settlement. Throws Failure `usage` if the flags contradict each other. */

@@ -43,7 +43,7 @@ export interface PaymentScreen {
 
 /** A long history is read once; on a screen that is seen. */
 export function showReading(count: number, { live, terminal }: Context): void {
-  if (terminal.canAnimate) live.start(() => `Reading the history once, to know its references: ${count} transactions`);
+  if (terminal.canAnimate) live.start(() => `Reading the history once to index references: ${count} transactions`);
 }
 
 /** What lets time pass, below the line that waits for a blockchain of the sandbox; nothing where blocks are found by others. */
@@ -83,11 +83,11 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 
   const on = (event: PaymentEvent): void => {
     showCard();
-    if (event.type === 'following') out.say(`Another svcpay is at work on ${event.intent.ref}; waiting for it.`);
+    if (event.type === 'following') out.say(`Another svcpay process is working on ${event.intent.ref}; waiting for it.`);
     else if (event.type === 'found') out.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
     else if (event.type === 'reading-history') showReading(event.count, context);
     else if (event.type === 'rate-unchecked') out.say(event.why);
-    else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment goes on without it.`);
+    else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment continues.`);
     else if (event.type === 'let-go') presentation.onSubmitted?.();
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);
@@ -107,7 +107,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
       card = card && { ...card, worth };
       if (!isSame) out.card((canvas) => ['', ...(card === undefined ? [] : quoteCard(card, canvas)), '']);
       if (!approval.quote.namesFees) out.warn('The service does not report its fees: the total has none.');
-      for (const unusual of approval.unusual) out.warn(`Look twice: ${unusual}.`);
+      for (const unusual of approval.unusual) out.warn(`Check this: ${unusual}.`);
       out.change(approval.txn, columns);
     };
     // The question comes next, and waits a moment for all that belongs on the card.
@@ -196,14 +196,14 @@ function renewedText(before: Quote, after: Quote): string {
 function cardOf({ quote, available }: Approval, { about, getsLabel, expiresAt }: Presentation, isAsked: boolean, now: number): QuoteCard {
   const gets = quote.receives;
   if (gets === undefined) {
-    throw new Failure('refused', 'Nothing moved: the quote does not say what the recipient gets.', { txnId: quote.txnId });
+    throw new Failure('refused', 'Nothing moved: the quote does not name what the recipient gets.', { txnId: quote.txnId });
   }
   const left = (until: number): number => Math.max(until - now, 0);
   return {
     about: [
       ...about,
       ...(expiresAt === undefined ? [] : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
-      ...(quote.derived ? [{ label: 'Note', value: 'computed from the rate; the service fixes it at the end' }] : []),
+      ...(quote.derived ? [{ label: 'Note', value: 'computed from the rate; the service sets the final amount' }] : []),
     ],
     gets,
     getsLabel,

@@ -26,7 +26,7 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
   if (text === '') return { amount: undefined, from: undefined, to: undefined };
   const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
   if (digits === undefined) {
-    throw usage(`Not sent: "${clip(text)}" is no swap. Write it as in: svcpay swap 25usdt BTC`);
+    throw usage(`Not sent: "${clip(text)}" is not a swap. Write it like svcpay swap 25usdt BTC`);
   }
   if (first === undefined) return { amount: digits, from: undefined, to: undefined };
   if (third !== undefined) return sides({ amount: digits + first, from: second, to: third }, receive);
@@ -34,7 +34,7 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
   const amount = hasUnit ? digits + first : digits;
   const named = hasUnit ? parseAmount(amount).ccy : first;
   if (second === undefined) return sides({ amount, from: receive ? undefined : named, to: receive ? named : undefined }, receive);
-  if (receive && hasUnit) throw usage('Name both wallets, as in: swap 100000sat USDT BTC --receive.');
+  if (receive && hasUnit) throw usage('Name both wallets, e.g. swap 100000sat USDT BTC --receive.');
   return sides({ amount, from: named, to: second }, receive);
 }
 
@@ -47,14 +47,14 @@ function sides({ amount, from, to }: SwapWords, receive: boolean): SwapWords {
 
 function wallet(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
-  if (isSats(name)) throw usage(`Not sent: "${name}" is a unit, and its wallet is called BTC.`);
+  if (isSats(name)) throw usage(`Not sent: "${name}" is a unit. The wallet is called BTC.`);
   return parseCurrency(name);
 }
 
 /** Throws Failure `usage` for two sides that are one, and for an amount that cannot be. */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean): Swap {
-  if (amount === undefined || from === undefined || to === undefined) throw new Error('A swap was to be made of words of which one is missing.');
-  if (from === to) throw usage(`Not sent: a swap needs two different wallets, and both are ${from}.`);
+  if (amount === undefined || from === undefined || to === undefined) throw new Error('A swap is missing an argument.');
+  if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
   return { from, to, amount: parseAmount(amount, receive ? to : from), receive };
 }
 

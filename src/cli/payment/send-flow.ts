@@ -54,7 +54,7 @@ function missingWords({ kind, amount, spend }: SendWords, missing: Missing, ccy:
   const needsAmount = missing === 'amount' || (amount === undefined && spend === undefined && kind !== undefined && kind !== 'lightning');
   return [
     ...(missing === 'destination' ? [destinationWords[kind ?? 'any']] : []),
-    ...(needsAmount ? [`AMOUNT (as in ${ccy === 'USDT' || kind === 'usdt' ? '25usdt' : '50000sat'})`] : []),
+    ...(needsAmount ? [`AMOUNT (e.g. ${ccy === 'USDT' || kind === 'usdt' ? '25usdt' : '50000sat'})`] : []),
   ];
 }
 
@@ -141,14 +141,14 @@ const exampleOf = (kind: SendKind | undefined): string =>
   kind === undefined ? 'an invoice, an address, a Lightning Address' : destinationNames[kind];
 
 const amountQuestion = (ccy: string | undefined) => {
-  if (ccy === undefined) return { message: 'Amount', example: 'as in 50000sat or 5usdt' };
-  return ccy === 'BTC' ? { message: 'Amount', example: 'as in 50000sat' } : { message: `Amount in ${ccy}` };
+  if (ccy === undefined) return { message: 'Amount', example: 'e.g. 50000sat or 5usdt' };
+  return ccy === 'BTC' ? { message: 'Amount', example: 'e.g. 50000sat' } : { message: `Amount in ${ccy}` };
 };
 
 const wayNames = { lightning: 'over Lightning', onchain: 'on-chain' } as const;
 
 const wayQuestion = {
-  message: 'This URI can be paid in two ways. Which one?',
+  message: 'Pay this URI over Lightning or on-chain?',
   flag: '--via lightning|onchain',
   choices: [
     { value: 'lightning', name: 'Lightning', description: 'settles in seconds' },

@@ -11,7 +11,7 @@ export const send = defineCommand({
   fields: paymentFields,
   arguments: {
     destination: text('DESTINATION').suggesting('contact').optional().describe('an invoice, any address, LNURL, bitcoin: URI or a name of your address book; - for stdin'),
-    amount: phrase('AMOUNT').describe('what to send, where the destination does not say'),
+    amount: phrase('AMOUNT').describe('amount to send, if the destination has none'),
   },
   options: {
     from: currency().optional().describe('wallet that pays (default BTC, for a TRON address USDT); with BTC an amount in another currency is converted at the current rate'),
@@ -22,9 +22,9 @@ export const send = defineCommand({
   },
   examples: [
     ['svcpay send', 'asks for everything, one question at a time; Esc goes back'],
-    ['svcpay send lnbc25u1…', 'an invoice says the amount itself'],
+    ['svcpay send lnbc25u1…', 'the invoice has the amount'],
     ['svcpay send satoshi@example.com 10usd --from btc', 'ten dollars worth of bitcoin, at the current rate'],
-    ["svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via onchain", 'one of two ways; unasked it goes over Lightning'],
+    ["svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via onchain", 'choose on-chain; without --via it uses Lightning'],
   ],
   run: ({ destination, amount, ...flags }, context) => runSend(undefined, destination, amount, flags, context),
 });
@@ -34,7 +34,7 @@ export const sendLnurl = defineCommand({
   fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a Lightning Address or an LNURL, or - to read it from stdin'),
-    amount: phrase('AMOUNT').describe('what leaves the wallet, as in 50000sat or 5usdt'),
+    amount: phrase('AMOUNT').describe('amount to send, e.g. 50000sat or 5usdt'),
   },
   options: {
     from: currency().optional().describe('wallet that pays (default: that of the amount); with BTC an amount in another currency is converted at the current rate'),
@@ -52,7 +52,7 @@ export const sendOnchain = defineCommand({
   fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a Bitcoin address, or - to read it from stdin'),
-    amount: phrase('AMOUNT').describe('what the recipient gets, as in 0.01btc; at least 1000sat'),
+    amount: phrase('AMOUNT').describe('amount the recipient gets, e.g. 0.01btc; at least 1000sat'),
   },
   options: {
     from: currency().optional().describe('wallet that pays (default BTC); another currency is converted at the quoted rate, shown before you agree'),
@@ -70,19 +70,19 @@ export const sendUsdt = defineCommand({
   fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a TRON address, or - to read it from stdin'),
-    amount: phrase('AMOUNT').describe('what the recipient gets, as in 25usdt'),
+    amount: phrase('AMOUNT').describe('amount the recipient gets, e.g. 25usdt'),
   },
   options: {
     spend: spend(),
     from: currency().optional().describe('wallet that pays (default USDT, with --spend that of its amount); another currency is converted at the quoted rate'),
-    chain: choice(['tron', 'eth'], 'CHAIN').otherwise('tron').describe('tron; eth is announced, not yet available'),
+    chain: choice(['tron', 'eth'], 'CHAIN').otherwise('tron').describe('tron (eth is announced but not available yet)'),
     deductFees: deductFees(),
     ...paymentOptions,
   },
   examples: [
     ['svcpay send usdt TQn9… 25usdt', 'shows the full cost, then asks'],
     ['svcpay send usdt TQn9… 25usdt --from BTC --yes --json', 'paid from the bitcoin wallet, in a script'],
-    ['svcpay send usdt TQn9… --spend 250000vnd', 'so much leaves the wallet, whatever arrives'],
+    ['svcpay send usdt TQn9… --spend 250000vnd', 'fixes the amount debited'],
   ],
   async run({ address, amount, chain, ...flags }, context) {
     if (chain === 'eth') throw notYetAvailable();

@@ -18,11 +18,11 @@ export const swap = defineCommand({
   fields: paymentFields,
   arguments: {
     words: phrase('AMOUNT FROM TO').describe(
-      'what to swap, the wallet that it leaves (or in AMOUNT itself, as in 25usdt), and the one it enters',
+      'amount, source wallet (or as the unit of AMOUNT, e.g. 25usdt) and destination wallet',
     ),
   },
   options: {
-    receive: flag().describe('AMOUNT is what shall arrive in TO, not what leaves FROM'),
+    receive: flag().describe('AMOUNT is received in TO, not debited from FROM'),
     ...paymentOptions,
   },
   examples: [
@@ -36,7 +36,7 @@ export const swap = defineCommand({
     const missing = missingOf(words);
     const run = (answers: SwapWords): Promise<void> => paySwap(answers, receive, flags, context);
     if (missing.length === 0) return run(words);
-    demandAnswers(missing, flags, context, `Write it as in: ${swapExample(words, receive)}`);
+    demandAnswers(missing, flags, context, `Write it like: ${swapExample(words, receive)}`);
     const wallets = await walletChoices(context);
     const flow = {
       ask: (answers: SwapWords, before?: SwapWords) => askSwap(answers, receive, wallets, context.ask.steps, before),
@@ -83,7 +83,7 @@ function askSwap(
     step('amount', ({ from, to }, before) => {
       const ccy = receive ? to : from;
       const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}`;
-      const example = ccy === 'BTC' ? 'as in 50000sat' : undefined;
+      const example = ccy === 'BTC' ? 'e.g. 50000sat' : undefined;
       const parse = (amount: string): string => {
         parseAmount(amount, ccy);
         return amount;

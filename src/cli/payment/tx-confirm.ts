@@ -37,7 +37,7 @@ export const txConfirm = defineCommand({
       const doubt = await unresolvedFailure(txn, context);
       if (doubt !== undefined) throw doubt;
       refuseUnlessCompleted(txn);
-      out.say('It is completed already: nothing was done.');
+      out.say('Already completed; nothing was done.');
       return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
     }
     if (txn.sourceReq.method !== 'servicepay') {

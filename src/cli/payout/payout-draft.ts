@@ -28,7 +28,7 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
   if (methodOf === undefined || country === undefined || method?.country === country) return withCountry(known, country);
   const { name, code } = country;
   const methods = methodsIn(country).map((each) => each.code).join(' or ');
-  const what = method === undefined ? `There is no such payout to ${name}` : `${method.code} pays out to ${method.country.name}, not to ${name}`;
+  const what = method === undefined ? `There is no such payout method for ${name}` : `${method.code} pays out to ${method.country.name}, not to ${name}`;
   throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
 }
 
@@ -68,17 +68,17 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
   const amount = bare ? undefined : parseAmount(text);
   if (amount !== undefined && payoutCountries.some(({ ccy }) => ccy === amount.ccy)) return amount;
   const currencies = [...new Set(payoutCountries.map(({ ccy }) => ccy))].join(', ');
-  throw new Failure('usage', `"${clip(text)}" of what? Payouts are in ${currencies}: write it as in 500000vnd.`);
+  throw new Failure('usage', `"${clip(text)}" has no currency. Payouts are in ${currencies}; write e.g. 500000vnd.`);
 }
 
 function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Record<string, Recipient>>): Destination {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0) {
-    throw new Failure('usage', `--recipient says where the money goes: leave out ${given.join(', ')}.`);
+    throw new Failure('usage', `--recipient already names the account. Remove ${given.join(', ')}.`);
   }
   const found = Object.hasOwn(recipients, name) ? recipients[name] : undefined;
   if (found !== undefined) return answersOf(found);
-  throw new Failure('usage', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
+  throw new Failure('usage', `"${name}" is not in your address book.`, { hint: 'svcpay recipients list' });
 }
 
 /** A recipient of the address book as the answers that it stands for. */
@@ -139,7 +139,7 @@ export const payoutChanges = [
   change('Pay from another wallet', ['from']),
   change('Change the account', ['country', 'method', 'methodOf', 'institution', 'institutionName', 'acctNum', 'acctName', 'amount'], somebodyNew),
   change(
-    'Change who the recipient is',
+    'Change the recipient',
     ['recipientType', 'recipientName', 'recipientCountry', 'recipientPhone', 'recipientAddress'],
     somebodyNew,
   ),

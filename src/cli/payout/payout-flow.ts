@@ -35,7 +35,7 @@ export async function openLookUp(context: Context): Promise<LookUp> {
   await context.client();
   const known = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
-    const untold = (why: string): void => out.say(`The institution is not checked. ${why}`);
+    const untold = (why: string): void => out.say(`The institution was not checked. ${why}`);
     return (await ifTold(live.during(() => 'Looking up institutions', () => institutionsOf(countryCode, context)), untold)) ?? [];
   };
   return (countryCode) => {
@@ -68,7 +68,7 @@ export async function completeDestination(draft: KnownDestination, lookUp: LookU
   return { method, institution: { code, name: name ?? institutionName }, acctNum, acctName, recipient };
 }
 
-const incomplete = (): Error => new Error('A payout was asked for to the end, and an answer is missing.');
+const incomplete = (): Error => new Error('A payout is missing an answer.');
 
 export const recipientRecord = ({ method, institution, acctNum, acctName, recipient }: Destination): Recipient => ({
   method: method.code,

@@ -10,7 +10,7 @@ import { institutionsOf } from './payout-flow.js';
 const countries = payoutCountries.map(({ code }) => code);
 
 export const payoutMethods = defineCommand({
-  arguments: { country: word('COUNTRY', findCountry, countries).optional().describe('only this country, as in VN') },
+  arguments: { country: word('COUNTRY', findCountry, countries).optional().describe('only this country, e.g. VN') },
   examples: [
     ['svcpay payout methods', 'all countries'],
     ['svcpay payout methods NG -q', 'the codes of one country, for a script'],
@@ -29,7 +29,7 @@ export const payoutMethods = defineCommand({
 });
 
 export const payoutInstitutions = defineCommand({
-  arguments: { country: word('COUNTRY', parseCountryCode, countries).describe('two letters, as in VN') },
+  arguments: { country: word('COUNTRY', parseCountryCode, countries).describe('two letters, e.g. VN') },
   examples: [
     ['svcpay payout institutions VN', 'banks and mobile wallets'],
     ['svcpay payout institutions VN --json --fields institutionCode', 'for a script'],

@@ -41,7 +41,7 @@ export const destinationOptions = {
     .optional()
     .describe('payout method, or just mobile or bank: svcpay payout methods'),
   institution: text('CODE').suggesting('institution').optional().describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
-  institutionName: word('NAME', parseLine).optional().describe('its name, where the service lists none'),
+  institutionName: word('NAME', parseLine).optional().describe('its name, if the service does not list it'),
   acctNum: text('NUMBER').optional().describe('account number; for a mobile wallet the phone number'),
   acctName: word('NAME', parseLine).optional().describe('name on the account'),
   recipientType: recipient.type,
@@ -53,7 +53,7 @@ export const destinationOptions = {
 
 export const answerOptions = {
   ...destinationOptions,
-  amount: text('AMOUNT').optional().describe('what the recipient gets, as in 500000vnd'),
+  amount: text('AMOUNT').optional().describe('amount the recipient gets, e.g. 500000vnd'),
   purpose: whole(0, highestCode).optional().describe('purpose of the payment: a code number of the service'),
   source: whole(0, highestCode).optional().describe('source of the funds: a code number of the service'),
   relationship: whole(0, highestCode).optional().describe('relationship to the recipient: a code number of the service'),
@@ -68,7 +68,7 @@ export const payoutOptions = {
   recipient: text('NAME').suggesting('recipient').optional().describe('a recipient from your address book'),
   ...answerOptions,
   from: currency().optional().describe('wallet that pays (default BTC); another currency is converted at the quoted rate'),
-  fromFile: file().optional().describe("take everything from FILE, the service's own creation body; - for stdin"),
+  fromFile: file().optional().describe("read the service's own creation body from FILE; - for stdin"),
   ...paymentOptions,
 };
 

@@ -23,7 +23,7 @@ export const payout = defineCommand({
     ['svcpay payout', 'asks for everything, one question at a time; Esc goes back'],
     ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'to somebody from the address book'],
     ['svcpay payout --from-file payout.json --yes --json', "the service's own creation body, in a script"],
-    ['svcpay payout methods VN', 'what there is for one country'],
+    ['svcpay payout methods VN', 'payout methods of one country'],
   ],
   async run(flags, context) {
     if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
@@ -62,7 +62,7 @@ async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context:
 async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {
   const others = [...(flags.recipient === undefined ? [] : ['--recipient']), ...givenFlags(flags, answerOptions)];
   if (flags.from !== undefined) others.push('--from');
-  if (others.length > 0) throw new Failure('usage', `--from-file has every answer: leave out ${others.join(', ')}.`);
+  if (others.length > 0) throw new Failure('usage', `--from-file has every answer. Remove ${others.join(', ')}.`);
   const { order, method, ref, note } = readPayoutFile(await readGivenText(file, context), context.settings.maker);
   const { institutionCode } = payeeOf(order.body);
   const merged = { ...flags, ref: chooseRef(flags.ref, ref), note: flags.note ?? note };
@@ -76,5 +76,5 @@ function chooseRef(flag: string | undefined, inFile: string | undefined): string
   if (inFile === undefined) return flag;
   const ref = reference().read(inFile);
   if (flag === undefined || flag === ref) return ref;
-  throw new Failure('usage', `The file has the reference ${ref}, and --ref says ${flag}: give one of them.`);
+  throw new Failure('usage', `The file has the reference ${ref}, and --ref is ${flag}. Give one of them.`);
 }

@@ -30,7 +30,7 @@ export const recipientsList = defineCommand({
 export const recipientsAdd = defineCommand({
   fields: recipientFields,
   arguments: {
-    name: word('NAME', parseRecipientName).optional().describe('what you call them'),
+    name: word('NAME', parseRecipientName).optional().describe('name in your address book'),
     destination: text('DESTINATION').optional().describe('for svcpay send: a Lightning Address, an LNURL or an address that stays theirs'),
   },
   options: destinationOptions,
@@ -58,15 +58,15 @@ export const recipientsAdd = defineCommand({
 
 export const recipientsRemove = defineCommand({
   fields: [],
-  arguments: { name: text('NAME').suggesting('recipient').describe('as svcpay recipients list shows it') },
-  examples: [['svcpay recipients remove "Le Van A"', 'forgets the account and the person; asks first']],
+  arguments: { name: text('NAME').suggesting('recipient').describe('as shown by svcpay recipients list') },
+  examples: [['svcpay recipients remove "Le Van A"', 'deletes the entry; asks first']],
   async run({ name }, { config, out, ask }) {
     const { contacts, recipients } = config.read();
     const isContact = Object.hasOwn(contacts, name);
     if (!isContact && !Object.hasOwn(recipients, name)) {
-      throw new Failure('not-found', `There is no "${name}" in your address book.`, { hint: 'svcpay recipients list' });
+      throw new Failure('not-found', `"${name}" is not in your address book.`, { hint: 'svcpay recipients list' });
     }
-    await ask.agree(`Take ${name} out of your address book?`, 'Nobody was removed.');
+    await ask.agree(`Remove ${name} from your address book?`, 'Nobody was removed.');
     await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
     if (isContact) await changeContact(config, name, undefined);
     out.say(`${name} is no longer in your address book.`);

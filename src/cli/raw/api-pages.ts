@@ -34,7 +34,7 @@ function readPage(json: unknown): Page<object> {
   const pagination = isFields(json) && isFields(json['pagination']) ? json['pagination'] : {};
   const isList = rows?.every((row): row is object => typeof row === 'object' && row !== null) === true;
   if (rows !== undefined && isList) return { rows, total: count.read(pagination['total']) };
-  throw new Failure('usage', 'The answer is not a list, so it has no pages.', { hint: 'Leave --paginate out.' });
+  throw new Failure('usage', 'The answer is not a list, so it has no pages.', { hint: 'Remove --paginate.' });
 }
 
 function listOf(json: unknown): unknown[] | undefined {

@@ -19,19 +19,19 @@ const methods = ['GET', 'POST', 'PUT', 'DELETE'];
 export const api = defineCommand({
   arguments: {
     method: word('METHOD', parseMethod, methods).describe('GET, POST, PUT or DELETE'),
-    path: word('PATH', parsePath).describe(`as in /api/v2/webhook, or webhook; ${accountPlaceholder} is filled in`),
+    path: word('PATH', parsePath).describe(`e.g. /api/v2/webhook, or just webhook; ${accountPlaceholder} is filled in`),
   },
   options: {
-    data: verbatim('JSON').optional().short('d').describe('the body, sent to the letter; @FILE from a file, - from stdin'),
+    data: verbatim('JSON').optional().short('d').describe('the body, sent verbatim; @FILE from a file, - from stdin'),
     include: flag().short('i').describe('print status and headers before the body'),
     paginate: flag().describe('follow all pages of a list and print one array'),
   },
   examples: [
-    ['svcpay api GET transaction/ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'what the service says of a transaction'],
+    ['svcpay api GET transaction/ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a transaction as the service returns it'],
     ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'with status and headers'],
-    ['svcpay api GET webhook | jq .', 'a pipe gets the body raw, as the service sent it; a terminal gets it harmless'],
-    ["svcpay api GET 'transaction?time=1y' --paginate -o jsonl", 'a year, a line for each transaction'],
-    ['svcpay api POST transaction -d @swap.json', 'asks for a quote; only its confirmation moves money'],
+    ['svcpay api GET webhook | jq .', 'verbatim in a pipe, sanitized on a terminal'],
+    ["svcpay api GET 'transaction?time=1y' --paginate -o jsonl", 'a year, one line per transaction'],
+    ['svcpay api POST transaction -d @swap.json', 'requests a quote; only its confirmation moves money'],
   ],
   async run({ method, path, data, include, paginate }, context) {
     checkFlags({ method, data, include, paginate }, context);
@@ -58,12 +58,12 @@ interface Asked {
 function checkFlags({ method, data, include, paginate }: Asked, { globals }: Context): void {
   const usage = (message: string): Failure => new Failure('usage', message);
   const formatted = globals.json || globals.output !== undefined || globals.fields !== undefined;
-  if (data !== undefined && ['GET', 'HEAD'].includes(method)) throw usage(`A ${method} has no body: leave --data out.`);
-  if (paginate && method !== 'GET') throw usage('--paginate follows the pages of a GET.');
-  if (include && (paginate || formatted)) throw usage('--include prints one answer as it came: give no format.');
+  if (data !== undefined && ['GET', 'HEAD'].includes(method)) throw usage(`A ${method} has no body. Remove --data.`);
+  if (paginate && method !== 'GET') throw usage('--paginate needs GET.');
+  if (include && (paginate || formatted)) throw usage('--include prints the response verbatim. Remove the format.');
   const { output = 'json' } = globals;
   if (globals.fields === undefined && output !== 'json' && output !== 'jsonl') {
-    throw usage(`-o ${output} needs --fields, which name its columns.`);
+    throw usage(`-o ${output} needs --fields to name its columns.`);
   }
 }
 
@@ -71,8 +71,8 @@ function checkFlags({ method, data, include, paginate }: Asked, { globals }: Con
 async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
-  out.warn(`${method} ${path} can move money, past the journal and your limits.`);
-  await ask.agree('Send it?', 'Not sent: you said no.');
+  out.warn(`${method} ${path} can move money without the journal and your limits.`);
+  await ask.agree('Send it?', 'Not sent.');
 }
 
 /** Throws Failure for any answer but a success, whose body then goes to stderr in front of the failure. */
@@ -96,7 +96,7 @@ async function request(
 function unknownFate(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
   const { message, txnId, status, code } = error;
-  return new Failure('pending', `Not known yet: ${message} Nothing was tried twice.`, {
+  return new Failure('pending', `Not known yet: ${message} Nothing was repeated.`, {
     next: txnId === undefined ? { do: 'see-history' } : { do: 'show', id: txnId },
     txnId,
     status,

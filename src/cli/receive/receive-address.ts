@@ -26,7 +26,7 @@ export interface Permanent {
 
 export const receiveAddress = defineCommand({
   fields: depositFields,
-  arguments: { ccy: choice(kinds).optional().describe('btc, usdt or lightning (the Lightning Address, where the account has one)') },
+  arguments: { ccy: choice(kinds).optional().describe('btc, usdt or lightning (your Lightning Address, if the account has one)') },
   options: {
     chain: choice(['tron', 'eth'], 'CHAIN').optional().describe('for usdt: tron or eth'),
     qrFile: qrFile(),
@@ -34,12 +34,12 @@ export const receiveAddress = defineCommand({
   examples: [
     ['svcpay receive address btc', 'the permanent Bitcoin address with a QR code'],
     ['svcpay receive address usdt --chain tron -q', 'the address alone, for a script'],
-    ['svcpay receive address lightning', 'the Lightning Address, where the account record names one'],
+    ['svcpay receive address lightning', 'your Lightning Address'],
   ],
   async run({ ccy, chain, qrFile }, context) {
-    if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined) throw new Failure('usage', '--chain is for usdt. Leave it out.');
+    if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined) throw new Failure('usage', '--chain needs usdt. Remove it.');
     const asked = await askPermanent({ ccy, chain }, context.ask.steps);
-    if (asked === back) throw leftAtOnce(context, 'Nothing was asked for');
+    if (asked === back) throw leftAtOnce(context, 'Nothing was requested');
     await showAddress(asked, qrFile, context);
   },
 });
@@ -75,7 +75,7 @@ async function askPermanent(start: Asked, ask: Ask['steps']): Promise<Permanent 
   ]);
   if (asked === back) return back;
   const { ccy, chain } = asked;
-  if (ccy === undefined) throw new Error('An address was asked for to the end, and nobody knows which.');
+  if (ccy === undefined) throw new Error('A deposit address is missing its currency.');
   return { ccy, chain };
 }
 
@@ -85,16 +85,16 @@ const currencyQuestion: { message: string; flag: string; choices: Choice<Permane
   choices: [
     { value: 'btc', name: 'Bitcoin' },
     { value: 'usdt', name: 'USDT' },
-    { value: 'lightning', name: 'Lightning Address', description: 'where the account has one' },
+    { value: 'lightning', name: 'Lightning Address', description: 'if the account has one' },
   ],
 };
 
 const chainQuestion: { message: string; flag: string; choices: Choice<Chain>[] } = {
-  message: 'Over which chain will the USDT come?',
+  message: 'Receive USDT on which chain?',
   flag: '--chain tron|eth',
   choices: [
-    { value: 'tron', name: 'TRON (TRC-20)', description: 'there in seconds' },
-    { value: 'eth', name: 'Ethereum (ERC-20)', description: 'there in about 15 minutes' },
+    { value: 'tron', name: 'TRON (TRC-20)', description: 'arrives in seconds' },
+    { value: 'eth', name: 'Ethereum (ERC-20)', description: 'arrives in about 15 minutes' },
   ],
 };
 
@@ -105,7 +105,7 @@ async function bitcoinDeposit({ account, settings }: Context): Promise<CheckedDe
 }
 
 async function usdtDeposit(named: Chain | undefined, context: Context): Promise<CheckedDeposit> {
-  if (named === undefined) throw new Error('An address for USDT was asked for, and nobody knows on which chain.');
+  if (named === undefined) throw new Error('A USDT address is missing its chain.');
   const chain = chains[named];
   const { client } = await context.account();
   const answer = await client.usdtAddress(chain);

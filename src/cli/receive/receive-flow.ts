@@ -32,8 +32,8 @@ import { duration, onOff, text, type ValuesOf } from '../values.js';
 import { qrFile, writeQr } from './qr-file.js';
 
 export const receiveOptions = {
-  note: text().optional().describe('a note for yourself; the payer does not see it: the service takes no description for an invoice'),
-  ref: reference().optional().describe('your reference: run again with the same one, it asks for the same payment'),
+  note: text().optional().describe('a note for yourself; the payer does not see it'),
+  ref: reference().optional().describe('your reference; the same reference shows the same request'),
   wait: onOff().describe('wait until it is paid (the default on a terminal)'),
   waitTimeout: duration().optional().describe('longest wait for the payment'),
   qrFile: qrFile(),
@@ -70,13 +70,13 @@ export async function runReceive(
 ): Promise<Back | undefined> {
   const run = (text: string): Promise<void> => receiveAmount(method, text, flags, context);
   if (amount !== undefined) return void (await run(amount));
-  context.ask.demand(['AMOUNT (as in 50000sat)']);
+  context.ask.demand(['AMOUNT (e.g. 50000sat)']);
   const parse = (text: string): string => {
     parseAmount(text, method === 'lightning' ? currencyOf(text) : 'BTC');
     return text;
   };
   const examples = method === 'lightning' ? '50000sat or 10usd' : '0.01btc';
-  const question = { message: 'Amount to ask for', example: `as in ${examples}`, flag: 'AMOUNT', parse };
+  const question = { message: 'Amount to request', example: `e.g. ${examples}`, flag: 'AMOUNT', parse };
   const flow = {
     ask: async (text: string, before?: string): Promise<string | Back> =>
       text === '' ? context.ask.steps.parsed({ ...question, default: before }) : text,
@@ -199,7 +199,7 @@ async function follow(
     );
     if (final.txnState !== 'completed') throw notReceived(final);
     const after = describeDuration(Math.max(now() - started, 0));
-    const text = `Received ${amountWithSats(receivedBy(final, request))}, ${after} after it was asked for`;
+    const text = `Received ${amountWithSats(receivedBy(final, request))}, ${after} after the request`;
     live.succeed(recordLine(text, final.txnId, context.terminal.stderrCanvas));
     return final;
   } catch (error) {
@@ -222,7 +222,7 @@ function stopped(
   if (!(error instanceof Failure) || error.kind !== 'pending') return error;
   const left = expiresAt === undefined ? undefined : expiresAt - service.serviceNow();
   const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;
-  const rest = isSeen(txn) ? 'The payment was seen, and waits to be confirmed.' : `The ${noun} can be paid${until}.`;
+  const rest = isSeen(txn) ? 'The payment was seen and waits for confirmations.' : `The ${noun} can be paid${until}.`;
   return new Failure('pending', `Stopped waiting. ${rest}`, {
     next: { do: 'watch', id: txn.txnId },
     txnId: txn.txnId,
@@ -235,7 +235,7 @@ const isSeen = ({ txnState, sourceReq }: Transaction): boolean => txnState === '
 
 function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {
   const counted = confirmationsText(txn);
-  if (isSeen(txn)) return counted === undefined ? 'Seen, waiting to be confirmed' : `Seen, ${counted} confirmations`;
+  if (isSeen(txn)) return counted === undefined ? 'Seen, waiting for confirmations' : `Seen, ${counted} confirmations`;
   if (isFinal(txn.txnState)) return stateWord(txn);
   const text = 'Waiting for the payment';
   return expiresAt === undefined ? text : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;

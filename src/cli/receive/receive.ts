@@ -12,11 +12,11 @@ const fields = [...paymentFields, 'payTo'];
 
 export const receiveLightning = defineCommand({
   fields,
-  arguments: { amount: phrase('AMOUNT').describe('what to ask for, as in 50000sat, or converted at the rate of now: 10usd') },
+  arguments: { amount: phrase('AMOUNT').describe('amount to request, e.g. 50000sat, or 10usd at the current rate') },
   options: receiveOptions,
   examples: [
     ['svcpay receive lightning 50000sat', 'shows a QR code and waits for the payment'],
-    ['svcpay receive lightning 10usd', 'asks for so much bitcoin as 10 USD are worth'],
+    ['svcpay receive lightning 10usd', 'requests 10 USD worth of bitcoin'],
     ['svcpay receive lightning 50000sat -q', 'prints the invoice alone'],
     ['svcpay receive lightning 50000sat --wait --json', 'ends when it is paid'],
   ],
@@ -25,7 +25,7 @@ export const receiveLightning = defineCommand({
 
 export const receiveOnchain = defineCommand({
   fields,
-  arguments: { amount: phrase('AMOUNT').describe('what to ask for, as in 0.01btc') },
+  arguments: { amount: phrase('AMOUNT').describe('amount to request, e.g. 0.01btc') },
   options: receiveOptions,
   examples: [
     ['svcpay receive onchain 0.01btc', 'shows a QR code and waits until the payment is confirmed'],
@@ -35,7 +35,7 @@ export const receiveOnchain = defineCommand({
 });
 
 async function receiveOver(method: ReceiveMethod, amount: string | undefined, flags: ReceiveFlags, context: Context): Promise<void> {
-  if ((await runReceive(method, amount, flags, context)) === back) throw leftAtOnce(context, 'Nothing was asked for');
+  if ((await runReceive(method, amount, flags, context)) === back) throw leftAtOnce(context, 'Nothing was requested');
 }
 
 type Way = { readonly method: ReceiveMethod } | { readonly address: Permanent };
@@ -50,11 +50,11 @@ const ways: readonly { readonly name: string; readonly value: Way; readonly desc
 
 export const receive = defineCommand({
   fields,
-  arguments: { amount: phrase('AMOUNT').describe('what to ask for; asked for when missing') },
+  arguments: { amount: phrase('AMOUNT').describe('amount to request') },
   options: receiveOptions,
   examples: [
-    ['svcpay receive', 'asks how and how much; Esc goes back'],
-    ['svcpay receive lightning 50000sat', 'says both'],
+    ['svcpay receive', 'asks for method and amount; Esc goes back'],
+    ['svcpay receive lightning 50000sat', 'with both given'],
   ],
   async run({ amount, ...flags }, context) {
     if (context.terminal.canPrompt) await context.client();
@@ -62,7 +62,7 @@ export const receive = defineCommand({
     const choices = amount === undefined ? ways : ways.filter(({ value }) => 'method' in value);
     for (let before: Way | undefined; ; ) {
       const way: Way | Back = await context.ask.steps.select<Way>({ message: 'How', flag: 'METHOD', choices, default: before });
-      if (way === back) throw leftAtOnce(context, 'Nothing was asked for');
+      if (way === back) throw leftAtOnce(context, 'Nothing was requested');
       if ('address' in way) return showAddress(way.address, flags.qrFile, context);
       if ((await runReceive(way.method, amount, flags, context)) !== back) return;
       before = way;

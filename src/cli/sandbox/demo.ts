@@ -41,7 +41,7 @@ async function tour(home: string, context: Context): Promise<void> {
   await show(['swap', '25', 'USDT', 'BTC', '--yes']);
   await show(['wallets']);
   await show(['tx', 'list']);
-  out.text('\nGo on with: svcpay --sandbox wallets\nOr connect to a service: svcpay login');
+  out.text('\nNext: svcpay --sandbox wallets\nOr connect to a service: svcpay login');
 }
 
 /** Somebody outside asks for money: a coffee, to be paid from the sandbox's wallet. */

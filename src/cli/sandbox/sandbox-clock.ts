@@ -15,7 +15,7 @@ async function controlClock(
 
 export const sandboxClockShow = defineCommand({
   fields: clockFields,
-  examples: [['svcpay sandbox clock show', 'its time, by which quotes and invoices expire']],
+  examples: [['svcpay sandbox clock show', 'the time by which quotes and invoices expire']],
   run: (_values, context) => controlClock(context, 'GET', 'clock'),
 });
 
@@ -24,19 +24,19 @@ export const sandboxClockAdvance = defineCommand({
   fields: clockFields,
   arguments: { by: duration().describe('as in 90s, 2h or 1d') },
   examples: [
-    ['svcpay sandbox clock advance 2h', 'invoices expire, confirmations come in, webhooks are tried again'],
+    ['svcpay sandbox clock advance 2h', 'invoices expire, confirmations arrive, webhooks are retried'],
   ],
   run: ({ by }, context) => controlClock(context, 'POST', 'clock/advance', { by }),
 });
 
 export const sandboxClockFreeze = defineCommand({
   fields: clockFields,
-  examples: [['svcpay sandbox clock freeze', 'nothing settles or expires until it is moved']],
+  examples: [['svcpay sandbox clock freeze', 'nothing settles or expires until the clock moves']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/freeze'),
 });
 
 export const sandboxClockThaw = defineCommand({
   fields: clockFields,
-  examples: [['svcpay sandbox clock thaw', 'it goes on from where it stands']],
+  examples: [['svcpay sandbox clock thaw', 'the clock continues from its current time']],
   run: (_values, context) => controlClock(context, 'POST', 'clock/thaw'),
 });

@@ -30,22 +30,22 @@ const json = word('JSON', (given): unknown => {
 const options = {
   method: text('METHOD').optional().describe('requests: only of this method'),
   path: text('PATH').optional().describe('requests: only of this path; * is any text without a slash, ** any text'),
-  nth: whole(1, 1_000_000).optional().describe('begin with the Nth match (default 1)'),
-  times: many.optional().describe('strike so many times (default 1)'),
-  status: whole(200, 599).optional().describe('status, html: the status that is answered'),
+  nth: whole(1, 1_000_000).optional().describe('start at the Nth match (default 1)'),
+  times: many.optional().describe('apply this many times (default 1)'),
+  status: whole(200, 599).optional().describe('status, html: status of the response'),
   error: text().optional().describe('status: the error text'),
-  message: text().optional().describe('status: the message beside it'),
+  message: text().optional().describe('status: the error message'),
   body: json.optional().describe('status: the whole body'),
   retryAfter: duration().optional().describe('status: the Retry-After header'),
-  delay: duration().optional().describe('latency, late-effect, webhook-out-of-order: how long it takes'),
-  commit: onOff().describe('status, html, no-answer: carry the request out all the same'),
-  commitAfter: duration().optional().describe('status, html, no-answer: carry it out so long after the answer'),
-  ago: duration().optional().describe('stale: show transactions as they were so long ago'),
-  steps: whole(0, 100).optional().describe('stale: show them as they were so many states ago'),
+  delay: duration().optional().describe('latency, late-effect, webhook-out-of-order: the delay'),
+  commit: onOff().describe('status, html, no-answer: carry out the request anyway'),
+  commitAfter: duration().optional().describe('status, html, no-answer: carry out the request this long after the response'),
+  ago: duration().optional().describe('stale: show transactions as they were this long ago'),
+  steps: whole(0, 100).optional().describe('stale: show transactions as they were this many states ago'),
   outcome: choice(outcomes, 'OUTCOME').optional().describe(`payment: ${outcomes.join(', ')}`),
   destination: text('PATTERN').optional().describe('payment, double-payment: only to this invoice, address or account'),
-  txn: text('ID').optional().describe('missing-row: the transaction that lists leave out (default: the first of the page)'),
-  state: text('STATE').optional().describe('false-state: what is shown; webhook-…: only events of it'),
+  txn: text('ID').optional().describe('missing-row: the transaction missing from lists (default: the first of the page)'),
+  state: text('STATE').optional().describe('false-state: the state shown; webhook-…: only events of this state'),
 };
 
 export const sandboxFaultAdd = defineCommand({
@@ -53,12 +53,12 @@ export const sandboxFaultAdd = defineCommand({
   arguments: { kind: choice(kinds, 'KIND').describe(kinds.join(', ')) },
   options,
   examples: [
-    ['svcpay sandbox fault add drop-after-commit --path \'**/confirm\'', 'the answer to a confirmation is lost'],
-    ['svcpay sandbox fault add status --status 429 --retry-after 2s --times 3', 'three requests are one too many'],
+    ['svcpay sandbox fault add drop-after-commit --path \'**/confirm\'', 'loses the response to a confirmation'],
+    ['svcpay sandbox fault add status --status 429 --retry-after 2s --times 3', 'answers 429 to three requests'],
     ['svcpay sandbox fault add stale --ago 6s --times always', 'reads and lists lag six seconds behind'],
-    ['svcpay sandbox fault add html --status 504 --commit-after 5s', 'a gateway gives up, the service does not'],
-    ['svcpay sandbox fault add payment --outcome no-route', 'the next payment finds no way'],
-    ['svcpay sandbox fault add webhook-duplicate --state completed --times always', 'good news come twice'],
+    ['svcpay sandbox fault add html --status 504 --commit-after 5s', 'a gateway times out, the service carries on'],
+    ['svcpay sandbox fault add payment --outcome no-route', 'the next payment finds no route'],
+    ['svcpay sandbox fault add webhook-duplicate --state completed --times always', 'delivers completed events twice'],
   ],
   async run({ kind, ...flags }, context) {
     const fault = await controlSandbox(context, 'POST', 'faults', faultSchema, { kind, ...fieldsOf(flags) });
@@ -73,7 +73,7 @@ function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
 
 export const sandboxFaultList = defineCommand({
   fields: faultFields,
-  examples: [['svcpay sandbox fault list', 'what is set to go wrong, and how often it has']],
+  examples: [['svcpay sandbox fault list', 'faults and how often each was applied']],
   async run(_values, context) {
     const { data } = await controlSandbox(context, 'GET', 'faults', listOf(faultSchema));
     await context.out.list(data, faultList);
@@ -82,8 +82,8 @@ export const sandboxFaultList = defineCommand({
 
 export const sandboxFaultClear = defineCommand({
   fields: faultFields,
-  arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one of them; all unless given') },
-  examples: [['svcpay sandbox fault clear', 'everything goes well again']],
+  arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one fault (default: all)') },
+  examples: [['svcpay sandbox fault clear', 'removes all faults']],
   async run({ id }, context) {
     const path = id === undefined ? 'faults' : `faults/${id}`;
     const { data } = await controlSandbox(context, 'DELETE', path, listOf(faultSchema));

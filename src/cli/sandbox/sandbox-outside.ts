@@ -12,7 +12,7 @@ import { accountOf, controlSandbox } from './control.js';
 export const sandboxFund = defineCommand({
   fields: ['ccy', 'amount', 'availableBalance'],
   arguments: { amount: amount().describe('what to add, as in 0.5btc or 1000usdt') },
-  examples: [['svcpay sandbox fund 0.5btc', 'half a bitcoin more']],
+  examples: [['svcpay sandbox fund 0.5btc', 'adds half a bitcoin']],
   async run({ amount: added }, context) {
     const body = { ccy: added.ccy, amount: fixed(added.value), accountId: accountOf(context) };
     const wallet = await controlSandbox(context, 'POST', 'fund', walletSchema, body);
@@ -36,8 +36,8 @@ export const sandboxInvoice = defineCommand({
   fields: ['invoice', 'paymentHash', 'amount', 'expiresAt'],
   arguments: { amount: text('AMOUNT').describe('as in 1000sat') },
   options: {
-    description: text().optional().describe('what the invoice says it is for'),
-    expiry: duration().optional().describe('how long it can be paid (default 1h)'),
+    description: text().optional().describe('description of the invoice'),
+    expiry: duration().optional().describe('time until it expires (default 1h)'),
   },
   examples: [['svcpay sandbox invoice 1000sat -q', 'the invoice alone, to pipe into svcpay send']],
   async run({ amount, description, expiry }, context) {

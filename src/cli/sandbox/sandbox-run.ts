@@ -16,7 +16,7 @@ export const sandboxRun = defineCommand({
   arguments: { command: verbatim('COMMAND').repeated().describe('with its arguments, options too') },
   ownsRest: true,
   options: {
-    file: file().optional().describe('database file to keep (default: none, forgotten at the end)'),
+    file: file().optional().describe('database file to keep (default: in memory)'),
     ...serverOptions,
   },
   examples: [
@@ -57,7 +57,7 @@ function runChild(
     });
     child.on('error', (cause) => {
       giveBack();
-      const reason = codeOf(cause) === 'ENOENT' ? `There is no command ${command}.` : `${command} cannot be started: ${cause.message}.`;
+      const reason = codeOf(cause) === 'ENOENT' ? `Command ${command} was not found.` : `${command} cannot be started: ${cause.message}.`;
       reject(new Failure('usage', reason, { cause }));
     });
     child.on('exit', (code, signal) => {

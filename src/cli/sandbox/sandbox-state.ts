@@ -13,7 +13,7 @@ const kept = text('NAME').suggesting('snapshot').describe('one of svcpay sandbox
 export const sandboxStatus = defineCommand({
   examples: [
     ['svcpay sandbox status', 'the embedded sandbox'],
-    ['svcpay sandbox status --json --fields clock.now', 'its time, for a script'],
+    ['svcpay sandbox status --json --fields clock.now', 'the sandbox time, for a script'],
   ],
   async run(_values, context) {
     const status = await controlSandbox(context, 'GET', 'status', statusSchema);
@@ -34,7 +34,7 @@ export const sandboxReset = defineCommand({
   ],
   async run({ seed, months }, context) {
     if (months !== undefined && seed !== 'history') throw new Failure('usage', '--months is for --seed history.');
-    await context.ask.agree('Forget all transactions of the sandbox?', 'The sandbox stays as it is.');
+    await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged.');
     if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
     else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed, months });
     context.out.say('The sandbox is fresh again.');
@@ -44,8 +44,8 @@ export const sandboxReset = defineCommand({
 
 export const sandboxSnapshotSave = defineCommand({
   fields: snapshotFields,
-  arguments: { name: text('NAME').suggesting('snapshot').describe('letters, digits, ".", "_" and "-"; one of this name is replaced') },
-  examples: [['svcpay sandbox snapshot save funded', 'to come back to, as often as is needed']],
+  arguments: { name: text('NAME').suggesting('snapshot').describe('letters, digits, ".", "_" and "-"; replaces a state of the same name') },
+  examples: [['svcpay sandbox snapshot save funded', 'to restore as often as needed']],
   async run({ name }, context) {
     const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotSchema, { name });
     await context.out.record(saved, snapshotView('Saved as', saved));
@@ -56,7 +56,7 @@ export const sandboxSnapshotSave = defineCommand({
 export const sandboxSnapshotLoad = defineCommand({
   fields: snapshotFields,
   arguments: { name: kept },
-  examples: [['svcpay sandbox snapshot load funded', 'everything since then is forgotten']],
+  examples: [['svcpay sandbox snapshot load funded', 'everything since then is deleted']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}/load`;
     const loaded = await controlSandbox(context, 'POST', path, snapshotSchema);
@@ -66,7 +66,7 @@ export const sandboxSnapshotLoad = defineCommand({
 
 export const sandboxSnapshotList = defineCommand({
   fields: snapshotFields,
-  examples: [['svcpay sandbox snapshot list', 'by name, with the time of each']],
+  examples: [['svcpay sandbox snapshot list', 'names and times']],
   async run(_values, context) {
     const { data } = await controlSandbox(context, 'GET', 'snapshots', listOf(snapshotSchema));
     await context.out.list(data, snapshotList);
@@ -77,7 +77,7 @@ export const sandboxSnapshotList = defineCommand({
 export const sandboxSnapshotRemove = defineCommand({
   fields: snapshotFields,
   arguments: { name: kept },
-  examples: [['svcpay sandbox snapshot remove funded', 'the file gets no smaller, but has room']],
+  examples: [['svcpay sandbox snapshot remove funded', 'frees space inside the file']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}`;
     const { data } = await controlSandbox(context, 'DELETE', path, listOf(snapshotSchema));

@@ -10,7 +10,7 @@ export const sandboxLog = defineCommand({
   options: {
     method: text('METHOD').optional().describe('only requests of this method, such as PUT'),
     path: text('PATH').optional().describe('only requests of this path, with or without its query'),
-    limit: whole(1, 10_000).otherwise(50).describe('how many, the newest (default 50)'),
+    limit: whole(1, 10_000).otherwise(50).describe('number of newest rows (default 50)'),
   },
   examples: [
     ['svcpay sandbox log --method PUT', 'what was confirmed'],
@@ -28,12 +28,12 @@ export const sandboxDeliveries = defineCommand({
   options: {
     txn: transaction().optional().describe('only those of this transaction'),
     status: choice(statuses, 'STATUS').optional().describe(`only those that are ${statuses.join(', ')}`),
-    limit: whole(1, 1000).otherwise(50).describe('how many, the newest (default 50)'),
-    replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this one once more'),
+    limit: whole(1, 1000).otherwise(50).describe('number of newest rows (default 50)'),
+    replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this event again'),
   },
   examples: [
     ['svcpay sandbox deliveries', 'each event with its last answer'],
-    ['svcpay sandbox deliveries --replay 7', 'post number 7 once more'],
+    ['svcpay sandbox deliveries --replay 7', 'delivers event 7 again'],
   ],
   async run({ txn, status, limit, replay }, context) {
     if (replay !== undefined) {

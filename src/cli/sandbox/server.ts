@@ -16,17 +16,17 @@ export const seeds = ['demo', 'empty', 'history'] as const;
 
 export const serverOptions = {
   autoPay: autoPay().optional().describe('pay requests by itself after this time, or off (default 3s)'),
-  seed: choice(seeds, 'SEED').optional().describe(`what a new file begins with: ${seeds.join(', ')} (default demo)`),
+  seed: choice(seeds, 'SEED').optional().describe(`contents of a new sandbox: ${seeds.join(', ')} (default demo)`),
   webhookCa: file().optional().describe('certificate authority (PEM) that webhook callbacks may have'),
   allowHttpCallbacks: flag().describe('let webhooks be plain http to this machine'),
   webhookMethod: choice(['POST', 'PUT'], 'METHOD').optional().describe('deliver events by POST or PUT (default POST)'),
-  webhookEvents: choice(['every', 'final'], 'WHICH').optional().describe('tell every state or final ones (default every)'),
+  webhookEvents: choice(['every', 'final'], 'WHICH').optional().describe('deliver every state or only final states (default every)'),
   liveShapes: word('NAMES', (given) => given.split(',')).optional().describe(
-    'answer as live services were seen to: names with commas, all, or help for a list',
+    'use response formats of live services: names with commas, all, or help for a list',
   ),
   allowSignatureReuse: flag().describe('accept the same signature at the token endpoint again'),
-  allowReferenceReuse: flag().describe('accept an extRefId that was used before'),
-  allowDoublePayment: flag().describe('pay an invoice again that was paid'),
+  allowReferenceReuse: flag().describe('accept an extRefId again'),
+  allowDoublePayment: flag().describe('pay an invoice twice'),
 };
 
 /** The options as the server takes them. Throws Failure `usage` when the certificate cannot be read. */

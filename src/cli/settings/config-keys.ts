@@ -35,7 +35,7 @@ const unless = <T>(text: string | undefined, parse: (text: string) => T): T | un
 
 function parseSwitch(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new Failure('usage', `"${clip(text)}" is neither true nor false.`);
+  throw new Failure('usage', `"${clip(text)}" is not true or false.`);
 }
 
 function parseAccount(text: string): string {

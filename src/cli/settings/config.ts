@@ -29,7 +29,7 @@ export const configGet = defineCommand({
 });
 
 export const configPath = defineCommand({
-  examples: [['cat "$(svcpay config path)"', 'the file itself; secrets are not in it']],
+  examples: [['cat "$(svcpay config path)"', 'the file itself; it has no secrets']],
   async run(_values, { config, out }) {
     await out.record({ path: config.path }, pathView(config.path));
   },
@@ -37,8 +37,8 @@ export const configPath = defineCommand({
 
 export const configSet = defineCommand({
   fields: [],
-  arguments: { key, value: text('VALUE').optional().describe('its new value') },
-  options: { unset: flag().describe('take it away instead') },
+  arguments: { key, value: text('VALUE').optional().describe('new value') },
+  options: { unset: flag().describe('remove it') },
   examples: [
     ['svcpay config set sender.name "Jane Roe"', 'your name, for payouts'],
     ['svcpay config set network testnet --profile trial', 'of another profile'],
@@ -66,7 +66,7 @@ async function change(
   await changeProfile(config, settings.profileName, (before) => key.change(before, kept));
   out.say(`${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ${settings.profileName}.`);
   out.did({ profile: settings.profileName, key: key.name, set: value !== undefined });
-  if (key.variable !== undefined && (env[key.variable] ?? '') !== '') out.warn(`${key.variable} goes before it.`);
+  if (key.variable !== undefined && (env[key.variable] ?? '') !== '') out.warn(`${key.variable} overrides it.`);
   const isIdle = key.name === 'base-url' && value !== undefined && settings.profile.sandbox === true;
   if (isIdle) out.warn('This profile uses the embedded sandbox instead: svcpay config set sandbox false');
 }

@@ -21,8 +21,8 @@ import { secretPlace, tokenStore } from './whereabouts.js';
 
 export const doctor = defineCommand({
   examples: [
-    ['svcpay doctor', 'what is in order and what is not'],
-    ['svcpay doctor --json', 'for a script; exit code 1 when something is wrong'],
+    ['svcpay doctor', 'checks everything and shows what is wrong'],
+    ['svcpay doctor --json', 'for a script; exit code 1 if something is wrong'],
   ],
   async run(_values, context) {
     const { out } = context;
@@ -107,7 +107,7 @@ function checkModes({ config, data }: Home): Finding {
       .map((entry) => join(folder, entry.name)),
   );
   const open = [...folders, ...files].filter((path) => (statSync(path).mode & beyondOwner) !== 0);
-  if (open.length === 0) return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: yours alone`);
+  if (open.length === 0) return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: readable only by you`);
   return problem(`others can read ${open.join(', ')}`, `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`);
 }
 
@@ -141,7 +141,7 @@ const noneYet = 'none yet';
 function checkLimits({ settings }: Context): Finding {
   const { perPayment, perDay, destinations } = settings.profile.limits ?? noLimits;
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
-  if (amounts + destinations.length === 0) return ok('none: every payment is up to you', 'svcpay limits set --per-day 100000sat');
+  if (amounts + destinations.length === 0) return ok('none', 'svcpay limits set --per-day 100000sat');
   return ok(`${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : `${destinations.length} destinations`}`);
 }
 
@@ -162,7 +162,7 @@ function unchecked({ settings }: Context): Finding {
 
 async function checkSecret(context: Context): Promise<Finding> {
   const place = await secretPlace(context);
-  return place === undefined ? problem('the API secret is not there', 'svcpay login') : ok(`in ${place}`);
+  return place === undefined ? problem('the API secret is missing', 'svcpay login') : ok(`in ${place}`);
 }
 
 interface Asked {
@@ -186,7 +186,7 @@ async function ask({ settings, transport, now, signal }: Context): Promise<Asked
     const { status } = answer;
     if (status === 401 || status === 403) return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };
     const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
-    return { finding: problem(`${baseUrl} answers ${status} where 401 is due`, advice), answer, at };
+    return { finding: problem(`${baseUrl} answers ${status} instead of 401`, advice), answer, at };
   } catch (error) {
     // Such as a proxy that is no address.
     if (error instanceof Failure && !signal.aborted) return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
@@ -205,12 +205,12 @@ const allowedSkewMs = 30_000;
  */
 export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return ok('the service does not tell the time');
+  if (Number.isNaN(theirs)) return ok('the service sends no time');
   const ahead = at - theirs;
   if (Math.abs(ahead) <= allowedSkewMs) return ok('agrees with the service');
   const skew = `this machine is ${describeDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} the service`;
   if (isSandbox) return ok(skew);
-  return problem(skew, 'Set the clock, best by NTP. Countdowns follow the service.');
+  return problem(skew, 'Set the clock, e.g. with NTP. Countdowns follow the clock of the service.');
 }
 
 async function checkToken(context: Context): Promise<Finding> {

@@ -16,7 +16,7 @@ import { amount, currency, text } from '../values.js';
 export const limitsList = defineCommand({
   fields: limitFields,
   examples: [
-    ['svcpay limits list', 'every limit, and what of it is used'],
+    ['svcpay limits list', 'every limit and how much is used'],
     ['svcpay limits list --json', 'for a script'],
   ],
   run: (_values, context) => showLimits(context),
@@ -26,13 +26,13 @@ export const limitsList = defineCommand({
 export const limitsSet = defineCommand({
   fields: limitFields,
   options: {
-    perPayment: amount().repeated().describe('the most that one payment may take, fees included; one for each currency'),
-    perDay: amount().repeated().describe('the most that all payments of 24 hours may take; one for each currency'),
+    perPayment: amount().repeated().describe('highest total of one payment, fees included; one per currency'),
+    perDay: amount().repeated().describe('highest total of all payments in 24 hours; one per currency'),
   },
   examples: [
     ['svcpay limits set --per-payment 100000sat --per-day 500000sat', 'for payments from the bitcoin wallet'],
-    ['svcpay limits set --per-day 1000000sat', 'to raise a limit, its amount is typed once more; --yes in a script'],
-    ['svcpay limits set --per-day 200usdt --per-day 5000000vnd', 'a payout counts in what arrives as well'],
+    ['svcpay limits set --per-day 1000000sat', 'raising a limit asks you to type the amount again; --yes in a script'],
+    ['svcpay limits set --per-day 200usdt --per-day 5000000vnd', 'payouts also count in the destination currency'],
   ],
   async run({ perPayment, perDay }, context) {
     if (perPayment.length + perDay.length === 0) {
@@ -59,7 +59,7 @@ export const limitsAllow = defineCommand({
     ),
   },
   examples: [
-    ['svcpay limits allow satoshi@example.com', 'from now on only this destination, and others that you allow'],
+    ['svcpay limits allow satoshi@example.com', 'allows this destination; an empty list allows every destination'],
     ['svcpay limits allow 970436:0123456789', 'an account for payouts: institution and account number'],
     ['svcpay limits allow lnbc25u1…', 'every invoice of the node that made this one'],
   ],
@@ -72,16 +72,16 @@ export const limitsAllow = defineCommand({
 /** Without the last destination every one is allowed again. */
 export const limitsDisallow = defineCommand({
   fields: limitFields,
-  arguments: { destination: text('DESTINATION').describe('as svcpay limits list shows it') },
-  examples: [['svcpay limits disallow satoshi@example.com', 'payments to it are stopped, while others are allowed']],
+  arguments: { destination: text('DESTINATION').describe('as shown by svcpay limits list') },
+  examples: [['svcpay limits disallow satoshi@example.com', 'removes it from the allow-list (an empty list allows every destination)']],
   async run({ destination }, context) {
     const { destinations } = context.settings.profile.limits ?? noLimits;
     const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
     if (!destinations.some((each) => names.includes(each))) {
-      throw new Failure('not-found', `${destination} is not among the destinations allowed.`, { next: { do: 'see-limits' } });
+      throw new Failure('not-found', `${destination} is not on the allow-list.`, { next: { do: 'see-limits' } });
     }
     if (destinations.every((each) => names.includes(each))) {
-      await context.ask.agree('No other destination is named: payments may then go anywhere. Take it away?', unchanged);
+      await context.ask.agree('This is the last entry: without it, payments may go anywhere. Remove it?', unchanged);
     }
     await changeLimits(context, (before) => ({
       ...before,
@@ -110,7 +110,7 @@ export const limitsClear = defineCommand({
   },
 });
 
-const unchanged = 'The limits stay as they are.';
+const unchanged = 'The limits are unchanged.';
 
 /** A limit is there for the moment in which one is not at one's best: whoever raises it types it. */
 async function agreeToRaise(
@@ -124,7 +124,7 @@ async function agreeToRaise(
     if (former === undefined || value.lte(former)) continue;
     const [from, to] = [money(ccy, former), { ccy, value }].map(formatAmount);
     const agreed = await ask.steps.parsed({
-      message: `This raises the limit ${rule} from ${from} to ${to}. Type the new amount to agree:`,
+      message: `This raises the limit ${rule} from ${from} to ${to}. Type the new amount to confirm:`,
       flag: '--yes',
       parse: (typed) => {
         if (!parseAmount(typed, ccy).value.eq(value)) throw new Failure('usage', `That is not ${to}. Esc leaves the limit as it is.`);
@@ -138,7 +138,7 @@ function byCurrency(amounts: readonly Money[], flag: string): Record<string, str
   const twice = amounts.find(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index);
   if (twice !== undefined) throw new Failure('usage', `No limit was set: ${flag} was given twice in ${twice.ccy}.`);
   const other = amounts.find(({ ccy }) => !isCurrency(ccy));
-  if (other !== undefined) throw new Failure('usage', `No limit was set: ${other.ccy} is not a currency, so no payment could be held to it.`);
+  if (other !== undefined) throw new Failure('usage', `No limit was set: ${other.ccy} is not a currency, so the limit would never apply.`);
   return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }
 

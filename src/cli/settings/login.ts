@@ -18,7 +18,7 @@ import { choice, flag, text, type ValuesOf } from '../values.js';
 import { secretPlace, tokenStore } from './whereabouts.js';
 
 const options = {
-  apiKey: text('KEY').optional().describe('the API key; asked for when missing'),
+  apiKey: text('KEY').optional().describe('API key'),
   apiSecretStdin: flag().describe('read the API secret from stdin'),
   network: choice(networks, 'NETWORK').optional().describe(`network of the service: ${networks.join(', ')}`),
 };
@@ -31,7 +31,7 @@ export const login = defineCommand({
   options,
   examples: [
     ['svcpay login', 'asks for everything'],
-    ['svcpay login --sandbox', 'the embedded sandbox: nothing to ask'],
+    ['svcpay login --sandbox', 'the embedded sandbox, without questions'],
     ['svcpay login --base-url https://pay.example --api-key KEY --api-secret-stdin < secret', 'for a script'],
   ],
   async run(answers, context) {
@@ -48,10 +48,10 @@ export const logout = defineCommand({
   fields: [],
   examples: [
     ['svcpay logout', 'asks first'],
-    ['svcpay logout --profile acme --yes', 'forget the secrets of one profile, in a script'],
+    ['svcpay logout --profile acme --yes', 'deletes the secrets of one profile, in a script'],
   ],
   async run(_values, { settings, secrets, tokens, config, out, ask }) {
-    await ask.agree(`Log out of profile ${settings.profileName}, and forget its token and its secret?`, 'Nothing was forgotten.');
+    await ask.agree(`Log out of profile ${settings.profileName}, and delete its token and secret?`, 'Nothing was deleted.');
     await tokens()?.clear();
     const { baseUrl, apiKey } = settings.profile;
     if (baseUrl !== undefined && apiKey !== undefined) await secrets.remove(credentialName(baseUrl, apiKey));
@@ -132,7 +132,7 @@ async function signIn(start: Access, context: Context) {
     const asked: Access | Back = await askAccess(known, before, context);
     if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
     const { baseUrl, apiKey, apiSecret } = asked;
-    if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined) throw new Error('A login was asked for to the end, and an answer is missing.');
+    if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined) throw new Error('A login is missing an answer.');
     const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
     const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
     try {
@@ -188,7 +188,7 @@ async function askAccess(start: Access, before: Access | undefined, context: Con
 async function knownSecret({ apiSecretStdin }: Answers, context: Context): Promise<string | undefined> {
   if (!apiSecretStdin) return context.settings.apiSecret;
   const secret = (await readStdin(context)).trim();
-  if (secret === '') throw new Failure('usage', 'There was no API secret on stdin.');
+  if (secret === '') throw new Failure('usage', 'stdin has no API secret.');
   return secret;
 }
 
@@ -202,7 +202,7 @@ async function agreeToReplace(
   if (!isThere || isSame) return;
   const former = profile.sandbox === true ? 'the embedded sandbox' : `${profile.baseUrl ?? ''} with the key ${profile.apiKey ?? ''}`;
   const yes = await ask.confirm(`Profile ${profileName} is ${former}. Replace it?`, '--profile NAME keeps both');
-  if (!yes) throw new Failure('declined', `Profile ${profileName} stays as it is.`, { hint: 'svcpay login --profile NAME' });
+  if (!yes) throw new Failure('declined', `Profile ${profileName} is unchanged.`, { hint: 'svcpay login --profile NAME' });
 }
 
 const keepProfile = ({ config, settings }: Context, change: (before: Profile) => Profile): Promise<Profile> =>

@@ -5,7 +5,7 @@ import { profileList } from '../../terminal/views/settings-views.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
-const name = text('NAME').suggesting('profile').describe('as svcpay profiles list shows it');
+const name = text('NAME').suggesting('profile').describe('as shown by svcpay profiles list');
 
 export const profilesList = defineCommand({
   examples: [['svcpay profiles list -q', 'the names alone']],
@@ -32,9 +32,9 @@ export const profilesUse = defineCommand({
       findProfile(before, name);
       return { ...before, current: name };
     });
-    out.say(`Profile ${name} is used from now on.`);
+    out.say(`Profile ${name} is now your default.`);
     out.did({ name, current: true });
-    if ((env['SVCPAY_PROFILE'] ?? '') !== '') out.warn('SVCPAY_PROFILE goes before it.');
+    if ((env['SVCPAY_PROFILE'] ?? '') !== '') out.warn('SVCPAY_PROFILE overrides it.');
   },
 });
 
@@ -46,7 +46,7 @@ export const profilesRemove = defineCommand({
   async run({ name }, { config, secrets, home, ask, out }) {
     const before = config.read();
     const profile = findProfile(before, name);
-    await ask.agree(`Remove profile ${name} with its secret, its limits and your details in it?`, 'Nothing was removed.');
+    await ask.agree(`Remove profile ${name} with its secret, limits and personal details?`, 'Nothing was removed.');
     const { [name]: _removed, ...others } = before.profiles;
     const credentials = nameOf(profile);
     if (credentials !== undefined && !Object.values(others).some((each) => nameOf(each) === credentials)) {
@@ -58,7 +58,7 @@ export const profilesRemove = defineCommand({
       profiles: kept,
       ...(current !== name && current !== undefined && { current }),
     }));
-    out.say(`Profile ${name} is removed.`);
+    out.say(`Removed profile ${name}.`);
     out.did({ name, removed: true });
   },
 });

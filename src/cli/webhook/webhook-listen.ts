@@ -156,7 +156,7 @@ async function announceReady(file: string, ready: Ready): Promise<() => Promise<
 function portFailure(error: unknown, host: string, port: number, option: string): unknown {
   const code = codeOf(error);
   if (code === 'EADDRINUSE') {
-    return new Failure('usage', `Port ${port} is taken.`, { hint: `svcpay webhook listen ${option} 0`, cause: error });
+    return new Failure('usage', `Port ${port} is in use.`, { hint: `svcpay webhook listen ${option} 0`, cause: error });
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
     return new Failure('usage', `The address ${host} with port ${port} cannot be listened on (${code}).`, { cause: error });

@@ -1,4 +1,4 @@
-// Puts live shapes on answers of the service, at its edge: what the service does stays as it is.
+// Puts live shapes on answers of the service, at its edge: what the service does is unchanged.
 import { jsonAnswer, type Incoming, type Outgoing } from '../http/routing.js';
 import { readJson } from '../wire/json.js';
 import type { Maker } from '../wire/maker.js';

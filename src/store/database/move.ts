@@ -60,8 +60,8 @@ async function withFile<T>(file: SqliteFile, action: (db: Database.Database) => 
 async function movePayments(database: Postgres, db: Database.Database, isAlive: (owner: string) => boolean): Promise<number> {
   const held = v.parse(heldSchema, db.prepare('SELECT owner FROM intents WHERE owner IS NOT NULL').all());
   if (held.some(({ owner }) => isAlive(owner))) {
-    throw new Failure('temporary', 'Another process is at work on a payment of this home: nothing was moved.', {
-      hint: 'Wait for it to end, and run it again.',
+    throw new Failure('temporary', 'Nothing was moved: another process is working on a payment of this home.', {
+      hint: 'Wait until it ends and run the command again.',
     });
   }
   const count = await copy(database, db, 'intents', whereAhead, unknownThere);
@@ -86,8 +86,8 @@ async function unknownThere(sql: Sql, rows: readonly MovedRow[]): Promise<readon
   for (const row of rows) {
     const found = other(row);
     if (found === undefined || row['txn_id'] === null || found['txn_id'] === row['txn_id']) continue;
-    throw new Failure('usage', `The payment ${String(row['ref'])} is in the database as another one: nothing more was moved.`, {
-      hint: 'Look at both with the service before you go on.',
+    throw new Failure('usage', `The payment ${String(row['ref'])} differs from the payment of that name in the database. Nothing more was moved.`, {
+      hint: 'Compare both with the service first.',
     });
   }
   return rows.filter((row) => other(row) === undefined);

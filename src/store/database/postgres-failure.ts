@@ -57,11 +57,11 @@ export function databaseFailure(source: string, cause: unknown, role: () => stri
   const rule = rules.find(([states]) => states.test(codeOf(cause)));
   if (rule !== undefined) return failure(rule[1], `${rule[2]}: ${reason}`, { hint: rule[3] });
   if (/password must be a string|no password/i.test(reason)) {
-    return failure('authentication', 'asks for a password, and there is none', { hint: rules[0]?.[3] });
+    return failure('authentication', 'needs a password', { hint: rules[0]?.[3] });
   }
   if (isLost(cause)) return failure('temporary', `cannot be reached: ${reason}`);
   if (/SSL|TLS|certificate/i.test(`${reason} ${codeOf(cause)}`)) {
-    return failure('usage', `does not answer as its address says: ${reason}`, { hint: 'Look at sslmode in the address.' });
+    return failure('usage', `does not match its address: ${reason}`, { hint: 'Check sslmode in the address.' });
   }
   return failure('usage', `cannot be used: ${reason}`);
 }

@@ -47,7 +47,7 @@ export async function openAppendFile(path: string, head: string) {
 
 const lost = (path: string, cause: unknown): Failure =>
   new Failure('unexpected', `The results can no longer be written to ${path}. What was paid is in the journal.`, {
-    hint: 'Make room and run the same command again: it goes on, and pays no row twice.',
+    hint: 'Free disk space and run the same command again: it continues and pays no row twice.',
     cause,
   });
 
@@ -59,7 +59,7 @@ async function prepare(file: FileHandle, path: string, head: string): Promise<nu
   const start = Buffer.alloc(Buffer.byteLength(head) + 1);
   const { bytesRead } = await file.read(start, 0, start.length, 0);
   const found = start.subarray(0, bytesRead).toString();
-  if (found !== `${head}\n`.slice(0, found.length)) throw unusable(path, 'it is no result of a batch');
+  if (found !== `${head}\n`.slice(0, found.length)) throw unusable(path, 'it is not the result of a batch');
   if (found.length <= head.length) {
     await file.truncate(0);
     await file.appendFile(`${head}\n`);
@@ -84,7 +84,7 @@ async function lastLineEnd(file: FileHandle, size: number): Promise<number> {
 }
 
 const unusable = (path: string, why: string, cause?: unknown): Failure =>
-  new Failure('usage', `Nothing was sent: the results cannot go to ${path}: ${why}.`, {
+  new Failure('usage', `Nothing was sent: the results cannot be written to ${path}: ${why}.`, {
     hint: 'Name another file for the results.',
     cause,
   });

@@ -76,7 +76,7 @@ export function openDocument<S extends DocumentSchema>(
 function rawOf(path: string): Fields {
   if (!isThere(path)) return {};
   // To read a pipe or a device may never end.
-  if (!statSync(path).isFile()) throw damaged(path, 'it is no file');
+  if (!statSync(path).isFile()) throw damaged(path, 'it is not a file');
   const raw: unknown = JSON.parse(withoutMark(readFileSync(path, 'utf8')));
   if (!isFields(raw)) throw damaged(path, 'it is not an object');
   return raw;
@@ -90,15 +90,15 @@ function guard<T>(path: string, action: () => T): T {
     // Behind the comma the words quote the file, which may hold a secret.
     if (error instanceof SyntaxError) throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
-      hint: 'Make it and its folder readable and writable, with room on the disk, or set SVCPAY_HOME to another folder.',
+      hint: 'Make the file and its folder readable and writable, free disk space, or set SVCPAY_HOME to another folder.',
       cause: error,
     });
   }
 }
 
 function damaged(path: string, reason: string | undefined): Failure {
-  return new Failure('usage', `The file ${path} is damaged: ${reason ?? 'it has another form'}.`, {
-    hint: 'Mend it, or move it away and sign in again.',
+  return new Failure('usage', `The file ${path} is damaged: ${reason ?? 'its content is not valid'}.`, {
+    hint: 'Fix it, or move it away and sign in again.',
   });
 }
 

@@ -18,7 +18,7 @@ export function findHome(env: NodeJS.ProcessEnv): Home {
   if (own !== undefined && own !== '') return { config: own, data: own, isolated: true };
   const { config, data } = envPaths('svcpay', { suffix: '' });
   if (isAbsolute(config) && isAbsolute(data)) return { config, data, isolated: false };
-  throw new Failure('usage', `Nothing tells where files belong: ${config} and ${data} are no absolute paths.`, {
+  throw new Failure('usage', `The folders for files are unknown: ${config} and ${data} are not absolute paths.`, {
     hint: 'Set HOME, or SVCPAY_HOME to a folder.',
   });
 }

@@ -38,6 +38,6 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
 
 const noRoom = (folder: string, cause: unknown): Failure =>
   new Failure('usage', `Nothing was sent: the folder ${folder} cannot hold a copy of the file.`, {
-    hint: 'Make room, or set TMPDIR to another folder.',
+    hint: 'Free disk space, or set TMPDIR to another folder.',
     cause,
   });

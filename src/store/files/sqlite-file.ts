@@ -75,7 +75,7 @@ const applicationAt = 68;
 function checkHeader(file: SqliteFile): void {
   const header = Buffer.alloc(headerLength);
   // To open a pipe may never end.
-  if (!statSync(file.path).isFile()) throw new Damage('it is no file');
+  if (!statSync(file.path).isFile()) throw new Damage('it is not a file');
   const handle = openSync(file.path, 'r');
   const { size } = fstatSync(handle);
   if (size > 0) readSync(handle, header, 0, headerLength, 0);
@@ -148,12 +148,12 @@ function checkPages(db: Database.Database, path: string, now: number | undefined
 }
 
 const newer = ({ name, path }: SqliteFile): Failure =>
-  new Failure('usage', `The ${name} ${path} was written by a newer svcpay, and is left as it is.`, {
+  new Failure('usage', `The ${name} ${path} was written by a newer svcpay and was not changed.`, {
     hint: 'Use that version, or set SVCPAY_HOME to another folder.',
   });
 
 const tooOld = ({ name, path, mend }: SqliteFile): Failure =>
-  new Failure('usage', `The ${name} ${path} is of a version that is not read any more, and is left as it is.`, mend);
+  new Failure('usage', `The ${name} ${path} has a version that is no longer supported and was not changed.`, mend);
 
 /** Each step is one transaction, with a copy of the file before it: whenever a process dies, the next one goes on. */
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
@@ -235,15 +235,15 @@ export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, 
   const reason = messageOf(cause);
   if (cause instanceof Damage || /^SQLITE_(CORRUPT|NOTADB)/.test(code) || cause instanceof v.ValiError) {
     const damage = cause instanceof Damage ? cause : new Damage(reason);
-    return new Failure('usage', `${subject} is damaged (${damage.message}), and is left as it is.`, { ...file.mend, cause: damage });
+    return new Failure('usage', `${subject} is damaged (${damage.message}) and was not changed.`, { ...file.mend, cause: damage });
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
-    return new Failure('temporary', `${subject} is in use by another program for too long.`, { cause });
+    return new Failure('temporary', `${subject} is locked by another program.`, { cause });
   }
   const isFull = /^(SQLITE_FULL|ENOSPC)/.test(code);
   if (isFull || code.startsWith('SQLITE_IOERR')) {
     return new Failure('usage', `${subject} cannot be written: ${isFull ? 'the disk is full' : reason}.`, {
-      hint: 'Make room on the disk, or set SVCPAY_HOME to a folder on another one.',
+      hint: 'Free disk space, or set SVCPAY_HOME to a folder on another disk.',
       cause,
     });
   }

@@ -9,7 +9,7 @@ import { journalIn } from './sqlite-journal.js';
 /** Gives the file's new name. Throws Failure `usage` when there is no journal, or when it is in order. */
 export function setJournalAside(path: string, now: number, isKnown: boolean): string {
   if (!existsSync(path)) throw new Failure('usage', `There is no payment journal at ${path}.`);
-  if (!isDamaged(path, isKnown)) throw new Failure('usage', `The payment journal ${path} is not damaged, so it stays where it is.`);
+  if (!isDamaged(path, isKnown)) throw new Failure('usage', `The payment journal ${path} is not damaged and was not moved.`);
   const aside = `${path}.damaged-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
   try {
     for (const part of ['', '-wal', '-shm']) if (existsSync(path + part)) renameSync(path + part, aside + part);

@@ -133,7 +133,7 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     const found = isFields(value) ? Object.keys(value).find((name) => !Object.hasOwn(known, name) && isSuspect(name)) : undefined;
     if (found === undefined) continue;
     throw new Failure('usage', `${path} holds "${where}${found}", a limit that this version does not know and would not apply.`, {
-      hint: 'Take it out and set a limit that this version knows, or use the version that wrote it.',
+      hint: 'Remove it and set a limit that this version knows, or use the version that wrote it.',
     });
   }
 }
@@ -158,7 +158,7 @@ export async function changeProfile(
 export function findProfile({ profiles }: Config, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found !== undefined) return found;
-  throw new Failure('not-found', `There is no profile "${name}".`, { next: { do: 'see-profiles' } });
+  throw new Failure('not-found', `Profile "${name}" does not exist.`, { next: { do: 'see-profiles' } });
 }
 
 function checkName(name: string): string {

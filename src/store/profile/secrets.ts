@@ -27,7 +27,7 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
   };
   return {
     /** Where a secret is put, in words for a person. */
-    where: (place: SecretPlace): string => (place === 'keyring' ? 'the system keyring' : `${file.path} (readable by you alone)`),
+    where: (place: SecretPlace): string => (place === 'keyring' ? 'the system keyring' : `${file.path} (readable only by you)`),
     async save(name: string, secret: string): Promise<SecretPlace> {
       const ring = await keyring();
       if (ring !== undefined && tryKeyring(() => ring.set(name, secret)) !== undefined) {

@@ -55,7 +55,7 @@ export function resolveSettings(flags: SettingFlags, env: NodeJS.ProcessEnv, con
 
 function unknownProfile(name: string, { profiles }: Config): Failure {
   const names = Object.keys(profiles).join(', ');
-  return new Failure('usage', `There is no profile "${name}".${names === '' ? '' : ` There are: ${names}.`}`, {
+  return new Failure('usage', `Profile "${name}" does not exist.${names === '' ? '' : ` Profiles: ${names}.`}`, {
     next: { do: 'see-profiles' },
   });
 }

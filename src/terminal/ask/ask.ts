@@ -73,7 +73,7 @@ export function createAsk(
     async secret(question) {
       const validate = (answer: string): Validation => anything(answer.trim());
       const answer = await pose(question.flag, (prompter) => prompter.secret({ ...question, validate }, false));
-      if (answer === back) throw new Error('A question that offers no way back was answered with it.');
+      if (answer === back) throw new Error('A question without Back was answered with Back.');
       return answer.trim();
     },
     steps: {

@@ -57,7 +57,7 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
       const matching = choices.filter(({ name }) => answer !== '' && name.toLowerCase().includes(answer.toLowerCase()));
       const [only] = matching;
       if (only !== undefined && matching.length === 1) return only.value;
-      if (matching.length === 0) say('✗ Nothing here is called that.');
+      if (matching.length === 0) say('✗ Not in the list.');
       offered = matching.length === 0 ? choices : matching;
     }
   };
@@ -83,7 +83,7 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
       showOver(over);
       for (;;) {
         // Whoever types sees no sign of it at all.
-        const answer = await line(`${message} (what you type does not show)`, readUnseen);
+        const answer = await line(`${message} (hidden)`, readUnseen);
         stderr.write('\n');
         const said = validate(answer);
         if (said === true) return answer;

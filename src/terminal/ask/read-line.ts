@@ -41,7 +41,7 @@ export function readLine(stdin: InputStream, signal: AbortSignal | undefined): P
 
 /** A line that is read without its echo, and then without the keys that mend it. */
 export async function readUnseen(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
-  if (stdin.setRawMode === undefined) throw new Failure('declined', 'It cannot be asked for: what is typed would show.');
+  if (stdin.setRawMode === undefined) throw new Failure('declined', 'The terminal cannot hide the input.');
   stdin.setRawMode(true);
   try {
     return mended(await readLine(stdin, signal));

@@ -104,7 +104,7 @@ export const batchRowList: ListView<BatchRowView> = {
     { name: 'ref', title: 'Reference', value: ({ ref }) => ref, priority: 3 },
   ],
   quiet: ({ ref }) => ref,
-  empty: 'There is no row to pay.',
+  empty: 'No rows to pay.',
 };
 
 export interface BatchProgress {
@@ -128,7 +128,7 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
     bar,
     `${done} of ${rows}`,
     ...(failed === 0 ? [] : [style.red(`${failed} failed`)]),
-    ...(stopping ? [style.yellow('finishing what is under way')] : leftText(progress)),
+    ...(stopping ? [style.yellow('finishing rows in flight')] : leftText(progress)),
   ];
   // Where there is no room for all, the bar leaves first when the words after it say what is awaited, else they do.
   while (parts.length > 1 && widthOf(parts.join('  ')) > columns - besideLive) parts.splice(stopping ? 0 : -1, 1);
@@ -203,10 +203,10 @@ function summaryLines(summary: BatchSummary, failures: readonly BatchLine[], can
   const { rows, paid, paidBefore, sent, unknown, failed, notBegun, spent, result } = summary;
   const { style } = canvas;
   const counts: [count: number, text: string][] = [
-    [sent, 'on their way'],
+    [sent, 'in flight'],
     [unknown, 'not known yet'],
     [failed, 'not paid'],
-    [notBegun, 'not begun'],
+    [notBegun, 'not started'],
   ];
   const others = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
   const before = paidBefore === 0 ? '' : ` (${paidBefore === paid ? 'all' : paidBefore} in an earlier run)`;

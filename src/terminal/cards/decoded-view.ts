@@ -44,7 +44,7 @@ function factsOf(destination: Destination, now: number): Fact[] {
     case 'evm-address':
       return [
         ...told('Address', destination.value.address, true),
-        ...told('Checksum', destination.value.checksummed ? 'right' : 'none in the text: it is of one letter case'),
+        ...told('Checksum', destination.value.checksummed ? 'right' : 'none: the text has one letter case'),
       ];
     case 'lnurl':
       return told('Leads to', destination.value.url, true);
@@ -62,7 +62,7 @@ function factsOf(destination: Destination, now: number): Fact[] {
 function invoiceFacts(invoice: Invoice, now: number): Fact[] {
   const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
   return [
-    amountMsat === null ? { label: 'Amount', value: 'any; the payer chooses' } : amountFact(btcFromMsat(amountMsat)),
+    amountMsat === null ? { label: 'Amount', value: 'any; chosen by the payer' } : amountFact(btcFromMsat(amountMsat)),
     ...told('For', invoice.description),
     ...told('Description hash', invoice.descriptionHash, true),
     ...told('Payee', invoice.payee, true),
@@ -88,7 +88,7 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
   p2wpkh: 'P2WPKH, segwit',
   p2wsh: 'P2WSH, segwit script',
   p2tr: 'P2TR, taproot',
-  witness: 'a witness version without a meaning yet: do not pay to it',
+  witness: 'an undefined witness version: do not pay it',
 };
 
 const addressFacts = ({ address, network, type }: BitcoinAddress): Fact[] =>

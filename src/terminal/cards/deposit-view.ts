@@ -28,7 +28,7 @@ export function depositView({ ccy, chain, address, code, qrFile }: Deposit): Rec
   const facts = [
     { label: 'Only', value: chain === 'Lightning' ? 'bitcoin over Lightning' : `${ccy === 'BTC' ? 'bitcoin' : `${ccy} on ${chain}`}: anything else sent here is lost` },
     { label: 'Arrives', value: arrivals[chain] ?? 'after confirmations' },
-    { label: 'Valid', value: 'for ever, for any amount' },
+    { label: 'Valid', value: 'permanent, for any amount' },
   ];
   return {
     columns: [

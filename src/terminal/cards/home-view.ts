@@ -87,7 +87,7 @@ export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
 /** Balances, what they are worth, and beside them what moved last: in a narrow window without that, then without worth. */
 function walletLines(home: Home, { worth, known }: HomeMore, { columns, style }: Canvas): string[] {
   const all = balances(home);
-  if (all.length === 0) return [`${margin}nothing in any wallet yet`];
+  if (all.length === 0) return [`${margin}all wallets are empty`];
   const label = Math.max(...all.map(({ ccy }) => widthOf(sanitize(ccy)))) + 1;
   const numbers = pointsAligned(all.map(formatNumber));
   const worths = pointsAligned(all.map((each) => worthText(worth(each))));
@@ -112,7 +112,7 @@ function stackedLines(held: Money, columns: number, style: Canvas['style']): str
 
 /** Nothing but what was paid from here can be told. */
 function knownLines(home: Home, { known }: HomeMore, { message }: Failure, { columns, style }: Canvas): string[] {
-  const why = wrap(`${sanitize(message)} Balances are not known now; this is what was done from here:`, columns - margin.length);
+  const why = wrap(`${sanitize(message)} Balances are not known now. Payments from this home:`, columns - margin.length);
   const recent = recentLines(home, known, columns - margin.length);
   return [
     ...why.map((line) => margin + style.yellow(line)),

@@ -49,7 +49,7 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const low = draw(rowsOf(text, columns) + rowsBelow);
   if (low !== undefined) return [...title, ...below, '', ...low, ...text];
   const why = canvas.blocks ? 'This window is too small for the QR code' : 'This terminal cannot draw the QR code';
-  const hint = card.qrFile === undefined ? `${why}: add --qr-file code.svg to have it in a file.` : `${why}: scan it from the file.`;
+  const hint = card.qrFile === undefined ? `${why}: --qr-file code.svg writes it to a file.` : `${why}: scan it from the file.`;
   return [
     ...title,
     '',

@@ -82,7 +82,7 @@ function isExpensive(quote: Fees): boolean {
 function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   if (!isExpensive(quote)) return [];
   const { fees, percent } = feesOf(quote);
-  const share = percent === undefined ? 'All of it' : `${percent.toFixed(2)} %`;
+  const share = percent === undefined ? '100 %' : `${percent.toFixed(2)} %`;
   const text = `${share} goes to fees: ${formatAmount({ ccy: quote.pays.ccy, value: fees })}, a high share`;
   return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
 }
@@ -90,9 +90,9 @@ function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
 /** `fee 0.28 %`. */
 function feeShare(quote: Fees): string {
   const { fees, percent } = feesOf(quote);
-  if (!quote.namesFees) return 'fee not told';
+  if (!quote.namesFees) return 'fee not reported';
   if (fees.eq(0)) return 'no fee';
-  if (percent === undefined) return 'all of it fees';
+  if (percent === undefined) return 'all fees';
   return percent.lt('0.01') ? 'fee below 0.01 %' : `fee ${percent.toFixed(2)} %`;
 }
 

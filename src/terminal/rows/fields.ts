@@ -45,10 +45,10 @@ export function pathsOf(object: object, parent = '', level = 1): string[] {
 export function checkNames(asked: readonly string[], known: readonly string[]): void {
   const wrong = asked.find((name) => !known.includes(name));
   if (wrong === undefined) return;
-  if (known.length === 0) throw new Failure('usage', `"${wrong}" is not a field of this command: it prints none.`);
+  if (known.length === 0) throw new Failure('usage', `"${wrong}" is not a field of this command: it has no fields.`);
   const shown = known.length <= mostNamed ? known.join(', ') : `${known.slice(0, mostNamed).join(', ')}, …`;
   throw new Failure('usage', `"${wrong}" is not a field of this command. It has: ${shown}.`, {
-    hint: 'All of them: --fields help',
+    hint: 'List all: --fields help',
   });
 }
 

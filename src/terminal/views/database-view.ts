@@ -57,7 +57,7 @@ export const databaseList: ListView<DatabaseRow> = {
 };
 
 export const movedView = ({ payments, events }: { payments: number; events: number }): RecordView<object> => ({
-  screen: () => [`Moved: ${payments} payments and ${events} events. The files stay where they are, and are not used any more.`],
+  screen: () => [`Moved: ${payments} payments and ${events} events. The files remain and are no longer used.`],
   columns: fieldColumns(['payments', 'events']),
   quiet: () => String(payments),
 });

@@ -44,7 +44,7 @@ export const importedFields = ['read', 'entered', 'open'] as const;
 export const importedView = (counts: { read: number; entered: number; open: number }): RecordView<object> => ({
   screen: () => [
     `Entered ${counts.entered} payments that the journal did not have, of ${counts.read} transactions.`,
-    ...(counts.open > 0 ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each of them.`] : []),
+    ...(counts.open > 0 ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each.`] : []),
   ],
   columns: fieldColumns(importedFields),
   quiet: () => String(counts.entered),

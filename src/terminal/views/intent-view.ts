@@ -79,7 +79,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
     ],
     fields: ['destination', 'with', 'amount', 'ccy', 'attempt', 'openedAt', 'updatedAt', 'asOf', 'transaction'],
     quiet: ({ ref }) => ref,
-    empty: 'Nothing is pending.',
+    empty: 'No unfinished payments.',
     footer,
   };
 }
@@ -91,7 +91,7 @@ export interface OverduePayment extends PendingPayment {
 }
 
 export function overdueList(now: number): ListView<OverduePayment> {
-  const pending = pendingList(now, 'from the journal alone · svcpay tx resume finishes or reports each of them');
+  const pending = pendingList(now, 'from the journal alone · svcpay tx resume finishes or reports each');
   const process: ListView<OverduePayment>['columns'] = [
     { name: 'host', title: 'Host', value: ({ host }) => host, below: true },
     { name: 'pid', title: 'Process', value: ({ pid }) => pid, only: 'rows' },
@@ -115,5 +115,5 @@ export const resumedList: ListView<ResumedPayment> = {
     { name: 'ref', title: 'Reference', value: ({ ref }) => ref, only: 'rows' },
   ],
   quiet: ({ txnId, ref }) => txnId ?? ref,
-  empty: 'Nothing is pending.',
+  empty: 'No unfinished payments.',
 };

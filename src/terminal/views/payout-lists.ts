@@ -23,7 +23,7 @@ export const methodList: ListView<ListedMethod> = {
     { name: 'arrives', title: 'Arrives', value: ({ arrives }) => arrives, text: ({ arrives }) => arrives ?? 'not stated', priority: 1 },
   ],
   quiet: ({ method }) => method,
-  empty: 'There are no payouts.',
+  empty: 'No payout methods.',
 };
 
 /** @param paysOut whether there are payouts to the country at all */
@@ -36,8 +36,8 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
     ],
     quiet: ({ institutionCode }) => institutionCode,
     empty: paysOut
-      ? `The service lists no institutions for ${country}: it does not support the look-up there. Ask it for the code.`
-      : `The service lists no institutions for ${country}: there are no payouts to it.`,
+      ? `The service lists no institutions for ${country}: its lookup does not cover this country. Ask the service for the code.`
+      : `The service lists no institutions for ${country}: payouts there are not available.`,
   };
 }
 
@@ -72,5 +72,5 @@ export const recipientList: ListView<ListedRecipient> = {
     { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
   ],
   quiet: ({ name }) => name,
-  empty: 'Your address book is empty. Add somebody: svcpay recipients add ada ada@example.com',
+  empty: 'Your address book is empty. Add a recipient: svcpay recipients add ada ada@example.com',
 };

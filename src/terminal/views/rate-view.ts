@@ -18,7 +18,7 @@ export const rateList: ListView<RateRow> = {
     { name: 'rate', title: 'Rate', value: ({ rate }) => rate, text: (row) => shown(row, rateText) },
     {
       name: 'inverse',
-      title: 'The other way',
+      title: 'Inverse',
       value: () => undefined,
       text: (row) => (row.base === null ? '' : shown(row, inverseText)),
       style: (cell, style) => style.dim(cell),
@@ -27,7 +27,7 @@ export const rateList: ListView<RateRow> = {
     },
   ],
   quiet: ({ rate }) => fixed(rate),
-  empty: 'The service names no rates.',
+  empty: 'The service lists no rates.',
 };
 
 const shown = ({ base, quote, rate }: RateRow, text: typeof rateText): string =>

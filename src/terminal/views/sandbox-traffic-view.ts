@@ -29,7 +29,7 @@ export const requestList: ListView<SandboxRequest> = {
     { name: 'fault', title: 'Fault', value: ({ fault }) => fault, style: (cell, style) => style.yellow(cell) },
   ],
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
-  empty: 'Nobody has asked the service for anything yet.',
+  empty: 'No requests yet.',
 };
 
 const deliveryText = ({ status, nextAttemptAt }: SandboxDelivery): string =>
@@ -53,7 +53,7 @@ export const deliveryList: ListView<SandboxDelivery> = {
     { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, below: true },
   ],
   quiet: ({ id }) => String(id),
-  empty: 'Nothing has been delivered: no webhook is set, or nothing has happened since.',
+  empty: 'No deliveries: no webhook is set, or no transaction has changed since.',
 };
 
 function lastAnswer({ attempts }: SandboxDelivery): string | number | null {
@@ -85,7 +85,7 @@ export const faultFields: readonly string[] = [
 export const faultList: ListView<SandboxFault> = {
   columns: faultColumns,
   quiet: ({ id }) => String(id),
-  empty: 'Nothing is set to go wrong.',
+  empty: 'No faults.',
 };
 
 function faultSentence(fault: SandboxFault): string {

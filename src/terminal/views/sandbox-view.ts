@@ -17,7 +17,7 @@ export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStat
         { label: 'Transactions', value: countsText(status.transactions) },
         { label: 'Webhooks', value: countsText(status.deliveries) },
         { label: 'Faults', value: status.faults === 0 ? 'none waiting' : `${status.faults} waiting` },
-        { label: 'To come', value: status.due === 0 ? 'nothing' : `${status.due} in its time` },
+        { label: 'To come', value: status.due === 0 ? 'nothing' : `${status.due} scheduled` },
       ],
       canvas,
     ),
@@ -39,7 +39,7 @@ function accountFacts({ accountId, accountDisplayName, wallets }: SandboxAccount
 
 function payerText(autoPay: number | 'off'): string {
   if (autoPay === 'off') return 'off: pay with svcpay sandbox pay';
-  return `pays what is asked for, ${formatDuration(autoPay)} later`;
+  return `pays requests after ${formatDuration(autoPay)}`;
 }
 
 function countsText(counts: Readonly<Record<string, number>>): string {
@@ -92,5 +92,5 @@ export const minedList: ListView<MinedTransfer> = {
     { name: 'needed', title: 'Needed', value: ({ needed }) => needed, align: 'right' },
   ],
   quiet: ({ id }) => id,
-  empty: 'The blocks are found; no transfer was waiting for them.',
+  empty: 'Mined; no transfer was waiting.',
 };

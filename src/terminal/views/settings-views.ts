@@ -126,7 +126,7 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
     { name: 'left', title: 'Left', value: ({ left }) => left, text: ({ ccy, left }) => shown(ccy, left), align: 'right', priority: 1 },
   ],
   quiet: ({ destination, amount, ccy }) => destination ?? `${amount?.toFixed() ?? ''}${ccy?.toLowerCase() ?? ''}`,
-  empty: 'There are no limits: every payment is up to you. Set some: svcpay limits set --per-day 100000sat',
+  empty: 'No limits. Set one: svcpay limits set --per-day 100000sat',
   footer,
 });
 
@@ -143,7 +143,7 @@ const labelWidth = 9;
 
 export function checkupLines(checks: readonly Check[], canvas: Canvas): string[] {
   const problems = checks.filter(({ state }) => state === 'problem').length;
-  const verdict = problems === 0 ? 'Everything is in order.' : `${counted(problems, 'problem')}.`;
+  const verdict = problems === 0 ? 'Everything is fine.' : `${counted(problems, 'problem')}.`;
   return ['', ...checks.flatMap((check) => checkLines(check, canvas)), '', `  ${verdict}`];
 }
 

@@ -33,8 +33,8 @@ const common: Words = {
   expired: 'expired',
   rejected: 'refused',
   error: 'error',
-  usercanceled: 'gave up',
-  canceled: 'gave up',
+  usercanceled: 'undeliverable',
+  canceled: 'undeliverable',
 };
 
 const own: Readonly<Record<Kind, Words>> = {
@@ -42,7 +42,7 @@ const own: Readonly<Record<Kind, Words>> = {
   swap: {},
   'lightning-receive': { userconfirmed: 'preparing', srccreated: 'invoice ready' },
   'onchain-receive': { userconfirmed: 'preparing', srcintent: 'address ready', srccreated: 'seen' },
-  unknown: { srcintent: 'waiting', srccreated: 'under way' },
+  unknown: { srcintent: 'waiting', srccreated: 'in flight' },
 };
 
 /** `invoice ready`, `sent`, `done`, `2 of 6`; a state that nobody has described is its own word. */
@@ -50,7 +50,7 @@ export function stateWord(txn: Stated): string {
   const { txnState } = txn;
   const counted = confirmationsText(txn);
   if (counted !== undefined) return counted;
-  return entryOf(own[kindOf(txn)], txnState) ?? entryOf(common, txnState) ?? (sanitize(txnState) || 'not understood');
+  return entryOf(own[kindOf(txn)], txnState) ?? entryOf(common, txnState) ?? (sanitize(txnState) || 'not recognized');
 }
 
 /** Of a payment from here, of which no more than its state is known. */

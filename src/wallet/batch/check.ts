@@ -78,7 +78,7 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
   }
   const all = [...totals.values()];
   if (problems.length === 0) problems.push(...(await problemsOfDay(all, deps)));
-  if (count === 0) problems.push({ line: 0, kind: 'usage', message: 'There is no row to pay.' });
+  if (count === 0) problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
   return { rows: count, settled, problems, totals: all, quotable: toPay.length > mostQuoted ? undefined : toPay };
 }
 
@@ -92,12 +92,12 @@ function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfIn
   const { onceKey } = order;
   const sameRef = lineOfRef.get(ref);
   const sameInvoice = onceKey === null ? undefined : lineOfInvoice.get(onceKey);
-  if (sameInvoice !== undefined) throw usage(`It is the same invoice as on line ${sameInvoice}.`);
+  if (sameInvoice !== undefined) throw usage(`This invoice is already on line ${sameInvoice}.`);
   if (sameRef !== undefined) {
     throw usage(
       named
-        ? `The reference ${ref} is used on line ${sameRef} already.`
-        : `It pays the same as line ${sameRef}: if both are meant, give each a ref of its own.`,
+        ? `The reference ${ref} is already used on line ${sameRef}.`
+        : `This row equals line ${sameRef}. To pay both, give each its own ref.`,
     );
   }
   lineOfRef.set(ref, line);

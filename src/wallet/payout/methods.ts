@@ -114,7 +114,7 @@ export function findCountry(text: string): PayoutCountry {
   const found = payoutCountries.find(({ code, name }) => code.toLowerCase() === wanted || name.toLowerCase() === wanted);
   if (found !== undefined) return found;
   const codes = payoutCountries.map(({ code }) => code).join(', ');
-  throw new Failure('usage', `There are no payouts to "${clip(text)}". There are to ${codes}.`, {
+  throw new Failure('usage', `There are no payouts to "${clip(text)}". Payout countries: ${codes}.`, {
     next: { do: 'see-payout-methods' },
   });
 }

@@ -40,7 +40,7 @@ export function checkInvoice(invoice: Invoice, wanted: Network): void {
 export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
   checkNetwork('address', network, wanted);
   if (type !== 'witness') return;
-  throw new Failure('usage', 'Not sent: this address is of a witness version that has no meaning yet.', {
+  throw new Failure('usage', 'Not sent: this address has an undefined witness version.', {
     hint: 'Ask for an address that begins with bc1q, bc1p, 3 or 1: money sent to this one can be taken by anyone.',
   });
 }
@@ -57,7 +57,7 @@ export function checkOnchainAmount({ value }: Money): void {
 /** Throws Failure `usage` for the contract of the token itself: what is sent to it is lost. */
 export function checkTronAddress(address: string): void {
   if (address !== tronUsdtContract) return;
-  throw new Failure('usage', 'Not sent: this is the contract of USDT itself. What is sent to it is lost.', {
+  throw new Failure('usage', 'Not sent: this is the contract of USDT itself. Money sent to it is lost.', {
     hint: "Ask for the recipient's own address.",
   });
 }
@@ -98,7 +98,7 @@ export async function refuseOwnAddress(
     if (error instanceof ServiceError && (error.kind === 'refused' || error.kind === 'not-found')) return undefined;
     throw error;
   });
-  const own = await ifTold(asked, (why) => say(`Not checked whether this is your own deposit address. ${why}`));
+  const own = await ifTold(asked, (why) => say(`Could not check whether this is your own deposit address. ${why}`));
   if (own?.staticOnchainAddress !== address) return;
   throw new Failure('usage', 'Not sent: this is your own deposit address. The money would come back, less the fees.', {
     hint: "Ask for the recipient's address.",

@@ -69,7 +69,7 @@ export function planSend(words: SendWords, environment: PlanEnvironment): Planne
   if (words.to === undefined) return { missing: 'destination' };
   const found = detectDestination(words.to);
   if (found.kind === 'bip21') return planUri(found.value, words, environment);
-  if (words.via !== undefined) throw refused('only a bitcoin: URI can be paid in two ways, and this is none.');
+  if (words.via !== undefined) throw refused('only a bitcoin: URI can be paid in two ways, and this is not one.');
   return planFound(found, words, environment);
 }
 
@@ -83,7 +83,7 @@ export function planSendNow(words: SendWords, environment: PlanEnvironment): Sen
 
 function missingFailure({ missing, ccy = 'BTC' }: Exclude<Planned, { missing?: undefined }>): Failure {
   if (missing === 'destination') return refused('the destination is missing.');
-  if (missing === 'way') return refused('the URI can be paid in two ways. Say which: lightning or onchain.');
+  if (missing === 'way') return refused('the URI can be paid in two ways. Choose lightning or onchain.');
   const example = ccy === 'BTC' ? '50000sat' : `25${ccy.toLowerCase()}`;
   return refused(`the amount is missing. Add it after the destination, such as ${example}.`);
 }
@@ -129,15 +129,15 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
 const otherKind = (found: Destination, kind: SendKind): Failure =>
   refused(
     `this is ${names[found.kind]}, and ${destinationsOf[kind].name} is needed here.`,
-    'Leave the kind of payment out, and it is found out by itself.',
+    'Without the kind of payment, svcpay detects it.',
   );
 
 /** The invoice says the amount itself (rule 2). */
 function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { network }: PlanEnvironment): Planned {
   const invoice = pays.value;
   checkInvoice(invoice, network);
-  if (words.deductFees === true) throw refused('an invoice fixes what arrives, so that no fees can be taken out of it.');
-  if (words.spend !== undefined) throw refused('an invoice fixes what arrives, so that what leaves the wallet follows from it.');
+  if (words.deductFees === true) throw refused('an invoice fixes the amount received, so fees cannot be deducted from it.');
+  if (words.spend !== undefined) throw refused('an invoice fixes the amount received, so the amount debited follows from it.');
   if (invoice.amountMsat !== null) checkSameAmount(words.amount, money('BTC', btcFromMsat(invoice.amountMsat)), 'this invoice');
   return planned({ order: lightningOrder(invoice, words.from ?? 'BTC'), pays });
 }
@@ -156,7 +156,7 @@ function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, word
 function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWords, environment: PlanEnvironment): Planned {
   const { amount, from = 'BTC', deductFees } = words;
   checkBitcoinAddress(pays.value, environment.network);
-  if (words.spend !== undefined) throw refused('on-chain it is the amount that arrives which has to be given.');
+  if (words.spend !== undefined) throw refused('on-chain payments need the amount received.');
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
   const { amount: sent, worth } = readIn(amount, 'BTC', environment);
   checkOnchainAmount(sent);
@@ -187,7 +187,7 @@ function usdtAmount(text: string): Money {
   } catch (error) {
     const ccy = currencyOf(text);
     if (!(error instanceof Failure) || ccy === undefined || ccy === 'USDT') throw error;
-    throw new Failure('usage', error.message, { hint: `If ${text} shall leave the wallet, whatever arrives, give it as what to spend.` });
+    throw new Failure('usage', error.message, { hint: `To fix the amount debited, give ${text} as the amount to spend.` });
   }
 }
 
@@ -253,7 +253,7 @@ function checkSameAmount(given: string | undefined, named: Money, where: string)
   throw refused(`${where} is for ${formatAmount(named)}, not for ${given}.`, 'Leave the amount out, or ask for a new one.');
 }
 
-const twoAmounts = (): Failure => refused('what arrives and what leaves are both given: one of the two is fixed, the other follows.');
+const twoAmounts = (): Failure => refused('give either the amount received or the amount debited.');
 
 /** Specification: Payment methods, eth. */
 export const notYetAvailable = (): Failure =>

@@ -41,7 +41,7 @@ export function echoes(order: Order, txn: Transaction): boolean {
 const decides = /^(?:\w+\.)?(?:ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq|deduct\w+) is /;
 
 export function notObeyed(difference: string, txnId?: string): Failure {
-  return new Failure('refused', `Nothing moved: the service quoted something else than was asked: ${difference}.`, {
+  return new Failure('refused', `Nothing moved: the quote differs from the order: ${difference}.`, {
     next: { do: 'check-installation' },
     txnId,
   });

@@ -75,7 +75,7 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
   };
   for (const [name, value] of Object.entries(figures)) {
     const figure = givenFromWire(value);
-    if (figure?.lt(0)) throw notObeyed(`the ${name} is ${fixed(figure)}, which cannot be`, txnId);
+    if (figure?.lt(0)) throw notObeyed(`the ${name} is ${fixed(figure)}, which is impossible`, txnId);
   }
 }
 
@@ -108,8 +108,8 @@ const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
 
 function allFees(fees: Money, txnId: string): Failure {
-  return new Failure('limit', `Nothing moved: the fees of ${formatAmount(fees)} would take all of it.`, {
-    hint: 'Send more, or let the fees come out of the wallet.',
+  return new Failure('limit', `Nothing moved: the fees of ${formatAmount(fees)} would take the whole amount.`, {
+    hint: 'Send more, or pay the fees from the wallet.',
     txnId,
   });
 }
@@ -133,7 +133,7 @@ function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big 
   const gets = order.receives?.value ?? givenFromWire(destReq.amtRequested);
   const named = sameCcy ? gets : givenFromWire(sourceReq.amtRequested);
   const sent = named ?? (rate?.gt(0) ? gets?.div(rate).round(decimalsOf(ccy), Big.roundUp) : undefined);
-  if (sent === undefined) throw notObeyed('the quote does not say what leaves the wallet');
+  if (sent === undefined) throw notObeyed('the quote does not name the amount debited');
   return { sent, gets, derived: named === undefined };
 }
 

@@ -32,7 +32,7 @@ export function findRate(rates: Rates, given: string): PairRate {
   if (direct !== undefined) return direct;
   const inverse = known.find((each) => each.pair === quote + base && each.rate.gt(0));
   if (inverse === undefined) {
-    throw new Failure('not-found', `The service names no rate for ${base} and ${quote}.`, { next: { do: 'see-rates' } });
+    throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.`, { next: { do: 'see-rates' } });
   }
   return { pair, base, quote, rate: inverse.rate.pow(-1).prec(significantDigits), from: inverse.pair };
 }

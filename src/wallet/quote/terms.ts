@@ -12,7 +12,7 @@ import type { Quote } from './quote.js';
 export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
   if (!quote.namesFees) {
-    throw new Failure('limit', 'Nothing moved: the quote does not say its fees, which must not be above the highest that you allow.', {
+    throw new Failure('limit', 'Nothing moved: the quote does not name its fees, so your highest fee cannot be checked.', {
       txnId: quote.txnId,
     });
   }
@@ -148,5 +148,5 @@ function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
 export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;
-  throw new Failure('limit', `Nothing moved: ${first}.`, { hint: 'Run it at a terminal, where you can look at it and agree.', txnId });
+  throw new Failure('limit', `Nothing moved: ${first}.`, { hint: 'Run it at a terminal to review and approve it.', txnId });
 }

@@ -10,7 +10,7 @@ const names = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
 export function lightningAddressOf(account: Account): LightningAddress {
   const found = Object.entries(account).find(([name, value]) => names.test(name) && typeof value === 'string' && value !== '');
   if (typeof found?.[1] === 'string') return parseLightningAddress(found[1]);
-  throw new Failure('not-found', 'The account record names no Lightning Address.', {
-    hint: 'The specification shows no way to ask for one: ask the service.',
+  throw new Failure('not-found', 'The account record has no Lightning Address.', {
+    hint: 'Ask the service for one.',
   });
 }

@@ -37,7 +37,7 @@ function readInvoice(txn: Transaction, text: string): Invoice {
 }
 
 function unusable({ txnId }: Transaction, why: string): Failure {
-  return new Failure('refused', `Not usable: what the service returned is not the invoice you asked for: ${why}`, {
+  return new Failure('refused', `Not usable: the service returned a different invoice: ${why}`, {
     next: { do: 'show', id: txnId },
     txnId,
   });

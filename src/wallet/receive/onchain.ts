@@ -32,16 +32,16 @@ export function checkedOnchainRequest(txn: Transaction, asked: Money, network: N
   if (typeof given !== 'string') throw unusable('the address is missing');
   const address = checkedAddress(given, network, txn.txnId);
   const uri = invoice ?? formatBip21(address, asked.value);
-  if (typeof uri !== 'string') throw unusable('the URI is none');
+  if (typeof uri !== 'string') throw unusable('the URI is missing');
   const named = amount === undefined || amount === null ? asked.value : figure(amount);
   if (named?.eq(asked.value) !== true) throw unusable('it is for another amount');
 
   const read = attempt(() => parseBip21(uri), txn.txnId);
   const inUri = attempt(() => parseBitcoinAddress(read.address ?? ''), txn.txnId);
-  if (inUri.address !== address) throw unusable('the address in the URI is another one');
-  if (read.amount === undefined || !read.amount.eq(asked.value)) throw unusable('the amount in the URI is another one');
+  if (inUri.address !== address) throw unusable('the address in the URI differs');
+  if (read.amount === undefined || !read.amount.eq(asked.value)) throw unusable('the amount in the URI differs');
   if (read.lightning !== undefined || read.segwitAddresses.length > 0 || read.otherMethods.length > 0) {
-    throw unusable('the URI offers to pay in other ways');
+    throw unusable('the URI offers other ways to pay');
   }
   const expiresAt = instant.read(expiredAt);
   if (txn.txnState === 'srcintent' && expiresAt !== undefined && expiresAt <= now) throw unusable('the address has expired');
@@ -74,7 +74,7 @@ export function checkedUsdtDeposit(answer: UsdtAddress, chain: UsdtChain, own: s
 function checkedAddress(given: string, wanted: Network, txnId?: string): string {
   const { address, network, type } = attempt(() => parseBitcoinAddress(given), txnId);
   if (!isOnNetwork(network, wanted)) throw notUsable(`the address is on ${network}`, txnId);
-  if (type === 'witness') throw notUsable('the address is of a witness version that has no meaning yet', txnId);
+  if (type === 'witness') throw notUsable('the address has an undefined witness version', txnId);
   return address;
 }
 
@@ -88,7 +88,7 @@ function attempt<T>(parse: () => T, txnId?: string): T {
 }
 
 function notUsable(why: string, txnId?: string): Failure {
-  return new Failure('refused', `Not usable: what the service returned is not the address you asked for: ${why}`, {
+  return new Failure('refused', `Not usable: the service returned a different address: ${why}`, {
     next: txnId === undefined ? { do: 'check-installation' } : { do: 'show', id: txnId },
     txnId,
   });

@@ -86,7 +86,7 @@ function checkedAmount({ sourceReq, destReq }: CreateTransaction, txn: Transacti
     txn.destReq.ccy === destReq.ccy &&
     told?.value.minus(asked).abs().lte(asked.times(tolerance)) === true;
   if (told !== undefined && isSame) return told;
-  throw new Failure('refused', `Not usable: transaction ${txn.txnId} (${ref}) asks for something else than you did.`, {
+  throw new Failure('refused', `Not usable: transaction ${txn.txnId} (${ref}) is a different request.`, {
     next: { do: 'show', id: txn.txnId },
     txnId: txn.txnId,
   });

@@ -47,7 +47,7 @@ export async function waitUntilFinal(txn: Transaction, options: WaitOptions, dep
   let latest = txn;
   while (!isFinal(latest.txnState) && options.enough?.(latest) !== true) {
     if (deps.signal.aborted) throw stillGoing(latest, 'the wait was interrupted', options);
-    if (waited >= limit) throw stillGoing(latest, 'the wait is over', options);
+    if (waited >= limit) throw stillGoing(latest, 'the wait timed out', options);
     const pause = Math.min(pauseMs(waited, paceOf(latest)), limit - waited);
     const before = deps.now();
     await deps.sleep(pause, deps.signal).catch(() => undefined);

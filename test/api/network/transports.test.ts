@@ -223,7 +223,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     test.for(slow)('within the time for all of it: %s', async ([, answerSlowly]) => {
       const url = await served((_request, response) => answerSlowly(response));
       await expect(transport({ timeoutMs: 150 })(get(url))).rejects.toMatchObject({
-        message: 'nothing came within 0.15 s',
+        message: 'no data within 0.15 s',
         requestSent: true,
       });
       await expect(transport()(get(url, { timeoutMs: 100 }))).rejects.toMatchObject({ code: 'TIMEOUT' });

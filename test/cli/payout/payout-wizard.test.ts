@@ -232,7 +232,7 @@ describe('the wizard', () => {
   test('takes the kind of a method for the method of the country', async () => {
     expect(draftOf({ method: 'mobile', country: 'KE' })).toMatchObject({ method: { code: 'ke-kes-mobile' } });
     await expect(played(['country vietnam'], { method: 'mobile' })).rejects.toThrow('does not offer vietnam: Benin');
-    expect(() => draftOf({ method: 'mobile', country: 'VN' })).toThrow('There is no such payout to Vietnam: use vnd-instant.');
+    expect(() => draftOf({ method: 'mobile', country: 'VN' })).toThrow('There is no such payout method for Vietnam: use vnd-instant.');
   });
 
   test('starts with the address book, which answers all about the recipient', async () => {
@@ -303,16 +303,16 @@ describe('the flags', () => {
     { why: 'an unknown method', flags: { method: 'sepa' }, says: /no payout method "sepa"/ },
     { why: 'a method of another country', flags: { country: 'VN', method: 'krw-bank' }, says: /not to Vietnam: use vnd-instant/ },
     { why: 'an amount in another currency', flags: { country: 'VN', amount: '500usd' }, says: /amount of USD, but VND/ },
-    { why: 'an amount of nothing in particular', flags: { amount: '500' }, says: /"500" of what/ },
-    { why: 'an amount that no country pays out', flags: { amount: '500sat' }, says: /Payouts are in CAD, INR, .*write it as in 500000vnd/ },
+    { why: 'an amount of nothing in particular', flags: { amount: '500' }, says: /"500" has no currency/ },
+    { why: 'an amount that no country pays out', flags: { amount: '500sat' }, says: /Payouts are in CAD, INR, .*write e\.g\. 500000vnd/ },
     { why: 'a phone without country code', flags: { senderPhone: '0912345678' }, says: /no country code/ },
     { why: 'a mobile number of another country', flags: { country: 'KE', acctNum: '+84912345678' }, says: /begin with \+254/ },
     { why: 'a name that was copied with the number', flags: { country: 'VN', acctNum: '0123456789 LE VAN A' }, says: /cannot be an account number/ },
     { why: 'a name without letters', flags: { acctName: '123' }, says: /cannot be a name/ },
     { why: 'a code that is no number', flags: { purpose: '-1' }, says: /not a whole number/ },
-    { why: 'nobody in the address book', flags: { recipient: 'Bob' }, says: /no "Bob" in your address book/ },
-    { why: 'an inherited name', flags: { recipient: 'toString' }, says: /no "toString"/ },
-    { why: 'an account besides the recipient', flags: { recipient: 'Le Van A', acctNum: '1234' }, says: /leave out --acct-num/ },
+    { why: 'nobody in the address book', flags: { recipient: 'Bob' }, says: /"Bob" is not in your address book/ },
+    { why: 'an inherited name', flags: { recipient: 'toString' }, says: /"toString" is not/ },
+    { why: 'an account besides the recipient', flags: { recipient: 'Le Van A', acctNum: '1234' }, says: /Remove --acct-num/ },
   ];
 
   test.each(wrong)('are refused for $why', ({ flags, says }) => {

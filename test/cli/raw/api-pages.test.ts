@@ -50,6 +50,6 @@ describe('eachItem', () => {
   });
 
   test('does not go round in circles when the service ignores the page', async () => {
-    await expect(items('/t', Array.from({ length: 5 }, () => page(1, [a, b], 9)))).rejects.toThrow('the same page again');
+    await expect(items('/t', Array.from({ length: 5 }, () => page(1, [a, b], 9)))).rejects.toThrow('repeats the same page');
   });
 });

@@ -25,7 +25,7 @@ const refused = [
   { key: 'account', text: '../x', says: /cannot be an account id/ },
   { key: 'network', text: 'moon', says: /use mainnet, testnet, any/ },
   { key: 'maker', text: 'Acme Pay', says: /small letters/ },
-  { key: 'sandbox', text: 'yes', says: /neither true nor false/ },
+  { key: 'sandbox', text: 'yes', says: /not true or false/ },
   { key: 'sender.type', text: 'robot', says: /individual, business/ },
   { key: 'sender.country', text: 'Germany', says: /two letters/ },
   { key: 'sender.phone', text: '0151123456', says: /no country code/ },

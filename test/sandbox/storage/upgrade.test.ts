@@ -73,8 +73,8 @@ describe('a sandbox file of version 7', () => {
 });
 
 test.for([
-  ['newer', 99, 'was written by a newer svcpay, and is left as it is'],
-  ['long outdated', 3, 'is of a version that is not read any more, and is left as it is'],
+  ['newer', 99, 'was written by a newer svcpay and was not changed'],
+  ['long outdated', 3, 'has a version that is no longer supported and was not changed'],
 ] as const)('a %s file is left as it is', ([_which, version, words]) => {
   const file = fileOfVersion7();
   const db = new Database(file);

@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     const home = newHome();
     await moveInto(database, sourceOf(home), nobody);
     await database.transaction((sql) => sql.run(`UPDATE intents SET id = 'other', txn_id = 'other' WHERE ref = 'coffee'`));
-    await expect(moveInto(database, sourceOf(home), nobody)).rejects.toThrow('coffee is in the database as another one');
+    await expect(moveInto(database, sourceOf(home), nobody)).rejects.toThrow('coffee differs from the payment');
   });
 
   test('leaves a home that does not pay from its files any more', async () => {

@@ -71,7 +71,7 @@ describe('settings', () => {
   test('are refused where a pipe has their name, which may never end', () => {
     const { home } = homeWith();
     expect(spawnSync('mkfifo', [join(home, 'config.json')]).status).toBe(0);
-    expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is no file');
+    expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is not a file');
   });
 
   test.for(['the-secret', '{"a":the-secret}'])('are not quoted where they are damaged, as secrets may be: %s', async (content) => {
@@ -85,8 +85,8 @@ describe('settings', () => {
   test('are not read for a profile that is not set up, by flag or environment', () => {
     const config = openConfig(homeWith(written).home).read();
     const named = { sandbox: false, profile: 'three' };
-    expect(() => resolveSettings(named, {}, config)).toThrow('There is no profile "three"');
-    expect(() => resolveSettings({ sandbox: false }, { SVCPAY_PROFILE: 'constructor' }, config)).toThrow('There is no profile');
+    expect(() => resolveSettings(named, {}, config)).toThrow('Profile "three" does not exist');
+    expect(() => resolveSettings({ sandbox: false }, { SVCPAY_PROFILE: 'constructor' }, config)).toThrow('does not exist');
     expect(resolveSettings(named, {}, config, true).profile).toEqual({});
     expect(resolveSettings({ sandbox: false, profile: 'two' }, {}, config).profileName).toBe('two');
   });
@@ -125,7 +125,7 @@ describe('a home', () => {
   test.skipIf(process.platform !== 'linux')('is not looked for in the folder one happens to be in', () => {
     vi.stubEnv('XDG_CONFIG_HOME', 'relative');
     onTestFinished(() => void vi.unstubAllEnvs());
-    expect(() => findHome({})).toThrow('Nothing tells where files belong');
+    expect(() => findHome({})).toThrow('The folders for files are unknown');
     expect(findHome({ SVCPAY_HOME: 'here' }).data).toBe('here');
   });
 

@@ -301,9 +301,9 @@ describe('on a dumb terminal', () => {
     expect(await answer).toBe('s3cret');
     expect(raw).toEqual([true, false, true, false]);
     expect(stderr.written().split('\n')).toEqual([
-      '? API secret (what you type does not show) ',
+      '? API secret (hidden) ',
       'x An answer is needed here.',
-      '? API secret (what you type does not show) ',
+      '? API secret (hidden) ',
       '',
     ]);
     const stopped = ask.secret({ message: 'API secret', flag: '--api-secret-stdin' });

@@ -13,9 +13,9 @@ describe('progressLine', () => {
     [46, {}, '━━━━━━━━────────────  16 of 40  1 failed'],
     [30, {}, '━━━━━━━━────────────'],
     [80, { failed: 0, done: 4 }, '━━──────────────────  4 of 40'],
-    [80, { stopping: true }, '━━━━━━━━────────────  16 of 40  1 failed  finishing what is under way'],
-    [60, { stopping: true }, '16 of 40  1 failed  finishing what is under way'],
-    [34, { stopping: true }, 'finishing what is under way'],
+    [80, { stopping: true }, '━━━━━━━━────────────  16 of 40  1 failed  finishing rows in flight'],
+    [60, { stopping: true }, '16 of 40  1 failed  finishing rows in flight'],
+    [34, { stopping: true }, 'finishing rows in flight'],
   ] as const)('in %i columns, %j', ([columns, change, expected]) => {
     expect(progressLine({ ...progress, ...change }, canvas(columns))).toBe(expected);
   });
@@ -66,7 +66,7 @@ test('the card names what each wallet is to pay, and what it has', () => {
 
 test('the end says first what was paid, then what was not and why, and steers no terminal', () => {
   const lines = batchView(summary, [failure]).screen(canvas(100));
-  expect(lines[0]).toContain('30 of 40 rows paid (3 in an earlier run) · 2 on their way · 1 not paid · 7 not begun');
+  expect(lines[0]).toContain('30 of 40 rows paid (3 in an earlier run) · 2 in flight · 1 not paid · 7 not started');
   expect(lines.join('\n')).toMatch(/✗ Line 7\s+order-7: Nothing moved: .*no such address/);
   expect(lines.join('')).not.toContain('\u001B');
 });

@@ -134,7 +134,7 @@ describe('home', () => {
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
     expect(text).toMatch(/service not reached No answer from .*Balances are not known now/);
     expect(text).toMatch(/Not checked: 2 500 sat over .*last seen confirmed last checked/);
-    expect(text).not.toContain('nothing in any wallet');
+    expect(text).not.toContain('wallets are empty');
   });
 
   test('shows the latest amounts whole or not at all: name, word and age give way first', () => {
@@ -153,7 +153,7 @@ describe('home', () => {
 
   test('stands without rates and without any money', () => {
     const empty = { ...home, wallets: [], pending: [], recent: [] };
-    expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe('  nothing in any wallet yet');
+    expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe('  all wallets are empty');
   });
 });
 

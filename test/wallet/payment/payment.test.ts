@@ -640,7 +640,7 @@ describe('a confirmation', () => {
   });
 
   test.for([
-    [1, 'Nothing was tried twice.'],
+    [1, 'Nothing was repeated.'],
     [5, 'The same transaction was confirmed again, no other was made.'],
   ] as const)('in doubt says whether it was sent again (%d times)', async ([sent, said]) => {
     const made = bench();

@@ -104,7 +104,7 @@ const broken: { why: string; change: Change; says: string | RegExp }[] = [
   { why: 'a currency that the method does not pay', change: (c) => (c.destReq.ccy = 'USD'), says: 'destReq.ccy: vnd-instant pays out VND, not USD.' },
   { why: 'an amount on the source', change: (c) => Object.assign(c.sourceReq, { amtRequested: 1 }), says: 'sourceReq.amtRequested: A payout has no such field.' },
   { why: 'a misspelt field', change: (c) => Object.assign(c, { extRefID: 'x' }), says: 'extRefID: A payout has no such field.' },
-  { why: 'nothing to pay', change: (c) => (c.destReq.amtRequested = 0), says: /is nothing/ },
+  { why: 'nothing to pay', change: (c) => (c.destReq.amtRequested = 0), says: /is zero/ },
   { why: 'a negative amount', change: (c) => (c.destReq.amtRequested = -5), says: /is not an amount/ },
   { why: 'more decimals than the currency has', change: (c) => (c.destReq.amtRequested = 0.5), says: /VND has no decimals/ },
   { why: 'no source of funds', change: (c) => Reflect.deleteProperty(c, 'sourceOfFunds'), says: /^sourceOfFunds: It is missing/ },

@@ -52,7 +52,7 @@ describe('the payout destinations', () => {
   });
 
   test.each(['FR', '', 'VNM'])('%j is no country with payouts, and those that are get named', (text) => {
-    expect(() => findCountry(text)).toThrow(/There are to CA, IN, .*KH\.$/);
+    expect(() => findCountry(text)).toThrow(/Payout countries: CA, IN, .*KH\.$/);
   });
 
   test('an unknown method is refused', () => {

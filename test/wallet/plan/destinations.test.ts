@@ -60,7 +60,7 @@ describe('a USDT destination', () => {
     expect(said).toEqual([]);
     // The guard stops nothing when it cannot see.
     await expect(refuseOwnAddress('T-other', failing('temporary', 503), say)).resolves.toBeUndefined();
-    expect(said).toEqual(['Not checked whether this is your own deposit address. no']);
+    expect(said).toEqual(['Could not check whether this is your own deposit address. no']);
     await expect(refuseOwnAddress('T-other', () => Promise.reject(new Failure('interrupted', 'x')), say)).rejects.toThrow('x');
   });
 });

@@ -63,7 +63,7 @@ describe('a quote', () => {
     service.on('POST', '/api/v2/transaction', answer(200, whole));
     const txn = await client.createTransaction(order.body);
     const check = (): void => checkEcho(order, txn);
-    if (fate === 'refuses') expect(check).toThrow(/^Nothing moved: the service quoted something else/);
+    if (fate === 'refuses') expect(check).toThrow(/^Nothing moved: the quote differs from the order/);
     else expect(check).not.toThrow();
     if (fate === 'warns') expect(doubts).toHaveLength(1);
     if (fate === 'goes on') expect(doubts).toEqual([]);

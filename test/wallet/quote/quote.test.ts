@@ -35,7 +35,7 @@ describe('a quote with fees taken out of the amount', () => {
 
   test('is refused when the fees would take all of it', () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'BTC'));
-    expect(() => readQuote(order, quoted({ amtRequested: 0.001, networkFees: 0.001 }, 1))).toThrow(/would take all of it/);
+    expect(() => readQuote(order, quoted({ amtRequested: 0.001, networkFees: 0.001 }, 1))).toThrow(/would take the whole amount/);
   });
 
   test('adds the fees to the total otherwise', () => {

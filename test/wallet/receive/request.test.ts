@@ -39,5 +39,5 @@ test.for([
 });
 
 test.for([{ email: 'jane@example.com' }, { lightningAddress: null }, {}])('the account record %o has none', (account) => {
-  expect(() => lightningAddressOf(account)).toThrow(/names no Lightning Address/);
+  expect(() => lightningAddressOf(account)).toThrow(/has no Lightning Address/);
 });

@@ -133,7 +133,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     return resolveSettings(globals, env, config().read(), line.createsProfile);
   });
   const out = createOutput(terminal, { ...globals, format: globals.output });
-  const live = createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every });
+  const live = createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every, signal: proc.signal });
   const reports = clientReports(out, proc.now);
   closers.push(reports.close);
   const secrets = lazily(() => openSecrets(home(), systemKeyring));

@@ -7,6 +7,8 @@ import { truncate } from './text.js';
 
 export interface LiveOptions {
   readonly quiet: boolean;
+  /** Aborted by whoever waits: they need no sign that the wait is over. */
+  readonly signal?: AbortSignal;
   /** Milliseconds, from any fixed point. */
   readonly now: () => number;
   /** Calls `action` every `ms` until the returned function is called. */
@@ -25,11 +27,19 @@ export interface Live {
   silent<T>(question: () => Promise<T>): Promise<T>;
   /** Draws anew at once, after something changed. */
   update(): void;
+  /** Shows how much is done in the task bar, where the terminal has one. */
+  progress(done: number, total: number): void;
   /** Ends with a tick and this text. */
   succeed(text: string): void;
   /** Ends and leaves nothing; does nothing when it has ended already. */
   stop(): void;
 }
+
+const bell = '\u0007';
+const osc = '\u001B]';
+const endOfOsc = '\u001B\\';
+/** Whoever waited longer than this has looked elsewhere: a bell and a desktop notice (OSC 9) call them back. */
+const longMs = 10_000;
 
 const tickMs = 1000;
 const frameMs = 80;
@@ -37,7 +47,7 @@ const margin = '  ';
 /** Margin, frame, the space after it, and the last cell, where some terminals wrap already. */
 const overhead = margin.length + 3;
 
-export function createLive(terminal: Terminal, { quiet, now, every }: LiveOptions): Live {
+export function createLive(terminal: Terminal, { quiet, now, every, signal }: LiveOptions): Live {
   const { stderr, stderrCanvas, unicode } = terminal;
   const print = (line: string): void => {
     if (!quiet) stderr.write(`${margin}${unicode ? line : asciiGlyphs(line)}\n`);
@@ -46,16 +56,28 @@ export function createLive(terminal: Terminal, { quiet, now, every }: LiveOption
     terminal.canAnimate ? animate(terminal, every, line) : printChanges(print, line);
   let display: Display | undefined;
   let isAsking = false;
+  let startedAt: number | undefined;
+  let hasProgress = false;
+  const escape = (text: string): void => {
+    if (terminal.canAnimate && !quiet) stderr.write(text);
+  };
 
   function stop(): void {
     display?.close();
     display = undefined;
+    if (hasProgress) escape(`${osc}9;4;0;0${endOfOsc}`);
+    hasProgress = false;
+    if (startedAt !== undefined && now() - startedAt > longMs && signal?.aborted !== true) {
+      escape(`${bell}${osc}9;svcpay: the wait is over${endOfOsc}`);
+    }
+    startedAt = undefined;
   }
 
   function start(render: (elapsedMs: number) => string): void {
     stop();
-    const startedAt = now();
-    if (!quiet) display = open(() => render(now() - startedAt));
+    const since = now();
+    startedAt = since;
+    if (!quiet) display = open(() => render(now() - since));
   }
 
   return {
@@ -76,6 +98,11 @@ export function createLive(terminal: Terminal, { quiet, now, every }: LiveOption
       stop();
       isAsking = true;
       return question().finally(() => (isAsking = false));
+    },
+    progress(done, total) {
+      if (!terminal.hasTaskbar || total <= 0) return;
+      hasProgress = true;
+      escape(`${osc}9;4;1;${Math.min(Math.floor((done * 100) / total), 100)}${endOfOsc}`);
     },
     update: () => display?.update(),
     succeed(text) {

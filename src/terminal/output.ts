@@ -11,7 +11,7 @@ import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';
-import { wrap } from './text.js';
+import { widthOf, wrap } from './text.js';
 import type { Column, Format, ListView, RecordView, Rows, RowView, StreamView } from './rows/view.js';
 
 export interface OutputOptions {
@@ -167,11 +167,14 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   };
 }
 
-/** Wrapped to the window; one with a command in it is left to the terminal to break. */
+/** Wrapped to the window. A command stays whole, on a line of its own where it does not fit. */
 function remark(line: string, { columns }: Canvas): string[] {
-  if (line.includes('svcpay ')) return [line];
+  if (widthOf(line) <= columns) return [line];
   const indent = ' '.repeat(line.length - line.trimStart().length);
-  return wrap(line.trimStart(), columns - indent.length).map((part) => indent + part);
+  const at = line.indexOf('svcpay ');
+  const [text, command] = at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at)];
+  const lines = text.trim() === '' ? [] : wrap(text.trim(), columns - indent.length).map((part) => indent + part);
+  return command === '' ? lines : [...lines, `${indent}  ${command}`];
 }
 
 function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | undefined {

@@ -59,6 +59,8 @@ export interface Terminal extends Canvas {
   readonly whyNoPrompt: string | undefined;
   /** Whether a line on stderr may be redrawn in place. */
   readonly canAnimate: boolean;
+  /** Shows progress in the task bar (OSC 9;4); others would take it for a notice. */
+  readonly hasTaskbar: boolean;
   /** Reads the size of the window. The signal that tells of a new one may come later than the key that was typed after it. */
   measure(): void;
   /** True once the reader of stdout has gone (`| head`) or it cannot be written: nobody reads what is written from then on. */
@@ -111,6 +113,7 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
     isDumb: env['TERM'] === 'dumb',
     whyNoPrompt,
     canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']),
+    hasTaskbar: isTty(stderr) && (isSet(env['WT_SESSION']) || env['ConEmuANSI'] === 'ON' || /^(?:WezTerm|ghostty)$/.test(env['TERM_PROGRAM'] ?? '')),
     // oxlint-disable-next-line no-underscore-dangle
     measure: () => ttys.filter(({ destroyed }) => !destroyed).forEach((stream) => stream._refreshSize?.()),
     stdoutClosed: watchForClosedReader(stdout),

@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLive, type Live } from '../../src/terminal/live.js';
 import { bundled, startInPty, type PtyOptions, type PtyRun } from '../support/pty.js';
-import { openPlainScreen, type ScreenOptions } from './support.js';
+import { openPlainScreen, openScreen, type ScreenOptions } from './support.js';
 
 describe('on a terminal', () => {
   let program: string;
@@ -132,5 +132,31 @@ describe('where nothing can be redrawn', () => {
     const { live, stderr } = started({ tty: false, env: { LANG: 'C' } });
     live.succeed('Paid');
     expect(stderr()).toBe('  quoted 0 s\n  + Paid\n');
+  });
+});
+
+describe('the end of a wait', () => {
+  const ended = (ms: number, env: Record<string, string> = {}, interrupt = false): string => {
+    const { terminal, stderr } = openScreen({ env });
+    const person = new AbortController();
+    let now = 0;
+    const live = createLive(terminal, { quiet: false, now: () => now, every: () => () => undefined, signal: person.signal });
+    live.start(() => 'Waiting');
+    live.progress(1, 4);
+    now = ms;
+    if (interrupt) person.abort();
+    live.stop();
+    return stderr();
+  };
+
+  test('that took long rings and sends a notice, unless the person ended it', () => {
+    expect(ended(11_000)).toContain('\u0007\u001B]9;svcpay: the wait is over\u001B\\');
+    expect(ended(9_000)).not.toContain('\u0007');
+    expect(ended(11_000, {}, true)).not.toContain('\u0007');
+  });
+
+  test('takes the progress away, in a terminal that shows it in the task bar alone', () => {
+    expect(ended(1, { TERM_PROGRAM: 'ghostty' })).toMatch(/\u001B\]9;4;1;25\u001B\\[^]*\u001B\]9;4;0;0\u001B\\/);
+    expect(ended(1)).not.toContain('9;4');
   });
 });

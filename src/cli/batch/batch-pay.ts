@@ -150,6 +150,7 @@ function recorder(
       // The row's place need not wait for the disk: the journal has it already.
       file?.write(line).catch(lose);
       out.change(line);
+      live.progress(doneRows(tally), rows);
       if (terminal.canAnimate) live.update();
       else if (!outcome.before) out.say(rowLine(line, doneRows(tally), rows), { reference: line.ref, ...(line.txnId !== null && { txnId: line.txnId }) });
     },

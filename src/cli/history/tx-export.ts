@@ -84,6 +84,7 @@ async function pourCounted(
       written += page.length;
       last = page.at(-1) ?? last;
       live.update();
+      live.progress(written, total ?? 0);
     }
   }
   const amountText = (): string => `${written}${total === undefined ? '' : ` of ${total}`} transactions`;

@@ -11,10 +11,13 @@ export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (lett
 
 export const fieldOf = (column: string): string => column.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
-const opensFormula = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
+const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
-/** The text with an apostrophe before it, where a spreadsheet would take it for a formula and carry it out. */
+/** The text with an apostrophe before it if a spreadsheet would run it as a formula, or if it looks like such a text. */
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
+
+/** The text that {@link asPlainCell} made a cell of. */
+export const fromPlainCell = (cell: string): string => (cell.startsWith("'") && opensFormula.test(cell) ? cell.slice(1) : cell);
 
 const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 

@@ -1,5 +1,6 @@
 // svcpay batch: checked whole before anything is sent, each row paid once whatever happens on the way.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
 import { batchFile, lightningRows, outcomes, paidReferences } from '../support/batch.js';
 import { svcpay } from '../support/in-process.js';
@@ -197,6 +198,22 @@ describe('svcpay batch', () => {
     const run = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(await paidReferences(around)).toHaveLength(6);
+  });
+
+  test('a result file quotes the cells that a spreadsheet would run, and is read back by the next run', async ({ around }) => {
+    const refs = ['=HYPERLINK("https://evil.example")', "'=1+1", '@SUM(A1)', '-2+3', '+1', 'plain'];
+    const file = batchFile(around.home, await Promise.all(refs.map(async (ref) => `"${ref.replaceAll('"', '""')}",${await around.sandbox.invoice('1000sat')}`)), 'ref,to');
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const result = readFileSync(`${file}.result.csv`, 'utf8');
+    const cells: string[][] = parse(result);
+    expect(cells.flat().filter((cell) => /^[=+@-]/.test(cell))).toEqual([]);
+    expect(cells.slice(1).map(([, ref]) => ref).toSorted()).toEqual(refs.map((ref) => (ref === 'plain' ? ref : `'${ref}`)).toSorted());
+    expect((await svcpay(['batch', file, '--yes', '--json'], around)).json()).toMatchObject({ paid: 6, paidBefore: 6 });
+    expect(readFileSync(`${file}.result.csv`, 'utf8')).toBe(result);
+    expect((await svcpay(['reconcile', `${file}.result.csv`, '--json'], around)).json()).toEqual([]);
+    const raw = ['batch', file, '--yes', '--raw-cells', '--result', `${file}.raw.csv`];
+    expect(await svcpay(raw, around)).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(`${file}.raw.csv`, 'utf8')).toContain('\n2,"=HYPERLINK');
   });
 
   test('a result file that is something else is not written over', async ({ around }) => {

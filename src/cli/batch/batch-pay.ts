@@ -62,7 +62,7 @@ export async function payBatch(
 ) {
   const { live, out } = context;
   const path = flags.result ?? (before.file === '-' ? null : `${before.file}.result.csv`);
-  const file = path === null ? undefined : await openResult(path);
+  const file = path === null ? undefined : await openResult(path, context.globals.rawCells);
   const record = recorder(count, file, drain, context);
   const options = {
     ...flags,

@@ -1,7 +1,8 @@
 // The result of a batch as a file that grows by a line for every row that is done, and is gone on with by the next run.
 import { stringify } from 'csv-stringify/sync';
 import { openAppendFile } from '../../store/files/append-file.js';
-import { cellText } from '../../terminal/rows/cell.js';
+import { fromPlainCell } from '../../formats/text.js';
+import { csvCell } from '../../terminal/rows/rows.js';
 import { batchLineFields, type BatchLine } from '../../terminal/cards/batch-view.js';
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
 
@@ -12,19 +13,19 @@ export interface ResultFile {
 }
 
 /** Throws Failure `usage` for a file that is no result of a batch, or that cannot be written. */
-export async function openResult(path: string): Promise<ResultFile> {
+export async function openResult(path: string, rawCells: boolean): Promise<ResultFile> {
   const file = await openAppendFile(path, batchLineFields.join(','));
   const said = new Map<string, string>();
   const headAndRows = readRows(file.before(), new Set(batchLineFields.map((name) => name.toLowerCase())));
   for await (const row of headAndRows) {
-    if (!isProblem(row)) said.set(row.cells['ref'] ?? '', row.cells['outcome'] ?? '');
+    if (!isProblem(row)) said.set(fromPlainCell(row.cells['ref'] ?? ''), row.cells['outcome'] ?? '');
   }
   return {
     write: (line) =>
-      line.outcome === 'paid' && said.get(line.ref) === 'paid' ? Promise.resolve() : file.append(csvLine(line)),
+      line.outcome === 'paid' && said.get(line.ref) === 'paid' ? Promise.resolve() : file.append(csvLine(line, rawCells)),
     close: () => file.close(),
   };
 }
 
-const csvLine = (line: BatchLine): string =>
-  stringify([batchLineFields.map((name) => cellText(line[name]))], { record_delimiter: '' });
+const csvLine = (line: BatchLine, rawCells: boolean): string =>
+  stringify([batchLineFields.map((name) => csvCell(line[name], rawCells))], { record_delimiter: '' });

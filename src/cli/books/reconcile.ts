@@ -3,7 +3,7 @@
 import Big from 'big.js';
 import { createReadStream } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
-import { counted } from '../../formats/text.js';
+import { counted, fromPlainCell } from '../../formats/text.js';
 import { openSortedRows } from '../../store/files/sorted-rows.js';
 import { batchLineFields } from '../../terminal/cards/batch-view.js';
 import { differenceList, importedFields, importedView } from '../../terminal/views/difference-view.js';
@@ -107,7 +107,7 @@ async function* paidRows(path: string): AsyncGenerator<Known, void, void> {
       const { txnid, ref, outcome, paid, paidccy } = row.cells;
       if (outcome === undefined) throw new Failure('usage', `${path} is not a batch result: line ${row.line} has no outcome.`);
       if (txnid === undefined || outcome === 'failed') continue;
-      yield { txnId: txnid, reference: ref ?? null, ccy: paidccy ?? null, total: paid === undefined ? null : readTotal(paid, path) };
+      yield { txnId: txnid, reference: ref === undefined ? null : fromPlainCell(ref), ccy: paidccy ?? null, total: paid === undefined ? null : readTotal(paid, path) };
     }
   } catch (cause) {
     if (cause instanceof Failure) throw cause;

@@ -73,7 +73,7 @@ export async function* differences(sources: Sources, deps: CompareDeps): AsyncGe
   let count = 0;
   for await (const page of sources.listed) {
     const listed = page.map((txn) => ({ group: 'service', at: txn.createdAt ?? 0, id: txn.txnId, data: JSON.stringify(rowOf(txn)) }));
-    rows.replace(page.map(({ txnId }) => txnId), listed);
+    rows.replace([], listed);
     deps.onRead((count += page.length));
   }
   for (const known of sources.journal) {

@@ -62,7 +62,10 @@ export async function gather(deps: GatherDeps): Promise<Books> {
     let oldestOpen = begun;
     const pages = withFigures(service.eachTransactionPage(spanFilter(since)), (txnId) => service.transaction(txnId));
     for await (const page of pages) {
-      oldestOpen = Math.min(oldestOpen, keep(page, service.serviceNow(), entry, rows));
+      const sorted = sortedRows(page, service.serviceNow(), entry);
+      // Nothing is there to be replaced before the second round.
+      rows.replace(since === 0 ? [] : page.map(({ txnId }) => txnId), sorted.rows);
+      oldestOpen = Math.min(oldestOpen, sorted.oldestOpen);
       onRead((count += page.length));
     }
     const earlier = totalsOf(wallets);
@@ -93,8 +96,8 @@ function* movementsIn(ccy: string, rows: SortedRows): Generator<Movement, void, 
 const movementGroups = (rows: SortedRows): string[] =>
   rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
 
-/** Gives when the oldest of them was created that is not over yet. */
-function keep(page: readonly ListedTransaction[], now: number, entry: (txn: ListedTransaction) => string, rows: SortedRows): number {
+/** `oldestOpen` is when the oldest of them was created that is not over yet. */
+function sortedRows(page: readonly ListedTransaction[], now: number, entry: (txn: ListedTransaction) => string) {
   let oldestOpen = Infinity;
   const sorted: SortedRow[] = [];
   for (const txn of page) {
@@ -107,8 +110,7 @@ function keep(page: readonly ListedTransaction[], now: number, entry: (txn: List
     );
     if (candidates.some(({ reason }) => reason === 'in flight' || reason === 'reserved')) oldestOpen = Math.min(oldestOpen, txn.createdAt ?? now);
   }
-  rows.replace(page.map(({ txnId }) => txnId), sorted);
-  return oldestOpen;
+  return { rows: sorted, oldestOpen };
 }
 
 type Totals = ReadonlyMap<string, Big | undefined>;

@@ -89,7 +89,7 @@ function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] 
     ...variants('the line break at its end is gone', `${text}\n`, `${text}\r\n`),
     ...variants('its line breaks were converted', text.replaceAll('\r\n', '\n'), text.replace(/\r?\n/g, '\r\n')),
     ...variants('a byte order mark was put before it', withoutMark(text)),
-    ...variants('its JSON was written anew', ...rewritten(text)),
+    ...variants('its JSON was rewritten', ...rewritten(text)),
   ];
 }
 

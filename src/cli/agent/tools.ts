@@ -35,7 +35,7 @@ const reference =
   'names what this payment is for, such as order-118: the same reference for the same purpose, also after an error or a lost answer';
 const payInputs = { ref: reference, maxFee: 'a lower limit for the fee than the one that holds here, written alike: 100sat or 1%' };
 const destination = 'an invoice, an address, an LNURL, a Lightning Address or a bitcoin: URI';
-const amount = 'with its unit, as in 50000sat or 25usdt; an invoice has its own';
+const amount = 'with its unit, e.g. 50000sat or 25usdt; an invoice has its own';
 const irreversible = 'Irreversible. Moves money at most once per reference, within the limits that a person has set.';
 const notYet = 'The result has outcome "pending" while its end is not known: call resume or watch, and do not pay again.';
 const movesNothing = 'Moves nothing: the quote expires unless it is paid.';
@@ -72,7 +72,7 @@ export const tools: readonly ToolRow[] = [
   },
   {
     name: 'pending', title: 'Unfinished payments', command: 'tx pending', effect: 'reads', gives: list('payments', out.pendingPayment),
-    about: 'Payments begun from this wallet that have not ended.',
+    about: 'Unfinished payments of this wallet.',
   },
   {
     name: 'receive_lightning', title: 'Lightning invoice', command: 'receive lightning', always: ['--no-wait'], effect: 'asks',
@@ -133,6 +133,6 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'resume', title: 'Resume a payment', command: 'tx resume', always: [shortWait], effect: 'pays', gives: out.outcome, needs: ['id'],
     inputs: { id: 'the reference or the transaction id of the payment' },
-    about: `Finishes or reports a payment that was begun and has not ended; makes no second payment. ${notYet}`,
+    about: `Finishes or reports an unfinished payment; makes no second payment. ${notYet}`,
   },
 ];

@@ -19,7 +19,7 @@ import { notTied } from './statement.js';
 import { lookUpsOf, statementLines } from './statement-lines.js';
 
 export const statementClose = defineCommand({
-  arguments: { month: word('MONTH', parseDate).describe('as in 2026-10') },
+  arguments: { month: word('MONTH', parseDate).describe('e.g. 2026-10') },
   options: {
     folder: file('FOLDER').optional().describe('where the files are written (default: statements, next to the journal)'),
     tz: zoneOption(),
@@ -31,7 +31,7 @@ export const statementClose = defineCommand({
     ['svcpay statement close 2026-10 -o csv', 'run again, it shows what has changed since; exit 6 if anything has'],
   ],
   async run({ month, folder, tz, opening }, context) {
-    if (month.day !== undefined) throw new Failure('usage', 'A month is closed as a whole. Write it as in 2026-10.');
+    if (month.day !== undefined) throw new Failure('usage', 'Only whole months can be closed. Write it like 2026-10.');
     const zone = zoneOf(tz);
     const period = spanOf(month, zone);
     const name = `${month.year}-${String(month.month).padStart(2, '0')}`;

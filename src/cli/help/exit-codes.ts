@@ -11,7 +11,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   'payment-failed': 'the payment ended in failed, rejected, expired, error or usercanceled',
   'books-differ': 'the statement does not tie, or reconcile found a difference; nothing was sent',
   limit: 'not enough funds, a limit or --max-fee stopped it',
-  pending: 'outcome not known yet: the payment goes on; the message names the command that resumes it',
+  pending: 'outcome not known yet; the message names the command that resumes the payment',
   declined: 'declined at the prompt, or a question was needed and could not be asked',
   temporary: 'temporary (network, 5xx, 429), nothing moved, safe to run again',
   interrupted: 'interrupted before anything moved',

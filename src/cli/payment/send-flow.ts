@@ -43,7 +43,7 @@ export async function runSend(
     run: (answers: SendWords) => paySend(planSendNow(withContact(answers, context), environment), answers, flags, context),
     changes: [
       ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
-      ...(missing === 'destination' ? [{ name: 'Pay somebody else', forget: withoutDestination }] : []),
+      ...(missing === 'destination' ? [{ name: 'Change the recipient', forget: withoutDestination }] : []),
     ],
   };
   await runGuided(words, flow, flags.ref, context);

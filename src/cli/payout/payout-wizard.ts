@@ -67,7 +67,7 @@ function bookStep({ ask, recipients }: WizardDeps): DraftStep {
     const question = {
       message: 'Pay out to',
       flag: '--recipient NAME',
-      choices: [...choices, { value: '', name: 'Somebody new' }],
+      choices: [...choices, { value: '', name: 'New recipient' }],
       default: before?.chosen,
     };
     return taking(ask.search(question), (chosen) => {

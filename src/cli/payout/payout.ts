@@ -21,7 +21,7 @@ export const payout = defineCommand({
   options: payoutOptions,
   examples: [
     ['svcpay payout', 'asks for everything, one question at a time; Esc goes back'],
-    ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'to somebody from the address book'],
+    ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'to a saved recipient'],
     ['svcpay payout --from-file payout.json --yes --json', "the service's own creation body, in a script"],
     ['svcpay payout methods VN', 'payout methods of one country'],
   ],

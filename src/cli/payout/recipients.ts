@@ -66,7 +66,7 @@ export const recipientsRemove = defineCommand({
     if (!isContact && !Object.hasOwn(recipients, name)) {
       throw new Failure('not-found', `"${name}" is not in your address book.`, { hint: 'svcpay recipients list' });
     }
-    await ask.agree(`Remove ${name} from your address book?`, 'Nobody was removed.');
+    await ask.agree(`Remove ${name} from your address book?`, 'Nothing was removed.');
     await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
     if (isContact) await changeContact(config, name, undefined);
     out.say(`${name} is no longer in your address book.`);

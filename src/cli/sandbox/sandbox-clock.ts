@@ -22,7 +22,7 @@ export const sandboxClockShow = defineCommand({
 /** Everything that becomes due on the way is done. */
 export const sandboxClockAdvance = defineCommand({
   fields: clockFields,
-  arguments: { by: duration().describe('as in 90s, 2h or 1d') },
+  arguments: { by: duration().describe('e.g. 90s, 2h or 1d') },
   examples: [
     ['svcpay sandbox clock advance 2h', 'invoices expire, confirmations arrive, webhooks are retried'],
   ],

@@ -11,7 +11,7 @@ import { accountOf, controlSandbox } from './control.js';
 
 export const sandboxFund = defineCommand({
   fields: ['ccy', 'amount', 'availableBalance'],
-  arguments: { amount: amount().describe('what to add, as in 0.5btc or 1000usdt') },
+  arguments: { amount: amount().describe('amount to add, e.g. 0.5btc or 1000usdt') },
   examples: [['svcpay sandbox fund 0.5btc', 'adds half a bitcoin']],
   async run({ amount: added }, context) {
     const body = { ccy: added.ccy, amount: fixed(added.value), accountId: accountOf(context) };
@@ -34,7 +34,7 @@ const invoiceSchema = v.object({
 
 export const sandboxInvoice = defineCommand({
   fields: ['invoice', 'paymentHash', 'amount', 'expiresAt'],
-  arguments: { amount: text('AMOUNT').describe('as in 1000sat') },
+  arguments: { amount: text('AMOUNT').describe('e.g. 1000sat') },
   options: {
     description: text().optional().describe('description of the invoice'),
     expiry: duration().optional().describe('time until it expires (default 1h)'),

@@ -97,7 +97,7 @@ export const removeWebhook = defineCommand({
   examples: [['svcpay webhook remove ID', 'stops all deliveries; asks first']],
   async run({ id }, context) {
     const { client } = await context.account();
-    await context.ask.agree(`Remove the webhook ${id}? Nobody receives state changes then.`, 'Nothing was removed.');
+    await context.ask.agree(`Remove the webhook ${id}? State changes are then no longer delivered.`, 'Nothing was removed.');
     await client.removeWebhook(id);
     await forgetWebhookSecret(context);
     await context.out.record({ id, removed: true }, {

@@ -38,7 +38,7 @@ export const doneRows = ({ fates }: Tally): number => fates.paid + fates.sent + 
 /** Whether this run let any money go. */
 export const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fates.sent + fates.unknown > before;
 
-const again = { hint: 'Run the same command again: it goes on, and pays no row twice.' };
+const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
 /**
  * What a batch that is not all well ends with: `pending` where a payment goes on unheard of, or a batch was interrupted
@@ -62,7 +62,7 @@ export function failureOf(tally: Tally, rows: number, complete: boolean, interru
   const [only, ...others] = kinds;
   const one = only === undefined || others.length > 0 ? 'payment-failed' : only;
   const kind = hasMoved(tally) ? (partly[one] ?? one) : one;
-  const stopped = complete ? '' : `, and ${rows - doneRows(tally)} after that not begun`;
+  const stopped = complete ? '' : `, and ${rows - doneRows(tally)} not started`;
   return new Failure(kind, `Not paid: ${fates.failed} of ${counted(rows, 'row')}${stopped}.`, again);
 }
 

@@ -102,7 +102,7 @@ function stillGoing(
   cause?: Failure,
 ): Failure {
   const reason = cause === undefined ? why : `${why}: ${cause.message.replace(/\.$/, '')}`;
-  return new Failure('pending', `Not known yet: ${reason}, and the transaction goes on (${txnState}).`, {
+  return new Failure('pending', `Not known yet: ${reason}, and the transaction is in flight (${txnState}).`, {
     next: { do: goOn, id: txnId },
     txnId,
     cause,

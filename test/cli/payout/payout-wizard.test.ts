@@ -241,7 +241,7 @@ describe('the wizard', () => {
   });
 
   test('asks everything for somebody who is not in the address book', async () => {
-    const { draft } = await played(['recipient Somebody new', ...whole, ...keepNothing], {}, { 'Le Van A': leVanA });
+    const { draft } = await played(['recipient New recipient', ...whole, ...keepNothing], {}, { 'Le Van A': leVanA });
     expect(draft).toMatchObject({ chosen: '' });
   });
 });

@@ -53,9 +53,11 @@ export function createMetrics() {
       }
     };
 
+  const forgetStored = (): void => [waiting, oldestEvent, payments, oldestPayment].forEach((each) => each.reset());
+
   async function collectStored({ backlog, unfinished, now }: MetricSources): Promise<void> {
-    for (const each of [waiting, oldestEvent, payments, oldestPayment]) each.reset();
     const [events, unfinishedPayments] = await Promise.all([backlog(), unfinished()]);
+    forgetStored();
     for (const { consumer, count, oldest } of events) {
       waiting.inc({ consumer: labelOf(consumer) }, count);
       oldestEvent.set({ consumer: labelOf(consumer) }, ageOf(oldest, now()));
@@ -89,7 +91,9 @@ export function createMetrics() {
     async page(sources: MetricSources): Promise<Page> {
       collectCounts(sources.totals());
       const inTime = Promise.race([collectStored(sources).then(() => 1), delay(collectMs, 0, { ref: false })]);
-      databaseUp.set(await inTime.catch(() => 0));
+      const isUp = await inTime.catch(() => 0);
+      databaseUp.set(isUp);
+      if (isUp === 0) forgetStored();
       return { status: 200, type: registry.contentType, body: await registry.metrics() };
     },
   };

@@ -124,14 +124,16 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('r
 
   test('are ready only while events can be stored', async () => {
     const inbox = await open();
-    const listener = await startListening([], inbox.around());
+    const listener = await startListening(['--metrics', '0'], inbox.around());
     const isReady = async (): Promise<boolean> => (await fetch(`${listener.url}/readyz`)).status === 200;
     expect(await isReady()).toBe(true);
     inbox.sql('ALTER TABLE backlog RENAME TO elsewhere');
     await until(async () => !(await isReady()));
+    expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 0');
     expect((await fetch(`${listener.url}/healthz`)).status).toBe(200);
     inbox.sql('ALTER TABLE elsewhere RENAME TO backlog');
     await until(isReady);
+    expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 1');
   });
 
   test('four of them deliver each of 2,000 events once, also while two are stopped', { timeout: 120_000 }, async () => {

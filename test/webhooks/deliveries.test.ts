@@ -1,4 +1,4 @@
-// What leaves again: to another address as the same bytes, to a command as stdin and environment, to a reader in order.
+// Where events go: to another address as the same bytes, to a command as stdin and environment, to a reader in order.
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/store/events/event-store.js';
@@ -81,18 +81,18 @@ describe('a command', () => {
     expect((await run(command)).verdict).toMatchObject(verdict);
   });
 
-  test('is over when it ends, whatever it leaves running', async () => {
+  test('has delivered the event when it exits, even if it leaves processes running', async () => {
     const { verdict, output } = await run('sleep 60 & echo $!');
     process.kill(Number(output));
     expect(verdict).toEqual({ kind: 'delivered' });
   });
 
-  test('that does not end when it is asked to is ended, and is for another time', async () => {
+  test('that ignores SIGTERM is killed, and its event is retried', async () => {
     const { verdict } = await run('trap "" TERM; while :; do sleep 0.1; done', undefined, AbortSignal.timeout(200));
     expect(verdict).toMatchObject({ kind: 'retry', scope: 'transaction' });
   });
 
-  test('never gets what an event says as a part of its line, nor the webhook secret', async () => {
+  test('gets no field of an event in its command line, and no secrets', async () => {
     const hostile = stored(JSON.stringify({ txnId: '$(echo never)', txnState: '`id`', msg: 'a\0b', updatedAt: 1 }));
     const { output } = await run('echo "$SVCPAY_TXN_ID $SVCPAY_TXN_STATE $SVCPAY_MSG"', hostile);
     expect(output).toBe('$(echo never) `id` ab\n');
@@ -107,7 +107,7 @@ describe('a command', () => {
 describe('the tail', () => {
   const read = (event: StoredEvent) => ({ event, payload: readPayload(event.body) });
 
-  test('hands out everything once and in order, also when its reader is slower than the events', async ({ store }) => {
+  test('streams every event once and in order, also to a slow reader', async ({ store }) => {
     const tail = createTail(store);
     const seen: number[] = [];
     const reading = (async () => {
@@ -125,7 +125,7 @@ describe('the tail', () => {
     expect(seen).toEqual(Array.from({ length: 3_000 }, (_, n) => n + 1));
   });
 
-  test('begins after what was there before', async ({ store }) => {
+  test('starts after the events that were stored before', async ({ store }) => {
     await store.append([received(payload('old'))], [], () => nowhere);
     const tail = createTail(store);
     tail.push((await store.append([received(payload('new'))], [], () => nowhere)).map(read));

@@ -1,4 +1,4 @@
-// The way from the backlog to a consumer: everything arrives, in order per transaction, whatever fails in between.
+// From the backlog to a consumer: every event is delivered, in order per transaction, whatever fails in between.
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { EventStore, StoredEvent } from '../../src/store/events/event-store.js';
 import { startDispatcher, type Deliver, type Dispatcher, type DispatchOptions } from '../../src/webhooks/dispatch.js';
@@ -43,7 +43,7 @@ describe('a dispatcher', () => {
     for (const each of arrived.values()) expect(each).toEqual(each.toSorted((a, b) => a - b));
   });
 
-  test('is not stalled by a wall clock that is set back while it waits to try again', async ({ store }) => {
+  test('retries in time although the wall clock is set back', async ({ store }) => {
     await append(store, ['t1']);
     let attempts = 0;
     const done = new Promise<void>((resolve) => {

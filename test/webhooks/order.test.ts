@@ -1,4 +1,4 @@
-// Where an event stands among the others of its transaction.
+// How an event relates to the others of its transaction.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EarlierEvent, ReceivedEvent } from '../../src/store/events/event-store.js';
@@ -30,7 +30,7 @@ describe('the place of an event', () => {
     expect(placeOf(event(state, at), earlier(...before))).toEqual({ ...plain, ...place });
   });
 
-  test('is not told of a body that says nothing', () => {
+  test('is not reported for a body that is not a payload', () => {
     const unreadable = { ...event('', 0), txnId: null, txnState: null, updatedAt: null };
     expect(placeOf(unreadable, [])).toEqual({ duplicateOf: null, outOfOrder: false, missing: [] });
   });
@@ -39,7 +39,7 @@ describe('the place of an event', () => {
 describe('gaps', () => {
   const course = [['quoted', 1], ['srccreated', 2], ['destsent', 3], ['completed', 4]] as const;
 
-  test('close when what was missing comes late, in whatever order', () => {
+  test('close when the missing events come late, in any order', () => {
     const moments = course.map(([txnState, updatedAt]) => ({ txnState, updatedAt }));
     fc.assert(
       fc.property(fc.shuffledSubarray(moments, { minLength: moments.length }), (shuffled) => {
@@ -48,11 +48,11 @@ describe('gaps', () => {
     );
   });
 
-  test('stay when it never comes', () => {
+  test('stay when they never come', () => {
     expect(gapsOf([{ txnState: 'destsent', updatedAt: 3 }, { txnState: 'quoted', updatedAt: 1 }])).toEqual(['srccreated']);
   });
 
-  test('are not made up between states without a way', () => {
+  test('are not reported between states without a path', () => {
     expect(statesBetween('completed', 'quoted')).toEqual([]);
     expect(statesBetween('shipped', 'completed')).toEqual([]);
   });

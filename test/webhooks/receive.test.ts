@@ -1,4 +1,4 @@
-// The receiver against real sockets: what is taken, what is refused, and that nothing is acknowledged before it is stored.
+// The receiver on real sockets: what it accepts and refuses, and that it acknowledges nothing before it is stored.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { createIntake } from '../../src/webhooks/intake.js';
@@ -52,7 +52,7 @@ describe('the receiver', () => {
     expect(counts).toMatchObject({ received: 1, wrongSignatures: 0 });
   });
 
-  test('takes deliveries by PUT as well, and names both where it is asked otherwise', async ({ store }) => {
+  test('accepts POST and PUT, and names both in the answer to other methods', async ({ store }) => {
     const { url } = await start(store);
     const headers = { 'X-Acmepay-Signature': signBody(Buffer.from(event), secret) };
     expect((await fetch(url, { method: 'PUT', body: event, headers })).status).toBe(200);
@@ -82,13 +82,13 @@ describe('the receiver', () => {
     expect(order).toEqual(['another was refused meanwhile', 'stored', 'answered']);
   });
 
-  test('marks what was said before', async ({ store }) => {
+  test('marks duplicates', async ({ store }) => {
     const { url } = await start(store);
     for (const _ of [1, 2]) await post(url, event);
     expect(await store.read(2)).toMatchObject({ duplicateOf: 1 });
   });
 
-  test('keeps what is signed but is no payload of the specification', async ({ store }) => {
+  test('stores a signed body that is not a payload of the specification', async ({ store }) => {
     const { url } = await start(store);
     expect((await post(url, '[1]')).status).toBe(200);
     expect(await store.read(1)).toMatchObject({ txnId: null, txnState: null });
@@ -107,7 +107,7 @@ describe('the receiver', () => {
     expect(remotes).toEqual(['127.0.0.1']);
   });
 
-  test('takes nothing but POST', async ({ store }) => {
+  test('answers a GET of another page with 405', async ({ store }) => {
     const { url } = await start(store);
     expect((await fetch(url)).status).toBe(405);
   });
@@ -126,7 +126,7 @@ describe('the receiver', () => {
     expect([await statusOf('/readyz'), await statusOf('/healthz'), checks]).toEqual([503, 200, 2]);
   });
 
-  test('answers 503 when the event cannot be written, so that it comes again', async () => {
+  test('answers 503 if the event cannot be stored, so that the service retries', async () => {
     const errors: unknown[] = [];
     const full = { append: () => Promise.reject(new Error('disk full')), check: () => Promise.reject(new Error('disk full')) };
     const { url, counts } = await start(full, { onUnwritten: (error) => errors.push(error) });
@@ -136,18 +136,18 @@ describe('the receiver', () => {
     expect(errors).toHaveLength(1);
   });
 
-  test('refuses a body beyond the limit at its announcement', async ({ store }) => {
+  test('refuses a body by its announced length', async ({ store }) => {
     const { url } = await start(store);
     const answer = await speak(url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 1048577\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  test('tells a sender of ten megabytes why, who would not hear it while sending', async ({ store }) => {
+  test('answers a sender of ten megabytes before it closes the connection', async ({ store }) => {
     const { url } = await start(store);
     expect((await post(url, Buffer.alloc(10_000_000))).status).toBe(413);
   });
 
-  test('stops reading a body that announces nothing and goes beyond the limit', async ({ store }) => {
+  test('stops reading a body without a length at the limit', async ({ store }) => {
     const { url, counts } = await start(store);
     let sent = 0;
     const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
@@ -174,13 +174,13 @@ describe('the receiver', () => {
     expect((await post(url, event)).status).toBe(200);
   });
 
-  test('takes events after strangers held as many connections as they may', async ({ store }) => {
+  test('receives events after strangers held all connections', async ({ store }) => {
     const { url } = await start(store, { limits: { ...quick, connections: 8 } });
     await Promise.all(Array.from({ length: 20 }, () => speak(url, 'POST / HTTP/1.1\r\n')));
     expect((await post(url, event)).status).toBe(200);
   });
 
-  test('ends although a sender is in the middle of a body', async ({ store }) => {
+  test('stops although a sender is in the middle of a body', async ({ store }) => {
     const receiver = await start(store);
     const cut = speak(receiver.url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`);
     await post(receiver.url, event);
@@ -193,7 +193,7 @@ describe('the intake', () => {
   const small = 300;
   const large = 100_000;
 
-  test('refuses large bodies while many are wrong, and never a small one', () => {
+  test('refuses large bodies while many signatures are wrong, and never small ones', () => {
     let now = 0;
     const intake = createIntake(receiverLimits, () => now);
     for (let wrong = 0; wrong < receiverLimits.wrongPerSecond; wrong += 1) intake.noteWrong();
@@ -202,7 +202,7 @@ describe('the intake', () => {
     expect(intake.refusal(large)).toBeUndefined();
   });
 
-  test('holds no more bodies in memory than it may, and lets in again what was let go', () => {
+  test('limits the bytes in memory, and accepts bodies again when some are released', () => {
     const intake = createIntake({ ...receiverLimits, heldBytes: 1_000 }, () => 0);
     intake.hold(1_001);
     expect([intake.refusal(small), intake.overflow(small)]).toEqual([503, 503]);

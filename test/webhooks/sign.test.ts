@@ -42,7 +42,7 @@ describe('a signature', () => {
     expect(verifyBody(body, signature, 'secret')).toBe(false);
   });
 
-  test('is carried by a header of the maker', () => {
+  test('is sent in a header with the name of the maker', () => {
     expect([signatureHeader('service'), signatureHeader('acme')]).toEqual(['X-Servicepay-Signature', 'X-Acmepay-Signature']);
   });
 });
@@ -78,7 +78,7 @@ describe('a wrong signature is explained', () => {
     expect(explainSignature(body, sign(body, Buffer.from('cafe', 'hex')), 'cafe')?.reason).toContain('read as hex');
   });
 
-  test('by what was added behind the body', () => {
+  test('by bytes added after the body', () => {
     const longer = Buffer.concat([body, Buffer.from('\n')]);
     expect(explainSignature(longer, sign(body), secret)).toMatchObject({ cause: 'body' });
   });

@@ -19,13 +19,13 @@ interface Writer {
   readonly write: (page: readonly ListedTransaction[]) => string;
 }
 
-export interface ExportManner {
+export interface ExportOptions {
   readonly format: ExportFormat;
   /** Writes each object as a line of JSON. */
   readonly jsonLines: (values: readonly object[]) => string;
   /** Makes text from outside harmless for a screen, on one line. */
   readonly clean: (text: string) => string;
-  /** Leaves in CSV what a spreadsheet would take for a formula. */
+  /** Leaves cells as they are that a spreadsheet would run as formulas. */
   readonly rawCells: boolean;
   /** The time zone of the calendar days. */
   readonly zone: string;
@@ -35,12 +35,12 @@ export interface ExportManner {
   readonly leftOut: (txn: ListedTransaction) => void;
 }
 
-/** Text as it comes, nothing before the first transaction is there. */
+/** Yields text in large pieces, the first one after the first page. */
 export async function* exportLines(
   pages: AsyncIterable<readonly ListedTransaction[]>,
-  manner: ExportManner,
+  options: ExportOptions,
 ): AsyncGenerator<string, void, void> {
-  const { head, write } = writerOf(manner);
+  const { head, write } = writerOf(options);
   let gathered = head;
   try {
     for await (const page of pages) {
@@ -50,17 +50,17 @@ export async function* exportLines(
       gathered = '';
     }
   } catch (error) {
-    // What was read is written, so that it is known where the export ends; nothing of a file that would be refused as a whole.
+    // Write what was read, so that the file shows where the export ends; but nothing of a file that the program would refuse.
     if (!(error instanceof Failure && error.kind === 'usage')) yield gathered;
     throw error;
   }
   yield gathered;
 }
 
-/** Handing on few large pieces is twice as fast as one for each transaction. A file of a thousand rows is one piece. */
+/** A few large pieces are twice as fast as a piece for each transaction. A file of a thousand rows is one piece. */
 const pieceLength = 524_288;
 
-function writerOf({ format, jsonLines, clean, rawCells, leftOut, zone, ccy }: ExportManner): Writer {
+function writerOf({ format, jsonLines, clean, rawCells, leftOut, zone, ccy }: ExportOptions): Writer {
   const utc = utcWriter();
   const day = dayWriter(zone);
   const harmless = rawCells ? clean : (text: string) => asPlainCell(clean(text));
@@ -81,7 +81,7 @@ function writerOf({ format, jsonLines, clean, rawCells, leftOut, zone, ccy }: Ex
 function journal(
   { head, write, openings }: LedgerWriter,
   read: (txn: ListedTransaction) => Entry | undefined,
-  leftOut: ExportManner['leftOut'],
+  leftOut: ExportOptions['leftOut'],
 ): Writer {
   const row = (txn: ListedTransaction): string => {
     const entry = read(txn);
@@ -97,7 +97,7 @@ function journal(
 
 /** Throws Failure `usage` for more rows than the program takes. */
 function accounting(
-  { head, row, atMost }: AccountingFormat, day: (at: number) => string, harmless: (text: string) => string, leftOut: ExportManner['leftOut'],
+  { head, row, atMost }: AccountingFormat, day: (at: number) => string, harmless: (text: string) => string, leftOut: ExportOptions['leftOut'],
 ): Writer {
   let count = 0;
   let last = 0;
@@ -132,7 +132,7 @@ const rowByRow = (row: (txn: ListedTransaction) => string): Writer['write'] => (
 const csvHead =
   'time,txnId,extRefId,txnState,sourceMethod,sourceCcy,sourceAmount,destMethod,destCcy,destAmount,servicepayFees,networkFees,fxRate,note\n';
 
-/** Both fees are in the source currency. One text for a row, not a cell at a time: an export writes a million. */
+/** Both fees are in the source currency. Builds the row as one text, because an export writes a million rows. */
 function csvRow(utc: (at: number) => string, harmless: (text: string) => string): (txn: ListedTransaction) => string {
   const text = (value: string | null | undefined): string =>
     value == null ? '' : isHarmless.test(value) ? value : quoted(harmless(value));
@@ -147,10 +147,10 @@ function csvRow(utc: (at: number) => string, harmless: (text: string) => string)
 
 const number = (value: WireNumber | null | undefined): string => (value == null ? '' : plainNumber(value));
 
-/** Nothing in it steers, computes or has to be quoted: most texts are told from the others by one look. */
+/** Text that needs no quotes, holds no control character and starts no formula: one test accepts most texts. */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
 
 const needsQuotes = /[",\r\n]/;
 
-/** RFC 4180, with a plain line break as the other formats have. */
+/** RFC 4180, but with the line break of the other formats. */
 const quoted = (cell: string): string => (needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

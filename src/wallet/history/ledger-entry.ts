@@ -1,4 +1,4 @@
-// A transaction as double-entry book-keeping sees it: postings that sum to zero, fees apart, what was exchanged at its
+// A transaction as a double-entry: postings that sum to zero, fees in postings of their own, exchanged amounts with their
 // price.
 import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
@@ -11,7 +11,7 @@ export interface Posting {
   /** From the root down, in the form that both hledger and beancount take: `Assets:Svcpay:BTC`. */
   readonly account: string;
   readonly amount: Figure;
-  /** What the whole amount cost, where it was exchanged for another currency. */
+  /** What the whole amount cost, if it was exchanged for another currency. */
   readonly cost?: Figure | undefined;
 }
 
@@ -43,8 +43,8 @@ export interface LedgerWriter {
 type Side = ListedTransaction['sourceReq'];
 
 /**
- * Undefined for what moved nothing, or not yet, and where the service does not tell the amounts, or tells them in a
- * currency that is none. Its texts are on one line and steer nothing.
+ * Undefined for a transaction that has moved nothing, and if the service reports no amounts or an invalid currency. Its texts
+ * are on one line without control characters.
  */
 export function ledgerEntryOf(
   txn: ListedTransaction,
@@ -56,7 +56,7 @@ export function ledgerEntryOf(
   if (txnState !== 'completed' || createdAt == null) return undefined;
   const figures = movedAmounts(txn);
   if (figures === undefined) return undefined;
-  // Most texts are told by one look from those that need more.
+  // One test accepts most texts.
   const line = (text: string): string => (isPlain.test(text) ? text : clean(plainLine(text)));
   const rate = exchangeRate(txn);
   return {
@@ -71,7 +71,7 @@ export function ledgerEntryOf(
   };
 }
 
-/** What a completed payment took out of the wallet, fees included; undefined where the service does not tell. */
+/** What a completed payment took out of the wallet, fees included; undefined if the service does not report it. */
 export const spentBy = (txn: ListedTransaction): Money | undefined =>
   txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
 
@@ -91,7 +91,7 @@ const isZero = ({ value }: Money): boolean => value.eq(zero);
 
 const zero = new Big(0);
 
-/** The own wallet of a currency, or where money comes from and goes to outside. */
+/** The account's own wallet, or the outside source or destination. */
 function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {
   if (method === 'servicepay') return walletAccount(ccy ?? '');
   return `${outside}:Svcpay:${named(method ?? 'unknown')}`;
@@ -115,16 +115,16 @@ function titleOf(source: string, dest: string): string {
 /** Printable ASCII. */
 const isPlain = /^[ -~]*$/;
 
-/** One line without control characters, which have a meaning to the programs that read it. */
+/** One line without control characters, which the programs that read it would interpret. */
 const plainLine = (text: string): string =>
-  steering.test(text) ? text.replaceAll(new RegExp(steering, 'g'), ' ').trim() : text;
+  controls.test(text) ? text.replaceAll(new RegExp(controls, 'g'), ' ').trim() : text;
 
 /** Control characters and line breaks. */
-const steering = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
+const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 
 /** As both programs write an amount: `-0.00002507 BTC`. */
 const amountText = ({ ccy, text }: Figure): string => `${text} ${ccy}`;
 
-/** The amount, and what it cost where it was exchanged: `0.00025 BTC @@ 25 USDT`. */
+/** The amount, and its cost if it was exchanged: `0.00025 BTC @@ 25 USDT`. */
 export const costText = ({ amount, cost }: Posting): string =>
   cost === undefined ? amountText(amount) : `${amountText(amount)} @@ ${amountText(cost)}`;

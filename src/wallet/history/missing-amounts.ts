@@ -1,4 +1,4 @@
-// Amounts, fees, currencies and methods that the items of the list leave out: those transactions are read one by one.
+// Fills in amounts, fees, currencies and methods that items of the list leave out: reads each of those transactions.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withKnown } from '../transaction/read-transaction.js';
@@ -7,8 +7,8 @@ import { withKnown } from '../transaction/read-transaction.js';
 const width = 8;
 
 /**
- * The same history in the same order, every completed transaction with its amounts and fees. The specification calls
- * the sides of a listed transaction reduced without saying what of: where a figure is missing, `read` is asked for it.
+ * Yields the history in its order, each completed transaction with its amounts and fees. The specification does not say
+ * which fields the reduced sides of a listed transaction lack: `read` fetches a transaction that lacks a figure.
  */
 export async function* withFigures(
   pages: AsyncIterable<readonly ListedTransaction[]>,
@@ -30,7 +30,7 @@ async function completed(
   return whole;
 }
 
-/** One that cannot be read, or asked for by its id, stays as it was listed: it must not end what the others are read for. */
+/** A transaction that cannot be read stays as it was listed, so that it does not end the export of the others. */
 async function wholeOf(txn: ListedTransaction, read: (txnId: string) => Promise<ListedTransaction>): Promise<ListedTransaction> {
   try {
     return withKnown(txn, await read(txn.txnId));
@@ -42,10 +42,10 @@ async function wholeOf(txn: ListedTransaction, read: (txnId: string) => Promise<
 
 const unreadable: ReadonlySet<FailureKind> = new Set(['unexpected', 'not-found', 'usage']);
 
-const isTold = ({ amtSettled, ccy, method }: ListedTransaction['sourceReq']): boolean =>
+const isReported = ({ amtSettled, ccy, method }: ListedTransaction['sourceReq']): boolean =>
   amtSettled != null && ccy != null && method != null;
 
 function hasFigures({ txnId, txnState, sourceReq, destReq }: ListedTransaction): boolean {
   if (txnState !== 'completed' || txnId === '') return true;
-  return sourceReq.servicepayFees != null && sourceReq.networkFees != null && isTold(sourceReq) && isTold(destReq);
+  return sourceReq.servicepayFees != null && sourceReq.networkFees != null && isReported(sourceReq) && isReported(destReq);
 }

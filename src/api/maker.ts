@@ -22,6 +22,10 @@ export function methodsToMaker(methods: string, maker: string): string {
   return methods.split(',').map((name) => (identifiers.includes(name) ? onWire(name, maker) : name)).join(',');
 }
 
+/** A field such as `sourceReq.acmepayFees` under the name of the specification. */
+export const fieldFromMaker = (path: string, maker: string): string =>
+  path.split('.').map((name) => identifiers.find((each) => onWire(each, maker) === name) ?? name).join('.');
+
 function onWire(identifier: string, maker: string): string {
   const capital = maker.charAt(0).toUpperCase() + maker.slice(1);
   return identifier.replace('service', maker).replace('Service', capital);

@@ -1,5 +1,6 @@
 // What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
 import { parseBaseUrl } from '../api/base-url.js';
+import { fieldFromMaker } from '../api/maker.js';
 import { ServiceClient } from '../api/client.js';
 import type { OpeningTransport } from '../api/network/exchange.js';
 import { networkTransport } from '../api/network/network.js';
@@ -132,7 +133,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     }
     return resolveSettings(globals, env, config().read(), line.createsProfile);
   });
-  const out = createOutput(terminal, { ...globals, format: globals.output });
+  const fields = globals.fields?.map((field) => fieldFromMaker(field, settings().maker));
+  const out = createOutput(terminal, { ...globals, fields, format: globals.output });
   const live = createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every, signal: proc.signal });
   const reports = clientReports(out, proc.now);
   closers.push(reports.close);

@@ -5,7 +5,7 @@ import { parseBitcoinAddress, type BitcoinAddress } from './address/bitcoin-addr
 import { decodeInvoice, type Invoice } from './bolt11/decode.js';
 import { parseEvmAddress, type EvmAddress } from './address/evm-address.js';
 import { Failure } from './failure.js';
-import { decodeLnurl, parseLightningAddress, type LightningAddress } from './lnurl.js';
+import { decodeLnurl, encodeLnurl, parseLightningAddress, type LightningAddress } from './lnurl.js';
 import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 import { clip } from './text.js';
 
@@ -33,7 +33,7 @@ const longestPaste = 8 * maxLength;
  * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line breaks, indents and
  * blanks that copying put into it. Throws `Failure` usage that says what is wrong, for instance with the checksum.
  */
-export function detectDestination(input: string): Destination {
+export function detectDestination(input: string, readInvoice: (text: string) => Invoice = decodeInvoice): Destination {
   const text = input.length > longestPaste ? input : unbroken(input);
   if (text.length > maxLength) {
     throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
@@ -41,7 +41,7 @@ export function detectDestination(input: string): Destination {
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
   // Some wallets put a query behind, of which nothing is needed: what is in the invoice is signed.
   const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
-  const found = detectLightning(inUri ?? text) ?? (inUri === undefined ? detectAddress(text) : undefined);
+  const found = detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ?? (inUri === undefined ? detectAddress(text) : undefined);
   if (found === undefined) throw notDestination(text);
   return found;
 }
@@ -61,14 +61,21 @@ function unbroken(input: string): string {
   return parts.map((part) => (/^[?&](?:label|message)=/i.test(part) ? part : part.replace(blanks, ''))).join('');
 }
 
-function detectLightning(text: string): Destination | undefined {
+/** LUD-17 and the fallback of LUD-01: `lnurlp://domain/path`, and `https://...?lightning=LNURL1...`. */
+function lnurlInWeb(text: string): string | undefined {
+  const [, rest] = /^lnurlp:\/\/(.+)$/is.exec(text) ?? [];
+  if (rest !== undefined) return encodeLnurl(`${/^[^/?#]*\.onion(?:[:/?#]|$)/i.test(rest) ? 'http' : 'https'}://${rest}`);
+  return /^https?:\/\/[^?#]*\?(?:[^#]*&)?lightning=(lnurl1[a-z0-9]+)/i.exec(text)?.[1];
+}
+
+function detectLightning(text: string, readInvoice: (text: string) => Invoice): Destination | undefined {
   if (text.includes('@')) {
     const value = parseLightningAddress(text);
     return { kind: 'lightning-address', text: value.address, value };
   }
   if (/^lnurl1/i.test(text)) return { kind: 'lnurl', text: text.toUpperCase(), value: { url: decodeLnurl(text) } };
   if (/^ln[a-z]{2,5}\d/i.test(text)) {
-    const value = decodeInvoice(text);
+    const value = readInvoice(text);
     return { kind: 'bolt11', text: value.invoice, value };
   }
   return undefined;

@@ -47,6 +47,7 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'limits disallow': ['local', address],
   'limits clear': ['local'],
   'wallets': ['child'],
+  'watch': ['local'],
   'tx list': ['refused'],
   'tx get': ['refused', id],
   'tx watch': ['refused', id],

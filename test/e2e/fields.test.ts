@@ -12,7 +12,7 @@ const looking = [
   '', 'payout methods', 'payout institutions', 'recipients list', 'wallets', 'tx list', 'tx get', 'tx pending', 'tx export',
   'rates', 'statement', 'account', 'history', 'whoami', 'profiles list', 'config list', 'config get', 'config path', 'db status', 'doctor',
   'completion', 'help', 'schema', '__generate', 'decode', 'api', 'webhook list', 'webhook verify', 'webhook sign', 'sandbox status',
-  'sandbox log', 'sandbox deliveries', 'mcp',
+  'sandbox log', 'sandbox deliveries', 'mcp', 'watch',
 ];
 
 describe('--fields', () => {

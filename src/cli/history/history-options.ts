@@ -1,5 +1,6 @@
 // The filters of the history, shared by `tx list` and `tx export`. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
+import { fieldFromMaker } from '../../api/maker.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/instant.js';
@@ -17,15 +18,19 @@ const knownMethods = ['servicepay', 'lightning', 'lnurl', 'on-chain', 'tron', 'e
 
 const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 
+/** The own wallet under the name of a service, as `acmepay`: which service, is known when it is asked. */
+const ownWallet = /^[a-z][a-z0-9]*pay$/;
+
+const notMethod = (given: string): Failure =>
+  new Failure('usage', `"${given}" is not a method. Write one of ${knownMethods.join(', ')}, or a payout method.`, { hint: 'svcpay payout methods' });
+
 const methods = () =>
   word(
     'METHOD',
     (given) => {
       const method = given.toLowerCase().replace(/^onchain$/, 'on-chain');
-      if (knownMethods.some((each) => each === method) || payoutMethod.test(method)) return method;
-      throw new Failure('usage', `"${given}" is not a method. Write one of ${knownMethods.join(', ')}, or a payout method.`, {
-        hint: 'svcpay payout methods',
-      });
+      if (knownMethods.some((each) => each === method) || payoutMethod.test(method) || ownWallet.test(method)) return method;
+      throw notMethod(given);
     },
     knownMethods,
   ).repeated();
@@ -72,14 +77,19 @@ export async function historyFilter(flags: HistoryFlags, service: ServiceClient)
   return {
     ...(time === undefined ? await period(since, until, service) : { time }),
     txnStatuses: state,
-    srcMethods: joined(srcMethod),
-    destMethods: joined(destMethod),
-    excludedSrcMethods: joined(excludeSrcMethod),
-    excludedDestMethods: joined(excludeDestMethod),
+    srcMethods: joined(srcMethod, service),
+    destMethods: joined(destMethod, service),
+    excludedSrcMethods: joined(excludeSrcMethod, service),
+    excludedDestMethods: joined(excludeDestMethod, service),
   };
 }
 
-const joined = (words: readonly string[]): string | undefined => (words.length === 0 ? undefined : words.join(','));
+function joined(words: readonly string[], { maker }: ServiceClient): string | undefined {
+  const methods = words.map((word) => fieldFromMaker(word, maker));
+  const wrong = methods.find((method) => ownWallet.test(method) && method !== 'servicepay');
+  if (wrong !== undefined) throw notMethod(wrong);
+  return methods.length === 0 ? undefined : methods.join(',');
+}
 
 async function period(since: Instant | undefined, until: Instant | undefined, service: ServiceClient) {
   const isRelative = [since, until].some((each) => each !== undefined && 'ago' in each);

@@ -1,4 +1,5 @@
 // Reads any destination offline: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
+import { inspectInvoice } from '../../formats/bolt11/decode.js';
 import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
 import { decodedView } from '../../terminal/cards/decoded-view.js';
@@ -13,8 +14,15 @@ export const decode = defineCommand({
     ['svcpay decode bc1q… --json --fields network,type', 'two fields, for a script'],
   ],
   async run({ text }, context) {
-    const destination = detectDestination(await wordOrStdin(text, context));
-    const decoded = describeDestination(destination, context.now());
+    let whyUnpayable: string | undefined;
+    const destination = detectDestination(await wordOrStdin(text, context), (given) => {
+      const read = inspectInvoice(given);
+      whyUnpayable = read.whyUnpayable;
+      return read.invoice;
+    });
+    const described = describeDestination(destination, context.now());
+    const decoded = whyUnpayable === undefined ? described : { ...described, unpayable: whyUnpayable };
+    if (whyUnpayable !== undefined) context.out.warn(`This invoice cannot be paid: ${whyUnpayable}.`);
     await context.out.record(decoded, decodedView(destination, decoded, context.now()));
   },
 });

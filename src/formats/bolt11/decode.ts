@@ -12,6 +12,7 @@ import {
   readRoute,
   singleField,
   splitFields,
+  unknownFeature,
   type Field,
   type FieldLetter,
   type RouteHop,
@@ -66,6 +67,13 @@ const noun = 'Lightning invoice';
  * Throws `Failure` usage with the reason for anything that BOLT11 forbids to pay.
  */
 export function decodeInvoice(text: string): Invoice {
+  const { invoice, whyUnpayable } = inspectInvoice(text);
+  if (whyUnpayable === undefined) return invoice;
+  throw new Failure('usage', `This Lightning invoice cannot be paid: ${whyUnpayable}. Ask for a new one.`);
+}
+
+/** An invoice that is whole and signed, and why svcpay does not pay it, if so. Without a payment secret, that is empty. */
+export function inspectInvoice(text: string): { readonly invoice: Invoice; readonly whyUnpayable: string | undefined } {
   const { invoice, prefix, words } = unwrap(text);
   const { network, amountMsat } = readPrefix(prefix);
   if (words.length < timestampWords + signatureWords) throw invalidInvoice('it is too short');
@@ -73,9 +81,11 @@ export function decodeInvoice(text: string): Invoice {
   const timestamp = numberOf(signed.slice(0, timestampWords));
   const fields = splitFields(signed.slice(timestampWords));
   const terms = readTerms(fields);
+  const feature = unknownFeature(terms.features);
+  const whyUnpayable = feature === undefined ? (terms.paymentSecret === '' ? 'it has no payment secret' : undefined) : `it requires feature ${feature}, which svcpay does not know`;
   const signature = bytesOf(words.slice(-signatureWords));
   const payee = verifySigner(prefix, signed, signature, hexField(fields, 'n'));
-  return {
+  const read = {
     invoice,
     network,
     amountMsat,
@@ -87,6 +97,7 @@ export function decodeInvoice(text: string): Invoice {
     signature: hex.encode(signature.slice(0, 64)),
     recoveryFlag: signature[64] ?? 0,
   };
+  return { invoice: read, whyUnpayable };
 }
 
 function unwrap(text: string): { invoice: string; prefix: string; words: number[] } {
@@ -140,11 +151,10 @@ function readTerms(fields: readonly Field[]) {
   };
   const features = readFeatures(singleField(fields, '9') ?? []);
   const paymentHash = hexField(fields, 'p');
-  const paymentSecret = hexField(fields, 's');
+  const paymentSecret = hexField(fields, 's') ?? '';
   const description = readDescription(fields);
   const descriptionHash = hexField(fields, 'h');
   if (paymentHash === null) throw invalidInvoice('it has no payment hash');
-  if (paymentSecret === null) throw invalidInvoice('it has no payment secret');
   if (description === null && descriptionHash === null) throw invalidInvoice('it has no description');
   if (description !== null && descriptionHash !== null) {
     throw invalidInvoice('it has both a description and the hash of another one');

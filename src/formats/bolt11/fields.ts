@@ -93,17 +93,14 @@ export function readFeatures(words: readonly number[]): number[] {
   const bits = words
     .toReversed()
     .flatMap((word, group) => [0, 1, 2, 3, 4].filter((bit) => (word >> bit) & 1).map((bit) => group * 5 + bit));
-  const unknown = bits.find((bit) => bit % 2 === 0 && !knownFeatures.has(bit));
-  if (unknown !== undefined) {
-    throw new Failure(
-      'usage',
-      `This Lightning invoice requires feature ${unknown}, which is not known here. Ask for an invoice without it.`,
-    );
-  }
   const has = (bit: number): boolean => bits.includes(bit) || bits.includes(bit + 1);
   if (has(16) && !has(14)) throw invalidInvoice('it offers payment in parts (feature 16) without feature 14');
   return bits;
 }
+
+/** The feature that a payer must know and svcpay does not. */
+export const unknownFeature = (features: readonly number[]): number | undefined =>
+  features.find((bit) => bit % 2 === 0 && !knownFeatures.has(bit));
 
 export function readRoute(words: readonly number[]): RouteHop[] {
   const bytes = bytesOf(words);

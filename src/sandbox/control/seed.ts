@@ -25,7 +25,7 @@ export interface Credentials {
 /** What a reset empties, apart from what the main account keeps. */
 const forgotten = [
   'attempt', 'delivery', 'webhook', 'fault', 'entry', 'posting', 'book', 'due', 'transfer', 'deposit', 'state_change',
-  'invoice', 'wallet', 'request_log',
+  'invoice', 'wallet', 'request_log', 'used_signature',
 ];
 
 /** Fills a new file; leaves one that was filled before as it is. */

@@ -2,6 +2,7 @@
 import Big from 'big.js';
 import { Failure } from './failure.js';
 import { clip } from './text.js';
+import { entryOf } from './unknown.js';
 
 /** An amount in whole units of its currency: BTC, never satoshis. */
 export interface Money {
@@ -78,12 +79,14 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 export function parseAmount(text: string, ccy?: string): Money {
   const expected = ccy === undefined ? undefined : parseCurrency(ccy);
   const [, grouped, unit] = (text.length <= maxLength && amountPattern.exec(text)) || [];
-  if (grouped === undefined || unit === undefined || (unit === '' && text.endsWith(' '))) {
+  if (grouped === undefined || unit === undefined || (unit === '' && text.endsWith(' ')) || /^k(?:sats?)?$/i.test(unit)) {
+    const meant = spelled(text);
+    if (meant !== undefined) throw usage(`"${clip(text)}" has a "${meant.sign}", which is not read in an amount. Write ${meant.spelling}.`);
     const seen = /[^ -~]/.test(text) ? ' It has a character in it that only looks like a digit, a letter or a space.' : '';
     throw usage(`"${clip(text)}" is not an amount.${seen} Write digits and a unit, such as ${example(expected)}.`);
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  if (unit === '' && (expected === undefined || expected === 'BTC')) throw bareNumber(digits);
+  if (unit === '' && (expected === undefined || expected === 'BTC')) throw bareNumber(digits, expected);
 
   const inSats = /^sats?$/i.test(unit);
   const actual = unit === '' ? expected ?? 'BTC' : inSats ? 'BTC' : parseUnit(unit, text);
@@ -180,9 +183,27 @@ function parseUnit(unit: string, text: string): string {
   throw usage(`"${unit}" in "${text}" is not a unit. Write sat, btc, usdt or a currency code such as vnd.`);
 }
 
-function bareNumber(digits: string): Failure {
+const signs: Readonly<Record<string, string>> = { '€': 'eur', $: 'usd', '£': 'gbp', '¥': 'jpy', '₫': 'vnd', '₦': 'ngn', '₹': 'inr', '₿': 'btc' };
+
+/** An amount as other people write it, and how it is written here: `10€`, `$10`, `50k`, `50,000sat`. */
+function spelled(text: string): { readonly sign: string; readonly spelling: string } | undefined {
+  const trimmed = text.trim();
+  const unit = entryOf(signs, trimmed.charAt(0)) ?? entryOf(signs, trimmed.at(-1) ?? '');
+  const sign = entryOf(signs, trimmed.charAt(0)) === undefined ? trimmed.at(-1) ?? '' : trimmed.charAt(0);
+  const bare = unit === undefined ? '' : trimmed.replace(sign, '').trim();
+  if (unit !== undefined && /^\d{1,15}(?:\.\d{1,8})?$/.test(bare)) return { sign, spelling: bare + unit };
+  const [, whole, rest = '', named] = /^([1-9]\d{0,2}(?:,\d{3}){1,5})(\.\d{1,8})? ?([a-z]{0,4})$/i.exec(trimmed) ?? [];
+  if (whole !== undefined) return { sign: ',', spelling: `${whole.replaceAll(',', '')}${rest}${named || 'sat'}` };
+  const [, units, decimals, after] = /^(\d{1,15}),(\d{1,8}) ?([a-z]{0,4})$/i.exec(trimmed) ?? [];
+  if (units !== undefined) return { sign: ',', spelling: `${units}.${decimals}${after || 'btc'}` };
+  const [, thousands, of] = /^(\d{1,12}(?:\.\d{1,3})?) ?k ?([a-z]{0,4})$/i.exec(trimmed) ?? [];
+  return thousands === undefined ? undefined : { sign: 'k', spelling: `${fixed(new Big(thousands).times(1000))}${of || 'sat'}` };
+}
+
+/** Bitcoin by the tens of thousands is never meant. */
+function bareNumber(digits: string, expected: string | undefined): Failure {
   const asSats = new Big(digits).times(btcPerSat);
-  const inSats = `Write ${digits}sat (${fixed(asSats)} BTC) or ${digits}btc.`;
+  const inSats = `Write ${digits}sat (${fixed(asSats)} BTC)${expected === undefined ? ` or ${digits}usd` : ''}.`;
   const inBtc = `Write ${digits}btc (${formatSats(new Big(digits))}).`;
   return usage(`${digits} has no unit. ${digits.includes('.') ? inBtc : inSats}`);
 }

@@ -54,7 +54,7 @@ const refusedHere: readonly Case[] = [
     env: { SVCPAY_NETWORK: 'mainnet' },
     says: /testnet invoice.*mainnet/,
   },
-  { why: 'a bare BTC number', args: () => ['receive', 'lightning', '50000'], says: /50000 has no unit\. Write 50000sat \(0\.0005 BTC\) or 50000btc\./ },
+  { why: 'a bare BTC number', args: () => ['receive', 'lightning', '50000'], says: /50000 has no unit\. Write 50000sat \(0\.0005 BTC\)/ },
   { why: 'nine decimals', args: () => ['receive', 'lightning', '0.000000001btc'], says: /9 decimals.*at most 8/ },
   { why: 'a swap of a bare number of bitcoin', args: () => ['swap', '1', 'BTC', 'USDT'], says: /1 has no unit/ },
   { why: 'a swap of a wallet with itself', args: () => ['swap', '1btc', 'BTC'], says: /two different wallets/ },

@@ -19,7 +19,7 @@ export const swap = defineCommand({
   arguments: {
     words: phrase('AMOUNT FROM TO').describe(
       'amount, source wallet (or as the unit of AMOUNT, e.g. 25usdt) and destination wallet',
-    ),
+    ).suggesting('wallet'),
   },
   options: {
     receive: flag().describe('AMOUNT is received in TO, not debited from FROM'),

@@ -29,7 +29,7 @@ export const requestList: ListView<SandboxRequest> = {
     { name: 'fault', title: 'Fault', value: ({ fault }) => fault, style: (cell, style) => style.yellow(cell) },
   ],
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
-  empty: 'No requests yet.',
+  empty: 'No requests yet: each command that talks to the sandbox adds some.',
 };
 
 const deliveryText = ({ status, nextAttemptAt }: SandboxDelivery): string =>
@@ -85,7 +85,7 @@ export const faultFields: readonly string[] = [
 export const faultList: ListView<SandboxFault> = {
   columns: faultColumns,
   quiet: ({ id }) => String(id),
-  empty: 'No faults.',
+  empty: 'No faults. Add one: svcpay sandbox fault add KIND',
 };
 
 function faultSentence(fault: SandboxFault): string {

@@ -166,7 +166,7 @@ export function transactionList(now: number, options: TransactionListOptions = {
     ],
     fields: transactionFields,
     quiet: ({ txnId }) => txnId,
-    empty: 'No transactions match.',
+    empty: 'No transactions yet, or none that match the filters. The whole history: svcpay tx list',
     heading,
     footer,
   };

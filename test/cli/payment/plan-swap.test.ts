@@ -18,7 +18,7 @@ test.for([
 
 test.for([
   { words: ['25', 'usdt', 'sats'], message: 'Not sent: "sats" is a unit. The wallet is called BTC.' },
-  { words: ['50000', 'BTC', 'USDT'], message: '50000 has no unit. Write 50000sat (0.0005 BTC) or 50000btc.' },
+  { words: ['50000', 'BTC', 'USDT'], message: '50000 has no unit. Write 50000sat (0.0005 BTC).' },
   { words: ['5', '0sat', 'USDT'], message: '"5 0sat" is not an amount. Write digits and a unit, such as 50000sat or 0.0005btc.' },
   { words: ['25usdt', 'USDT'], message: 'Not sent: a swap needs two different wallets; both are USDT.' },
   { words: ['1000sat', 'USDT', 'BTC'], message: 'Not sent: 1000sat is what arrives in the BTC wallet.' },

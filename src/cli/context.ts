@@ -16,6 +16,7 @@ import { openConfig, type Config } from '../store/profile/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
 import { embeddedUrl, resolveSettings, type Settings } from '../store/profile/settings.js';
 import { credentialName, openTokens, type KeptTokens } from '../store/profile/tokens.js';
+import { shellWord } from '../terminal/next-step.js';
 import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
@@ -275,6 +276,6 @@ async function findCredentials(
 /** Otherwise a payment meant for a subaccount would leave the parent's wallet. */
 function notItsOwn(accountId: string): Failure {
   return new Failure('usage', `The service acts for ${accountId} only with an API key of that account.`, {
-    hint: `With this key --account shows its wallets and its record: svcpay wallets --account ${accountId}`,
+    hint: `With this key --account shows its wallets and its record: svcpay wallets --account ${shellWord(accountId)}`,
   });
 }

@@ -1,5 +1,6 @@
 // What to do next, in the words of the command line: the one place that names the command for each step.
 import type { Failure, NextStep } from '../formats/failure.js';
+import { sanitize } from './sanitize.js';
 
 const commands: Readonly<Record<NextStep['do'], string>> = {
   'sign-in': 'login',
@@ -25,7 +26,7 @@ const commands: Readonly<Record<NextStep['do'], string>> = {
 
 export function commandFor(step: NextStep): string {
   const about = 'id' in step ? step.id : 'destination' in step ? step.destination : 'country' in step ? step.country : undefined;
-  return ['svcpay', commands[step.do], ...(about === undefined ? [] : [shellWord(about)])].join(' ');
+  return ['svcpay', commands[step.do], ...(about === undefined ? [] : [shellArgument(about)])].join(' ');
 }
 
 /** What a person can do about a failure: the advice, the command, or both. */
@@ -34,6 +35,18 @@ export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string
   return hint === undefined ? commandFor(next) : `${hint}: ${commandFor(next)}`;
 }
 
-/** A word as a shell takes it back: what somebody else has named must not run as something else. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** A word as bash or zsh takes it back: what somebody else has named must not run as something else. */
+export function shellWord(text: string): string {
+  if (/^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text)) return text;
+  // What no screen shows is written by its code.
+  return sanitize(text) === text ? `'${text.replaceAll("'", "'\\''")}'` : `$'${[...text].map(escaped).join('')}'`;
+}
+
+function escaped(character: string): string {
+  if (character === "'" || character === '\\') return `\\${character}`;
+  const shown = sanitize(character);
+  return shown.replace(/^\\u\{(.*)\}$/, (_all, hex: string) => `\\U${hex.padStart(8, '0')}`);
+}
+
+/** The same for an argument, which without `--` before it could be read as an option. */
+export const shellArgument = (text: string): string => (text.startsWith('-') ? `-- ${shellWord(text)}` : shellWord(text));

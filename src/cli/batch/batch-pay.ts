@@ -2,7 +2,7 @@
 import type { Money } from '../../formats/amount.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { progressLine, rowLine, shownFailures, type BatchLine, type BatchSummary } from '../../terminal/cards/batch-view.js';
-import { shellWord } from '../../terminal/next-step.js';
+import { shellArgument } from '../../terminal/next-step.js';
 import type { BatchCheck } from '../../wallet/batch/check.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
@@ -101,7 +101,7 @@ export async function payBatch(
 /** Rows that the service could not pay are tried again only by whoever says so. */
 function withRetry(failure: Failure, { kinds }: Tally, file: string, { retry }: BatchFlags): Failure {
   if (retry || !kinds.has('payment-failed') || failure.kind === 'pending') return failure;
-  const again = file === '-' ? 'the same command' : `svcpay batch ${shellWord(file)}`;
+  const again = file === '-' ? 'the same command' : `svcpay batch ${shellArgument(file)}`;
   return new Failure(failure.kind, failure.message, { hint: `To retry the failed rows: ${again} --retry`, cause: failure });
 }
 

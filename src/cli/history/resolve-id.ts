@@ -64,7 +64,7 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
   if (ids.length < 2) return ids[0];
   const named = ids.slice(-mostNamed).map((txnId) => txnId.slice(0, idLength(ids)));
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
-  throw new Failure('usage', `"${name}" is the beginning of several ids: ${named.join(', ')}${more}.`, { hint: `svcpay tx get ${named.at(-1)}` });
+  throw new Failure('usage', `"${name}" is the beginning of several ids: ${named.join(', ')}${more}.`, { next: { do: 'show', id: named.at(-1) ?? name } });
 }
 
 /** What the journal has under a name; `R~2` is an attempt of the payment `R`. */

@@ -3,6 +3,7 @@ import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
+import { commandFor } from '../../terminal/next-step.js';
 import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -121,8 +122,8 @@ async function show(
   const heading = [count, period, 'newest last', ...left].join(' · ');
   const ids = shown.map(({ txnId }) => txnId);
   const known = await knownParties(shown, context);
-  const newest = ids.at(-1)?.slice(0, idLength(ids));
-  const footer = [`svcpay tx get ${newest}`, ...(next === undefined ? [] : [`--page ${next}`, '--all']), '--state failed'].join(' · ');
+  const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
+  const footer = [commandFor({ do: 'show', id: newest }), ...(next === undefined ? [] : [`--page ${next}`, '--all']), '--state failed'].join(' · ');
   await out.list(shown, transactionList(now, { known, heading, footer, ...(terminal.stdoutIsTty && { ids }) }));
   await rememberIds(ids, context);
 }

@@ -4,6 +4,7 @@ import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
 import type { Intent } from '../../store/journal/journal.js';
+import { commandFor } from '../../terminal/next-step.js';
 import { pendingList, resumedList, type ResumedPayment } from '../../terminal/views/intent-view.js';
 import { stateWord } from '../../terminal/views/state-words.js';
 import { movedText, transactionList } from '../../terminal/views/transaction-view.js';
@@ -40,7 +41,7 @@ export const txPending = defineCommand({
     if (olderThan !== undefined || fail) return listOverdue(olderThan ?? 0, fail, context);
     const { out } = context;
     const refreshed = await refreshOpen(context);
-    for (const txn of refreshed.ended.slice(0, mostTold)) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   svcpay tx get ${txn.txnId}`);
+    for (const txn of refreshed.ended.slice(0, mostTold)) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`);
     if (refreshed.ended.length > mostTold) out.say(`  ${refreshed.ended.length - mostTold} more have ended: svcpay tx list`);
     const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));

@@ -3,7 +3,7 @@ import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { changeContact, changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
-import { shellWord } from '../../terminal/next-step.js';
+import { shellArgument, shellWord } from '../../terminal/next-step.js';
 import { recipientList, recipientFields, type ListedRecipient } from '../../terminal/views/payout-lists.js';
 import { planSend } from '../../wallet/plan/send.js';
 import type { Context } from '../context.js';
@@ -92,7 +92,7 @@ async function addContact(name: string, destination: string, flags: DestinationF
   planSend({ to: destination }, { network: settings.network, now: now() });
   await changeContact(config, name, found.text);
   const { columns, quiet } = recipientList;
-  const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay send ${shellWord(name)}`];
+  const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay send ${shellArgument(name)}`];
   await out.record<ListedRecipient>({ name, destination: found.text }, { columns, quiet, screen });
 }
 

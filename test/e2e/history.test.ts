@@ -227,7 +227,7 @@ describe('svcpay tx resume', () => {
     await tty.waitFor(/✓ quoted ── ● (?:confirmed|0 of 1)/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);
-    expect(tty.text()).toMatch(/Not known yet: the wait was interrupted, and the\s+transaction goes on/);
+    expect(tty.text()).toMatch(/Not known yet: the wait was interrupted, and the\s+transaction is in flight/);
   });
 });
 

@@ -64,8 +64,8 @@ describe('a wrong signature is explained', () => {
     ['secret', 'line break', sign(body, `${secret}\n`)],
     ['secret', 'the API secret', sign(body, 'api-secret')],
     ['body', 'line break at its end is gone', sign(`${body.toString()}\n`)],
-    ['body', 'JSON was written anew', sign('{"txnId": "a", "msg": "Gr\\u00fc\\u00dfe", "updatedAt": 1}')],
-    ['body', 'JSON was written anew', sign(JSON.stringify(JSON.parse(body.toString()), null, 2))],
+    ['body', 'JSON was rewritten', sign('{"txnId": "a", "msg": "Gr\\u00fc\\u00dfe", "updatedAt": 1}')],
+    ['body', 'JSON was rewritten', sign(JSON.stringify(JSON.parse(body.toString()), null, 2))],
     ['unknown', 'cannot tell', sign('another body')],
     ['unknown', 'cannot tell', sign(body, 'another secret')],
   ] as const)('as %s: %s', ([cause, words, signature]) => {

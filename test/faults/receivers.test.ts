@@ -10,7 +10,7 @@ import { svcpay } from '../support/in-process.js';
 import { hasPostgres, type Databases } from '../support/postgres.js';
 import { preparedDatabase } from '../support/prepared-database.js';
 import { sharedPostgres } from '../support/shared-postgres.js';
-import type { Environment } from '../support/svcpay.js';
+import { test as withSandbox, type Environment } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
@@ -120,6 +120,17 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('r
     listener.child.kill('SIGINT');
     expect(await listener.ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('the disk is gone') });
     expect(inbox.count('events')).toBe(oldEvents + 1);
+  });
+
+  withSandbox('listen on when the inbox cannot be searched for what they missed, with a warning', async ({ sandbox }) => {
+    const inbox = await open();
+    inbox.sql('ALTER TABLE events RENAME COLUMN updated_at TO elsewhere');
+    const listener = await startListening(['--enrich'], { ...inbox.around(), sandbox });
+    await until(() => listener.stderr().includes('The inbox could not be searched'));
+    inbox.sql('ALTER TABLE events RENAME COLUMN elsewhere TO updated_at');
+    await until(async () => (await deliver(listener.url, event('new'))) === 200);
+    listener.child.kill('SIGINT');
+    expect(await listener.ended).toMatchObject({ exitCode: 0 });
   });
 
   test('are ready only while events can be stored', async () => {

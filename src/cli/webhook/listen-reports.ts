@@ -20,6 +20,10 @@ export function listenReports(context: Context) {
       out.warn(`An event could not be stored and was answered with 503: ${messageOf(error)}`),
     onUnpruned: (error: unknown): void =>
       out.warn(`Old events could not be deleted, and are tried again in an hour: ${messageOf(error)}`),
+    onUnsearched: (error: unknown): [] => {
+      out.warn(`The inbox could not be searched for transactions that moved on while no receiver ran: ${messageOf(error)}`);
+      return [];
+    },
     onTrouble: (consumer: string, reason: string | undefined): void =>
       out.say(reason === undefined ? `${consumer} takes events again.` : `${consumer}: ${reason}. Its events wait and are retried.`),
     onFailed: (consumer: string, { id, txnId }: StoredEvent, reason: string): void =>

@@ -86,7 +86,7 @@ async function listen(secret: string, store: EventStore, flags: Flags, context: 
     const removeReadyFile = await greet({ url: listener.url, metricsUrl }, flags, context);
     context.onClose(removeReadyFile);
     if (lookUp !== undefined) {
-      for (const { txnId, txnState, transaction } of await missedSince(store, context.now(), lookUp, reports.onLookUpFailed)) {
+      for (const { txnId, txnState, transaction } of await missedSince(store, context.now(), lookUp, reports.onLookUpFailed).catch(reports.onUnsearched)) {
         out.say(`Missed while no receiver ran: ${txnId} was ${txnState} and is ${transaction.txnState} now.`);
       }
     }

@@ -54,7 +54,7 @@ export interface EventStore {
   ofTransaction(txnId: string): Promise<readonly StoredEvent[]>;
   /** Events received at this time (epoch ms) or later, oldest first. */
   since(receivedAt: number): AsyncIterable<StoredEvent>;
-  /** Transactions whose latest event, received at this time (epoch ms) or later, has another state than these; newest first. */
+  /** Transactions whose latest event, received at this time (epoch ms) or later, has another state than these; newest first. Searches the last 50,000 events. */
   unfinished(receivedAt: number, finalStates: readonly string[], limit: number): Promise<readonly EarlierTransaction[]>;
   /** How many events wait for each consumer that has a backlog, and when the oldest was received (epoch ms). */
   backlog(): Promise<readonly Backlog[]>;

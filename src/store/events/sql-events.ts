@@ -15,6 +15,8 @@ const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string()
 /** No transaction of the specification has more states than this; further events are repetitions. */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
+/** A search through millions of events would take longer than a statement may. */
+const searchedMost = 50_000;
 /** Takes a third of a second in PostgreSQL: a statement is cancelled after 5 s, and deliveries go on in between. */
 const prunedAtOnce = 5_000;
 /** Rows of one INSERT: single rows take a third longer, and more rows save nothing. */
@@ -63,7 +65,8 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
       }
     },
     unfinished: async (receivedAt, finalStates, limit) => {
-      const text = `SELECT txn_id, txn_state FROM events AS latest
+      const text = `SELECT txn_id, txn_state FROM
+        (SELECT id, received_at, txn_id, txn_state FROM events ORDER BY id DESC LIMIT ${searchedMost}) AS latest
         WHERE received_at >= ? AND txn_id IS NOT NULL AND id = (
           SELECT id FROM events WHERE txn_id = latest.txn_id ORDER BY updated_at DESC NULLS LAST, id DESC LIMIT 1
         ) AND txn_state NOT IN (${places(finalStates.length)})

@@ -128,7 +128,7 @@ export function totalLines(totals: ListenTotals): string[] {
       ].join(', '),
     ),
     ...gaps.slice(0, gapsShown).map(({ txnId, missing }) => `Gap: no event of ${missing.join(', ')} for ${txnId}`),
-    ...some(gaps.length - gapsShown, (n) => `and gaps in ${n} more`),
+    ...some(gaps.length - gapsShown, (n) => `and gaps in ${n} or more others`),
   ];
 }
 

@@ -12,7 +12,7 @@ const machine = join(import.meta.dirname, 'support/machine.mjs');
 const seconds = 0.5;
 const turns = 10;
 const processes = [1, 2, 4, 8];
-const atLeast = 0.8;
+const atLeast = 0.7;
 const [few, many] = [10_000, 1_000_000];
 const atMostMore = 1.3;
 

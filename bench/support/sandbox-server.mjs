@@ -18,6 +18,8 @@ export async function startSandboxServer() {
     invoice: () => sandbox.invoice('1000sat'),
     token,
     get: async (path) => (await fetch(url + path, { headers: { authorization: `Bearer ${await token()}` } })).json(),
+    /** Lets everything happen that is on its way. */
+    settle: () => sandbox.clock.advance('1h'),
     stop: () => sandbox.stop(),
   };
 }

@@ -3,19 +3,25 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { loadFar } from './far.mjs';
 
-/** Starts it with a history of that many transactions; resolves with what a client is given, and `stop`. */
-export async function startService(transactions = 0) {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), String(transactions)], {
+/**
+ * Starts it with a history of that many transactions; resolves with what a client is given, and `stop`.
+ *
+ * @param tripMs over TLS from so far away; 0 for plain HTTP at once
+ */
+export async function startService(transactions = 0, { pageSize = 100, tripMs = 0 } = {}) {
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), `${transactions}`, `${pageSize}`, `${tripMs}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [port] = await once(child.stdout, 'data');
-  const url = `http://127.0.0.1:${Number(port)}`;
-  const env = { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'bench', SVCPAY_API_SECRET: 'bench' };
+  const [line] = await once(child.stdout, 'data');
+  const { url, certificate } = JSON.parse(line);
+  const env = {
+    SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'bench', SVCPAY_API_SECRET: 'bench',
+    ...(certificate !== undefined && { NODE_EXTRA_CA_CERTS: certificate }),
+  };
   return { url, env, stop: () => child.kill() };
 }
-
-const pageSize = 100;
 
 function transaction(n) {
   const createdAt = Date.UTC(2026, 0, 1) - n * 60_000;
@@ -28,7 +34,7 @@ function transaction(n) {
   };
 }
 
-function serve(total) {
+async function serve(total, pageSize, tripMs) {
   const pages = Array.from({ length: Math.ceil(total / pageSize) }, (_, index) => {
     const count = Math.min(pageSize, total - index * pageSize);
     const data = Array.from({ length: count }, (_, n) => transaction(index * pageSize + n));
@@ -39,15 +45,20 @@ function serve(total) {
   const wallet = { id: 'w', ccy: 'BTC', amount: 1, availableBalance: 1, accountId: 'ne01-bench', createdAt: at, updatedAt: at };
   const wallets = Buffer.from(JSON.stringify({ data: [wallet] }));
   const token = JSON.stringify({ accessToken: 'bench', expiredAt: Date.now() + 86_400_000, accountId: 'ne01-bench' });
-  const server = createServer((request, response) => {
+  const handle = (request, response) => {
     request.resume();
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     response.setHeader('content-type', 'application/json');
     if (request.method === 'POST') response.end(token);
     else if (pathname.endsWith('/transaction')) response.end(pages[Number(searchParams.get('page')) - 1] ?? beyond);
     else response.end(wallets);
-  });
-  server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+  };
+  if (tripMs > 0) {
+    const { startFarService } = await loadFar();
+    return console.log(JSON.stringify(await startFarService(handle, tripMs)));
+  }
+  const server = createServer(handle);
+  server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` })));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) serve(Number(process.argv[2]));
+if (process.argv[1] === fileURLToPath(import.meta.url)) await serve(...process.argv.slice(2).map(Number));

@@ -46,6 +46,8 @@ export async function runBatchFile(
   const short = shortOf(check.totals.filter(({ from }) => isTold(from)), available);
   const rows = (): AsyncGenerator<PlannedRow> => planned(readRows(spool.read(), batchColumns), plan);
   if (flags.dryRun && short.length === 0) return listRows(rows(), before, context);
+  // While wallets and list are read: no handshake falls into a payment.
+  context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
   const payment = await openPayments(check, flags.concurrency, context);
   const isAsked = needsYes && check.rows > check.settled && short.length === 0;
   const quotable = isAsked ? check.quotable : undefined;

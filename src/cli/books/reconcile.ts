@@ -10,6 +10,7 @@ import { differenceList, importedFields, importedView } from '../../terminal/vie
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
 import { differences, type FoundDifference, type Known, type KnownEvent } from '../../wallet/books/compare.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
+import { createdSince } from '../../wallet/history/newest-first.js';
 import { reconcile as importMissing } from '../../wallet/history/reconcile.js';
 import { spanFilter } from '../../wallet/payment/history.js';
 import type { Context } from '../context.js';
@@ -52,7 +53,7 @@ async function compare(since: number, files: readonly string[], context: Context
   if (inbox === undefined) context.out.say('No webhook inbox: events are not compared.');
   const submitted = await submittedHere(await journal(), id, scope);
   const sources = {
-    listed: withFigures(client.eachTransactionPage(spanFilter(since - overlapMs)), (txnId) => client.transaction(txnId)),
+    listed: withFigures(createdSince(client.eachTransactionPage(spanFilter(since - overlapMs)), since - overlapMs), (txnId) => client.transaction(txnId)),
     journal: submitted.filter(({ approvedAt }) => (approvedAt ?? 0) >= since).map(({ txnId, ref, spendCcy, approvedTotal }): Known =>
       ({ txnId: txnId ?? '', reference: ref, ccy: spendCcy, total: approvedTotal === null ? null : new Big(approvedTotal) })),
     inbox,

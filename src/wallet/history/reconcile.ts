@@ -14,10 +14,11 @@ import { lightningOrder, type Order } from '../payment/orders.js';
 import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
 import { echoes } from '../quote/echo.js';
 import { movedAmounts } from './moved-amounts.js';
+import { createdSince } from './newest-first.js';
 
 export interface ReconcileDeps {
   readonly service: ReadService & {
-    eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;
+    eachTransactionPage(filter: TransactionFilter): AsyncIterable<readonly ListedTransaction[]>;
     serviceNow(): number;
   };
   readonly journal: Journal;
@@ -25,7 +26,7 @@ export interface ReconcileDeps {
   readonly account: string;
   readonly now: () => number;
   readonly newId: () => string;
-  /** Called for each transaction of the list: how many so far. */
+  /** Called for each page of the list: how many transactions so far. */
   readonly onRead: (count: number) => void;
 }
 
@@ -54,9 +55,10 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
     if (outcome !== 'known') entered += 1;
     if (outcome === 'uncounted') uncounted.push(txnId);
   };
-  for await (const row of deps.service.eachTransaction(spanFilter(since - overlapMs))) {
-    deps.onRead((read += 1));
-    if (mayBeOurs(row)) await look(row.txnId);
+  const from = since - overlapMs;
+  for await (const page of createdSince(deps.service.eachTransactionPage(spanFilter(from)), from)) {
+    deps.onRead((read += page.length));
+    for (const row of page) if (mayBeOurs(row)) await look(row.txnId);
   }
   for (const { txnId, step } of await deps.journal.open(deps.scope)) if (step === 'created' && txnId !== null) await look(txnId);
   return { read, entered, uncounted };

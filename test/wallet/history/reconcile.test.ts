@@ -1,11 +1,19 @@
 // A journal from a back-up, compared with the service: whenever the back-up was made, the same counts as without the loss.
 import { describe, expect, test } from 'vitest';
+import type { ListedTransaction, TransactionFilter } from '../../../src/api/types.js';
 import { reconcile, type Reconciled } from '../../../src/wallet/history/reconcile.js';
 import type { Spend } from '../../../src/store/journal/journal.js';
 import { emptyStore, type JournalStore } from '../../simulation/memory-journal.js';
 import { bench, otherOrder, type Bench } from '../support/machine.js';
 
-const compare = ({ deps }: Bench): Promise<Reconciled> => reconcile(0, { ...deps, onRead: () => undefined });
+const compare = ({ deps }: Bench): Promise<Reconciled> => {
+  const { service } = deps;
+  async function* eachTransactionPage(filter: TransactionFilter): AsyncGenerator<readonly ListedTransaction[]> {
+    for await (const row of service.eachTransaction(filter)) yield [row];
+  }
+  const listing = { eachTransactionPage, transaction: service.transaction.bind(service), serviceNow: () => service.serviceNow() };
+  return reconcile(0, { ...deps, service: listing, onRead: () => undefined });
+};
 
 const dayOf = ({ time }: Bench) => ({ lengthMs: 86_400_000, earliest: time, latest: time });
 const spentOf = async (one: Bench): Promise<readonly Spend[]> =>

@@ -65,6 +65,42 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
   });
 });
 
+describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
+  test('hold for a fresh home, which can only narrow them', async ({ payment }) => {
+    const url = await preparedDatabase(server);
+    const fresh = (env: Record<string, string> = {}): Here => {
+      const home = mkdtempSync(join(tmpdir(), 'svcpay-fresh-'));
+      onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+      return { ...payment.around, home, env: { SVCPAY_DATABASE_URL: url, ...env } };
+    };
+    const limit = (where: Here, ...args: string[]): Promise<Run> => svcpay(['limits', ...args, '--json'], where);
+    expect(await limit(fresh(), 'set', '--per-payment', '900sat')).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(payment.command, fresh())).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_PAYMENT: '5000sat' }))).toMatchObject({ exitCode: 7 });
+    expect(await limit(fresh(), 'set', '--per-payment', '5000sat', '--yes')).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_DAY: '900sat,1usdt' }))).toMatchObject({ exitCode: 7 });
+    expect((await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_DAY: 'much' }))).error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('SVCPAY_LIMIT_PER_DAY') });
+    expect(await payment.timesPaid()).toBe(0);
+    expect(await svcpay(payment.command, fresh())).toMatchObject({ exitCode: 0 });
+    expect(await limit(fresh(), 'clear', '--yes')).toMatchObject({ exitCode: 0 });
+    expect((await limit(fresh(), 'list')).json()).toEqual([]);
+  });
+
+  test('take over those of the settings with the first change, and keep the lower ones', async ({ payment }) => {
+    const url = await preparedDatabase(server);
+    await svcpay(['limits', 'set', '--per-payment', '900sat', '--per-day', '1usdt'], payment.around);
+    await svcpay(['limits', 'set', '--per-day', '2000sat'], at(payment.around, url));
+    const home = mkdtempSync(join(tmpdir(), 'svcpay-fresh-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const listed = (await svcpay(['limits', 'list', '--json', '--fields', 'rule,ccy,amount'], at({ ...payment.around, home }, url))).json();
+    expect(listed).toEqual([
+      { rule: 'per payment', ccy: 'BTC', amount: 0.000009 },
+      { rule: 'per day', ccy: 'USDT', amount: 1 },
+      { rule: 'per day', ccy: 'BTC', amount: 0.00002 },
+    ]);
+  });
+});
+
 describe.skipIf(!hasPostgres)('a database that refuses', () => {
   test('writes for now, as in a failover, ends with 75 and moves nothing', async ({ payment }) => {
     const url = await preparedDatabase(server);

@@ -12,13 +12,13 @@ import { checkBatch, shortOf, type BatchCheck, type BatchTotal } from '../../wal
 import { quoteCost, type Quoted } from '../../wallet/batch/cost.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
-import { noLimits } from '../../wallet/limits/limits.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { BatchFlags } from './batch-options.js';
 import { openPayments, payBatch, quoteRow } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 import type { Context } from '../context.js';
+import { limitsInForce } from '../limits.js';
 import type { Drain } from './drain.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { parseMaxFee, type MaxFeeOf } from '../payment/payment-options.js';
@@ -168,12 +168,12 @@ function planner(
   return (row) => planRow(row, deps);
 }
 
-function checkFile(
+async function checkFile(
   spool: Spool,
   plan: Plan,
   context: Context,
 ): Promise<BatchCheck> {
-  const { live, settings, now } = context;
+  const { live, now } = context;
   const refuseOwn = ownAddressGuard(context.account, context.out.say);
   let checked = 0;
   const deps = {
@@ -187,7 +187,7 @@ function checkFile(
       return (await journal()).find(scope, ref);
     },
     spent: () => spentToday(context),
-    limits: settings.profile.limits ?? noLimits,
+    limits: await limitsInForce(context),
     now,
   };
   return live.during(() => `Checking the rows: ${checked}`, () => checkBatch(readRows(spool.read(), batchColumns), deps));

@@ -37,6 +37,7 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_WEBHOOK_SECRET', 'the secret of the webhook commands'],
         ['SVCPAY_HOME', 'one folder for settings, journal and sandbox data'],
         ['SVCPAY_DATABASE_URL', 'PostgreSQL for journal, limits and events, shared by several machines'],
+        ['SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY', 'amounts such as 100000sat,25usdt; narrow the limits, never widen them'],
         ['SVCPAY_LIVE_SHAPES', 'response formats of live services in the sandbox: svcpay sandbox start --help'],
         ['SVCPAY_NO_INPUT, CI', 'never ask a question; same as --no-input'],
         ['SVCPAY_LOG_FORMAT', 'text or json; same as --log-format'],

@@ -4,7 +4,7 @@ import type { Transaction } from '../../api/types.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
-import { lastDay, noLimits } from '../../wallet/limits/limits.js';
+import { lastDay } from '../../wallet/limits/limits.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Spend } from '../../store/journal/journal.js';
@@ -12,6 +12,7 @@ import type { Order } from '../../wallet/payment/orders.js';
 import { openHistory, type History } from '../../wallet/payment/history.js';
 import { pay } from '../../wallet/payment/payment.js';
 import type { Context } from '../context.js';
+import { limitsInForce } from '../limits.js';
 import { termsOf, waitOf, type PaymentFlags } from './payment-options.js';
 import { paymentScreen, showReading, type PaymentScreen, type Presentation } from './payment-screen.js';
 
@@ -78,7 +79,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     scope: account.scope,
     account: account.id,
     owner: context.owner,
-    limits: context.settings.profile.limits ?? noLimits,
+    limits: await limitsInForce(context),
     now: context.now,
     sleep: context.sleep,
     every: context.every,

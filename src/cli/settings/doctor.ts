@@ -12,10 +12,10 @@ import { isThere, journalFile, type Home } from '../../store/files/home.js';
 import { checkupLines, checkupList, type Check } from '../../terminal/views/settings-views.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
-import { noLimits } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { databaseRows } from '../database/figures.js';
 import { defineCommand } from '../define.js';
+import { limitsInForce } from '../limits.js';
 import { Ended } from '../exit-with.js';
 import { secretPlace, tokenStore } from './whereabouts.js';
 
@@ -138,8 +138,8 @@ async function findJournal(context: Context): Promise<Finding> {
 
 const noneYet = 'none yet';
 
-function checkLimits({ settings }: Context): Finding {
-  const { perPayment, perDay, destinations } = settings.profile.limits ?? noLimits;
+async function checkLimits(context: Context): Promise<Finding> {
+  const { perPayment, perDay, destinations } = await limitsInForce(context);
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
   if (amounts + destinations.length === 0) return ok('none', 'svcpay limits set --per-day 100000sat');
   return ok(`${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : `${destinations.length} destinations`}`);

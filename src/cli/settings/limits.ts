@@ -3,13 +3,14 @@ import { Big } from 'big.js';
 import { fixed, formatAmount, isCurrency, money, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
-import { changeProfile, type Limits } from '../../store/profile/profiles.js';
+import type { Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { limitFields, limitList, type LimitRow } from '../../terminal/views/settings-views.js';
 import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
 import { noLimits, sumOf } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { changeStoredLimits, limitsInForce, storedLimits } from '../limits.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { amount, currency, text } from '../values.js';
 
@@ -39,7 +40,7 @@ export const limitsSet = defineCommand({
       throw new Failure('usage', 'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.');
     }
     const change = { perPayment: byCurrency(perPayment, '--per-payment'), perDay: byCurrency(perDay, '--per-day') };
-    const { perPayment: payment, perDay: day } = context.settings.profile.limits ?? noLimits;
+    const { perPayment: payment, perDay: day } = await storedLimits(context);
     await agreeToRaise('per payment', payment, perPayment, context);
     await agreeToRaise('per day', day, perDay, context);
     await changeLimits(context, (before) => ({
@@ -75,7 +76,7 @@ export const limitsDisallow = defineCommand({
   arguments: { destination: text('DESTINATION').describe('as shown by svcpay limits list') },
   examples: [['svcpay limits disallow satoshi@example.com', 'removes it from the allow-list (an empty list allows every destination)']],
   async run({ destination }, context) {
-    const { destinations } = context.settings.profile.limits ?? noLimits;
+    const { destinations } = await storedLimits(context);
     const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
     if (!destinations.some((each) => names.includes(each))) {
       throw new Failure('not-found', `${destination} is not on the allow-list.`, { next: { do: 'see-limits' } });
@@ -99,7 +100,7 @@ export const limitsClear = defineCommand({
   ],
   async run({ ccy }, context) {
     const which = ccy === undefined ? 'all limits' : `the limits in ${ccy}`;
-    await context.ask.agree(`Remove ${which} of profile ${context.settings.profileName}?`, unchanged);
+    await context.ask.agree(`Remove ${which} of ${await limitedBy(context)}?`, unchanged);
     const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
     await changeLimits(context, (before) =>
@@ -109,6 +110,9 @@ export const limitsClear = defineCommand({
     );
   },
 });
+
+const limitedBy = async ({ database, settings }: Context): Promise<string> =>
+  (await database()) === undefined ? `profile ${settings.profileName}` : 'the account, for every home of the database';
 
 const unchanged = 'The limits are unchanged.';
 
@@ -143,16 +147,13 @@ function byCurrency(amounts: readonly Money[], flag: string): Record<string, str
 }
 
 async function changeLimits(context: Context, change: (before: Limits) => Limits): Promise<void> {
-  await changeProfile(context.config, context.settings.profileName, (before) => ({
-    ...before,
-    limits: change(before.limits ?? noLimits),
-  }));
+  await changeStoredLimits(context, change);
   await showLimits(context);
 }
 
 async function showLimits(context: Context): Promise<void> {
-  const { config, settings, out } = context;
-  const limits = config.read().profiles[settings.profileName]?.limits ?? noLimits;
+  const { out } = context;
+  const limits = await limitsInForce(context);
   const perDay = Object.keys(limits.perDay).length > 0;
   await out.list(rowsOf(limits, perDay ? await spentInWindow(context) : undefined), limitList(footerOf(limits, context)));
 }

@@ -142,7 +142,7 @@ const statementsOf = (step: string): string[] =>
 
 function checkVersion(version: number, source: string, { name, steps }: Part): void {
   if (version <= steps.length) return;
-  throw new Failure('usage', `The ${name} in the database of ${source} was written by a newer svcpay and was not changed.`, {
+  throw new Failure('usage', `The ${name} in the database of ${source} was written by a newer svcpay: it was not changed.`, {
     hint: 'Use that version, or another database.',
   });
 }

@@ -52,7 +52,7 @@ export const eventsIn = (path: string): SqliteFile => ({
   name: 'event store',
   applicationId,
   steps: eventSteps,
-  mend: { hint: 'Move it away; svcpay then creates a new one.', next: undefined },
+  mend: { hint: 'Move it away: the next command creates a new one.', next: undefined },
   checkpointPages,
 });
 

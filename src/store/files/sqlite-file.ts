@@ -148,7 +148,7 @@ function checkPages(db: Database.Database, path: string, now: number | undefined
 }
 
 const newer = ({ name, path }: SqliteFile): Failure =>
-  new Failure('usage', `The ${name} ${path} was written by a newer svcpay and was not changed.`, {
+  new Failure('usage', `The ${name} ${path} was written by a newer svcpay: it was not changed.`, {
     hint: 'Use that version, or set SVCPAY_HOME to another folder.',
   });
 

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/rows.js';
 import type { Intent, IntentChange } from './journal.js';
+import { accountLimitsStep } from './account-limits.js';
 import { settlementRatesStep } from './settlement-rates.js';
 
 /** Tells a journal from any other SQLite file: the letters `svpj`. */
@@ -92,7 +93,7 @@ const version3 = `
 export const journalSteps: readonly string[] = [version1, `${newTable}${moveRows}${rest}`, version3, settlementRatesStep];
 
 /** The same for a database that never held rows of version 1. */
-export const emptyJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3, settlementRatesStep];
+export const emptyJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3, `${settlementRatesStep}${accountLimitsStep}`];
 
 const termsSchema = v.object({
   maxFee: v.optional(

@@ -1,0 +1,44 @@
+// The limits that a command keeps to: those of the account in the database, of the profile, and of the environment.
+import { changeProfile, type Limits } from '../store/profile/profiles.js';
+import { noLimits } from '../wallet/limits/limits.js';
+import { limitsFrom, narrower } from '../wallet/limits/narrower.js';
+import type { Context } from './context.js';
+
+/** The narrowest of all. */
+export async function limitsInForce(context: Context): Promise<Limits> {
+  return narrower(await storedLimits(context), limitsFrom(context.env));
+}
+
+/** What a person has set: in the settings of the profile and, with a database, for the account. */
+export async function storedLimits(context: Context): Promise<Limits> {
+  const { config, settings } = context;
+  const ofProfile = config.read().profiles[settings.profileName]?.limits ?? noLimits;
+  const database = await accountLimits(context);
+  return database === undefined ? ofProfile : narrower(ofProfile, (await database.read()) ?? noLimits);
+}
+
+/** With a database the limits of the profile move into it with the first change, so that they hold for every home. */
+export async function changeStoredLimits(context: Context, change: (before: Limits) => Limits): Promise<void> {
+  const { config, settings } = context;
+  const database = await accountLimits(context);
+  if (database === undefined) {
+    await changeProfile(config, settings.profileName, (before) => ({ ...before, limits: change(before.limits ?? noLimits) }));
+    return;
+  }
+  const ofProfile = config.read().profiles[settings.profileName]?.limits;
+  await database.change((before) => change(narrower(ofProfile ?? noLimits, before ?? noLimits)));
+  if (ofProfile !== undefined) await changeProfile(config, settings.profileName, ({ limits: _moved, ...rest }) => rest);
+}
+
+async function accountLimits(context: Context) {
+  const found = await context.database();
+  if (found === undefined) return undefined;
+  const { id, journal } = await context.account();
+  // Opens the journal first: it finds out whether this is the database of the home, and whether it has tables.
+  await journal();
+  const { changeLimitsOfAccount, limitsOfAccount } = await import('../store/journal/account-limits.js');
+  return {
+    read: () => limitsOfAccount(found.postgres, id),
+    change: (change: (before: Limits | undefined) => Limits) => changeLimitsOfAccount(found.postgres, id, change),
+  };
+}

@@ -1,0 +1,34 @@
+// The limits of accounts in a database, which hold for every home that uses it, new ones included.
+import * as v from 'valibot';
+import type { Sql, SqlDatabase } from '../database/sql.js';
+import { readLimits, type Limits } from '../profile/profiles.js';
+
+/** A step of the journal in a database; a file belongs to one home, whose settings have its limits. */
+export const accountLimitsStep = `
+  CREATE TABLE account_limits (
+    account TEXT PRIMARY KEY,
+    limits TEXT NOT NULL
+  ) STRICT;`;
+
+const amounts = v.record(v.string(), v.string());
+const rowsSchema = v.array(
+  v.object({ limits: v.pipe(v.string(), v.parseJson(), v.object({ perPayment: amounts, perDay: amounts, destinations: v.array(v.string()) })) }),
+);
+
+/** Undefined if nobody has limited the account in this database. */
+export const limitsOfAccount = (database: SqlDatabase, account: string): Promise<Limits | undefined> => database.read((sql) => read(sql, account));
+
+async function read(sql: Sql, account: string): Promise<Limits | undefined> {
+  const [row] = v.parse(rowsSchema, await sql.all('SELECT limits FROM account_limits WHERE account = ?', account));
+  return row && readLimits(row.limits);
+}
+
+/** One change after the other. */
+export const changeLimitsOfAccount = (database: SqlDatabase, account: string, change: (before: Limits | undefined) => Limits): Promise<void> =>
+  database.transaction(
+    async (sql) => {
+      const write = 'INSERT INTO account_limits (account, limits) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET limits = excluded.limits';
+      await sql.run(write, account, JSON.stringify(change(await read(sql, account))));
+    },
+    { locks: [`limits ${account}`] },
+  );

@@ -1,5 +1,5 @@
-// One machine of the bench: machine.mjs BUNDLE URL SECONDS. Asked for `journal` it tells how many payments it has journalled,
-// asked for `bare` how often it has made the commits of one, each for so many seconds.
+// One machine of the bench: machine.mjs BUNDLE URL SECONDS. For each line `journal` on stdin it prints how many payments
+// it has written to the journal in so many seconds, for `bare` how often it has made the commits of one payment.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
@@ -9,17 +9,21 @@ const require = createRequire(import.meta.url);
 const { openJournalAt, pg } = require(bundle);
 const warmUp = 30;
 
-/** What a payment writes: it is begun, claimed, quoted, let go, confirmed, ended and given back, a transaction each. */
-const insert = `INSERT INTO svcpay.intents (id, scope, account, ref, kind, request, fingerprint, once_key, terms, consent, opened_at, updated_at)
-  VALUES ($1, 'https://pay.example ne01', 'ne01', $1, 'send lightning', '{}', $1, 'bolt11:' || $1, '{}', 'standing', 1, 1) RETURNING *`;
-const updates = [
-  `owner = 'bench', lease_until = 1, fence = 1`,
-  `step = 'created', txn_id = $1, txn_state = 'quoted', updated_at = 2`,
-  `step = 'confirming', approved_total = '0.00001', spend_ccy = 'BTC', approved_at = 3, updated_at = 3`,
-  `step = 'confirmed', txn_state = 'srccreated', updated_at = 4`,
-  `step = 'final', txn_state = 'completed', updated_at = 5`,
-  `owner = NULL, lease_until = 0`,
-].map((set) => `UPDATE svcpay.intents SET ${set} WHERE id = $1 RETURNING *`);
+/** The transactions of a payment: begin, claim, quote, submit, accept, complete, release. */
+const attempt = (set) => `, a AS (UPDATE svcpay.attempts SET ${set} WHERE payment_id = $1)`;
+const statements = [
+  `WITH p AS (INSERT INTO svcpay.payments (id, scope, account, ref, kind, request, fingerprint, idempotency_key, terms, consent, opened_at, updated_at)
+    VALUES ($1, 'ne01', 'ne01', $1, 'send lightning', '{}', $1, 'bolt11:' || $1, '{}', 'standing', 1, 1) RETURNING *),
+    a AS (INSERT INTO svcpay.attempts (payment_id, number, account, state) SELECT id, 1, account, 'requested' FROM p)`,
+  `WITH p AS (UPDATE svcpay.payments SET owner = 'bench', lease_until = 1, fence = 1 WHERE id = $1 RETURNING *)`,
+  ...[
+    [2, `state = 'quoted', txn_id = $1, txn_state = 'quoted'`],
+    [3, `state = 'submitting', approved_total = '0.00001', spend_ccy = 'BTC', submitted_at = 3`],
+    [4, `state = 'in-flight', txn_state = 'srccreated'`],
+    [5, `state = 'paid', txn_state = 'completed'`],
+  ].map(([at, set]) => `WITH p AS (UPDATE svcpay.payments SET updated_at = ${at} WHERE id = $1 RETURNING *)${attempt(set)}`),
+  `WITH p AS (UPDATE svcpay.payments SET owner = NULL, lease_until = 0, unfinished = 0 WHERE id = $1 RETURNING *)`,
+].map((text) => `${text} SELECT * FROM p`);
 
 const journal = await openJournalAt(url);
 const client = new pg.Client({ connectionString: url });
@@ -36,7 +40,7 @@ await client.end();
 await journal.close();
 
 async function bare(id) {
-  for (const statement of [insert, ...updates]) {
+  for (const statement of statements) {
     await client.query('BEGIN');
     await client.query(statement, [id]);
     await client.query('COMMIT');
@@ -45,16 +49,17 @@ async function bare(id) {
 
 async function pay(journal, id) {
   const draft = {
-    id, scope: 'https://pay.example ne01', account: 'ne01', ref: id, kind: 'send lightning', request: '{}', fingerprint: id,
-    onceKey: `bolt11:${id}`, terms: {}, consent: 'standing',
+    id, scope: 'ne01', account: 'ne01', ref: id, kind: 'send lightning', request: '{}', fingerprint: id,
+    idempotencyKey: `bolt11:${id}`, terms: {}, consent: 'standing',
   };
-  const { intent } = await journal.begin(draft);
-  let claim = await journal.claim(intent.id, 'bench 1 x');
-  claim = await journal.write(claim, { step: 'created', txnId: id, txnState: 'quoted' });
+  const { payment } = await journal.begin(draft);
+  let claim = await journal.claim(payment.id, 'bench 1 x');
+  const moved = (change) => ({ attempt: { ...claim.payment.attempts[0], ...change } });
+  claim = await journal.write(claim, moved({ state: 'quoted', txnId: id, txnState: 'quoted' }));
   const now = Date.now();
-  const change = { step: 'confirming', approvedTotal: '0.00001', spendCcy: 'BTC' };
-  claim = await journal.spend(claim, { ...change, approvedAt: now }, { lengthMs: 1, earliest: now, latest: now }, () => undefined);
-  claim = await journal.write(claim, { step: 'confirmed', txnState: 'srccreated' });
-  claim = await journal.write(claim, { step: 'final', txnState: 'completed' });
+  const approved = moved({ state: 'submitting', approvedTotal: '0.00001', spendCcy: 'BTC' });
+  claim = await journal.submit(claim, approved, { lengthMs: 1, earliest: now, latest: now }, () => undefined);
+  claim = await journal.write(claim, moved({ state: 'in-flight', txnState: 'srccreated' }));
+  claim = await journal.write(claim, moved({ state: 'paid', txnState: 'completed' }));
   await journal.release(claim);
 }

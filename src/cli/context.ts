@@ -1,5 +1,4 @@
 // What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
-import { parseBaseUrl } from '../api/base-url.js';
 import { fieldFromMaker } from '../api/maker.js';
 import { ServiceClient } from '../api/client.js';
 import type { OpeningTransport } from '../api/network/exchange.js';
@@ -78,7 +77,7 @@ export interface OwnAccount {
   readonly client: ServiceClient;
   /** As the service names it. */
   readonly id: string;
-  /** The service and the account, within which references are unique. */
+  /** References are unique within the account that the service names, whatever its host is called. The embedded sandbox stands apart. */
   readonly scope: string;
   journal(): Promise<Journal>;
 }
@@ -254,7 +253,7 @@ function debugLog(stderr: Process['stderr']) {
 async function ownAccount(client: ServiceClient, { accountId, baseUrl = '' }: Settings, journal: Stores['journal']): Promise<OwnAccount> {
   const id = await client.ownAccountId();
   if (accountId !== undefined && accountId !== id) throw notItsOwn(accountId);
-  return { client, id, scope: `${parseBaseUrl(baseUrl)} ${id}`, journal };
+  return { client, id, scope: baseUrl === embeddedUrl ? `${embeddedUrl} ${id}` : id, journal };
 }
 
 async function findCredentials(

@@ -8,14 +8,13 @@ import { parseAmount, parseCurrency, type Money } from '../formats/amount.js';
 import { timerMs } from '../formats/duration.js';
 import { Failure, ifTold } from '../formats/failure.js';
 import { parseReference } from '../formats/reference.js';
-import { hasLapsed } from '../formats/states.js';
 import { isAlive, ownerOf } from '../store/journal/owner.js';
-import type { Intent, Journal as PaymentJournal } from '../store/journal/journal.js';
+import type { Journal as PaymentJournal } from '../store/journal/journal.js';
+import { latest, status, type Payment, type PaymentStatus } from '../store/journal/payment.js';
 import { readLimits, type Limits, type Network } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
 import type { Answer, Approval as CoreApproval, PaymentDeps, PaymentEvent as CoreEvent } from '../wallet/payment/contract.js';
-import { openHistory, type History } from '../wallet/payment/history.js';
-import { receiveBody, swapOrder, type Order } from '../wallet/payment/orders.js';
+import { receiveBody, swapOrder, type Order } from '../wallet/order/orders.js';
 import { pay } from '../wallet/payment/payment.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
@@ -187,7 +186,7 @@ export type PaymentEvent =
   | { type: 'warning'; message: string };
 
 /** `unknown`: submitted, and then called expired or cancelled by the service, which proves nothing. */
-export type PaymentStatus = 'open' | 'in-flight' | 'unknown' | 'paid' | 'failed' | 'abandoned';
+export type { PaymentStatus } from '../store/journal/payment.js';
 
 /** A payment as the journal knows it. */
 export interface PaymentReport {
@@ -248,9 +247,8 @@ export function openPayments(options: PaymentsOptions): Payments {
   const limits = readLimits(options.limits ?? noLimits);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const guard = ownAddressGuard(async () => ({ client }), () => undefined);
-  const scope = async (): Promise<string> => `${client.baseUrl} ${await client.ownAccountId()}`;
-  const history = async (): Promise<History> =>
-    openHistory({ service: client, references: journal.references, scope: await scope(), onRead: () => undefined });
+  // References belong to the account that the service names, whatever its host is called.
+  const scope = (): Promise<string> => client.ownAccountId();
 
   const depsOf = async ({ signal, on }: CallOptions, approve?: PayOptions['approve']): Promise<PaymentDeps> => {
     const account = await client.ownAccountId();
@@ -258,7 +256,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       ...around(signal, options.signal),
       service: client,
       journal,
-      scope: await scope(),
+      scope: account,
       account,
       owner: ownName(),
       limits,
@@ -278,7 +276,7 @@ export function openPayments(options: PaymentsOptions): Payments {
   const payOrder = async (order: Order, { ref, note, maxFee, maxRateLoss, approve, wait = usualWaitMs, retry = false, ...call }: PayOptions): Promise<Transaction> => {
     const noted = note === undefined ? order : { ...order, body: { ...order.body, note } };
     const request = { order: noted, ref: given(ref), terms: { maxFee, maxRateLoss }, consent: approve === undefined ? 'standing' : 'none' } as const;
-    return pay(request, { wait, retry, mode: 'pay' }, await depsOf(call, approve));
+    return pay(request, { wait, retry }, await depsOf(call, approve));
   };
 
   return {
@@ -301,7 +299,7 @@ export function openPayments(options: PaymentsOptions): Payments {
     },
     async receive({ amount: text, method = 'lightning', ref, note, signal }) {
       const asked = method === 'lightning' ? await readAsked(text, () => client.rates()) : { amount: parseAmount(text, 'BTC') };
-      const deps = { ...around(signal, options.signal), service: client, history };
+      const deps = { ...around(signal, options.signal), service: client, onRead: () => undefined };
       const body = { ...receiveBody(method, asked.amount), note };
       const { txn, amount } = await requestMoney(body, given(ref), 'worth' in asked && asked.worth !== undefined, deps);
       return { transaction: txn, ...payable(txn, amount, method) };
@@ -310,7 +308,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       const deps = await depsOf(call);
       const open = (await journal.open(deps.scope)).filter((each) => ref === undefined || each.ref === ref);
       const resumed = await resumeAll(open, wait, async () => deps);
-      return resumed.map(({ intent, txn, failure }) => ({ ref: intent.ref, transaction: txn, failure }));
+      return resumed.map(({ payment, txn, failure }) => ({ ref: payment.ref, transaction: txn, failure }));
     },
     async pending() {
       return (await journal.open(await scope())).map(reportOf);
@@ -342,12 +340,12 @@ const around = (...signals: readonly (AbortSignal | undefined)[]) => ({
 
 const given = (ref: string | undefined): string | undefined => (ref === undefined ? undefined : parseReference(ref));
 
-const reportOf = (payment: Intent): PaymentReport => ({
+const reportOf = (payment: Payment): PaymentReport => ({
   ref: payment.ref,
   kind: payment.kind,
-  status: statusOf(payment),
-  txnId: payment.txnId ?? undefined,
-  txnState: payment.txnState ?? undefined,
+  status: status(payment),
+  txnId: latest(payment).txnId ?? undefined,
+  txnState: latest(payment).txnState ?? undefined,
   openedAt: payment.openedAt,
   updatedAt: payment.updatedAt,
 });
@@ -356,20 +354,14 @@ const approvalOf = ({ order: { kind, destination }, txn: transaction, ...rest }:
 
 function eventOf(event: CoreEvent): PaymentEvent {
   switch (event.type) {
-    case 'following': return { type: 'following', payment: reportOf(event.intent) };
-    case 'let-go': return { type: 'submitting', payment: reportOf(event.intent) };
+    case 'following':
+    case 'submitting': return { type: event.type, payment: reportOf(event.payment) };
     case 'quoted': return { type: 'quoted', approval: approvalOf(event.approval) };
     case 'journal-failed': return { type: 'warning', message: event.error.message };
     case 'rate-unchecked': return { type: 'warning', message: event.why };
-    case 'reading-history': return { type: 'warning', message: `Read ${event.count} transactions to look up the reference.` };
+    case 'refused': return { type: 'warning', message: event.error.message };
+    case 'exceeded': return { type: 'warning', message: event.failure.message };
+    case 'searching': return { type: 'warning', message: `Read ${event.count} transactions to look up the reference.` };
     default: return { type: event.type, transaction: event.txn };
   }
-}
-
-function statusOf({ closed, step, txnState, approvedAt, doubts }: Intent): PaymentStatus {
-  if (txnState === 'completed') return 'paid';
-  if (doubts.length > 0 || (hasLapsed(txnState ?? '') && approvedAt !== null)) return 'unknown';
-  if (closed) return 'abandoned';
-  if (step === 'final') return 'failed';
-  return approvedAt === null ? 'open' : 'in-flight';
 }

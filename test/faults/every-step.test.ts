@@ -63,7 +63,7 @@ async function machine(on: Bench, owner: string, skewMs: number, address: string
 }
 
 const send = (ref: string, deps: PaymentDeps): Promise<Transaction> =>
-  pay({ order, ref, terms: {}, consent: 'standing' }, { wait: 'forever', retry: false, mode: 'pay' }, deps);
+  pay({ order, ref, terms: {}, consent: 'standing' }, { wait: 'forever', retry: false }, deps);
 
 const paid = ({ transactions }: Bench, ref: string): number =>
   transactions.filter(({ txnState, extRefId }) => txnState !== 'quoted' && extRefId?.split('~')[0] === ref).length;

@@ -1,20 +1,20 @@
 // Reads the books after a schedule: paid at most once, told truly, agreed to, within limits, and nothing left open.
 import Big from 'big.js';
-import type { FailureKind } from '../../src/formats/failure.js';
-import type { Intent } from '../../src/store/journal/journal.js';
+import type { Failure, FailureKind } from '../../src/formats/failure.js';
+import { latest, mayHavePaid, status, type Payment } from '../../src/store/journal/payment.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
 import type { RowOutcome } from '../../src/wallet/batch/run.js';
 import type { BatchEnd } from './commands.js';
 import type { Keeper } from './homes.js';
 import { inWords } from './process.js';
-import { intentsOf, type Books, type Ended } from './books.js';
+import { paymentsOf, type Books, type Ended } from './books.js';
 import { baseRef, byItself, hasMoved, type Model } from './service-model.js';
 import { totalOf, type ModelTransaction } from './service-quotes.js';
 import { askedKey, keyOf } from './wishes.js';
 
 export async function audit(books: Books): Promise<string[]> {
-  const journals = await Promise.all(books.keepers.map(async (keeper) => ({ keeper, intents: await intentsOf(keeper) })));
-  const known: Known = { books, intentOf: new Map(journals.flatMap(({ intents }) => intents.map((each) => [each.id, each] as const))) };
+  const journals = await Promise.all(books.keepers.map(async (keeper) => ({ keeper, payments: await paymentsOf(keeper) })));
+  const known: Known = { books, paymentOf: new Map(journals.flatMap(({ payments }) => payments.map((each) => [each.id, each] as const))) };
   const moved = books.model.transactions.filter(hasMoved);
   return [
     ...twice(moved, known),
@@ -23,25 +23,24 @@ export async function audit(books: Books): Promise<string[]> {
     ...moved.flatMap((txn) => tooGreatALoss(txn, known)),
     ...books.model.transactions.flatMap((txn) => notAsked(txn)),
     ...overLimits(moved, known),
-    ...journals.flatMap(({ keeper, intents }) =>
-      intents.flatMap((intent) => astray(intent, keeper, known).map((why) => `journal of ${keeper.name}: ${why}`)),
+    ...journals.flatMap(({ keeper, payments }) =>
+      payments.flatMap((payment) => astray(payment, keeper, known).map((why) => `journal of ${keeper.name}: ${why}`)),
     ),
   ];
 }
 
 interface Known {
   readonly books: Books;
-  readonly intentOf: ReadonlyMap<string, Intent>;
+  readonly paymentOf: ReadonlyMap<string, Payment>;
 }
 
-/** Once per intent, which its reference names everywhere, and once per invoice. */
+/** Once per payment, which its reference names everywhere, and within one journal once per invoice. */
 function twice(moved: readonly ModelTransaction[], known: Known): string[] {
   const pairs = moved.flatMap((txn, index) => moved.slice(0, index).map((other) => [other, txn] as const));
   return pairs.flatMap(([one, other]) => {
     const sameIntent = baseRef(one.extRefId) === baseRef(other.extRefId);
     const sameInvoice = invoiceOf(one) !== undefined && invoiceOf(one) === invoiceOf(other);
-    const canBeSeen = isOneHouse(one, other, known.books) || isInList(one, other, known.books) || isInList(other, one, known.books);
-    if (!sameIntent && !(sameInvoice && canBeSeen)) return [];
+    if (!sameIntent && !(sameInvoice && isOneHouse(one, other, known.books))) return [];
     if (isLicensed(one, other, known)) return [];
     const what = sameIntent ? 'under one reference' : 'one invoice';
     return [`paid twice, ${what}: ${one.extRefId} (${one.txnId}) and ${other.extRefId} (${other.txnId})`];
@@ -56,17 +55,11 @@ function isOneHouse(one: ModelTransaction, other: ModelTransaction, books: Books
   return [...other.confirmedBy].some((name) => keepers.includes(books.keeperOf.get(name)));
 }
 
-/** Paid without a reference of somebody's own, before the other was even quoted: the list shows it under the invoice's. */
-function isInList(one: ModelTransaction, other: ModelTransaction, { model, wishes }: Books): boolean {
-  const isUnnamed = !wishes.some(({ ref }) => ref === baseRef(one.extRefId));
-  return isUnnamed && one.movedBy !== byItself && model.traits.listLagMs === 0 && (one.letGoAt ?? Infinity) < other.createdAt;
-}
-
 /** A person said `--retry` to a doubt, which only a service that calls things over too early makes dangerous. */
-function isLicensed(one: ModelTransaction, other: ModelTransaction, { books, intentOf }: Known): boolean {
+function isLicensed(one: ModelTransaction, other: ModelTransaction, { books, paymentOf }: Known): boolean {
   const { saysExpiredTooEarly, waitingOutlivesExpiry } = books.model.traits;
   if (!saysExpiredTooEarly && !waitingOutlivesExpiry) return false;
-  const refs = [...books.retried].map((id) => intentOf.get(id)?.ref);
+  const refs = [...books.retried].map((id) => paymentOf.get(id)?.ref);
   return [one, other].some(({ extRefId }) => refs.includes(baseRef(extRefId)));
 }
 
@@ -82,7 +75,7 @@ function untrue(ended: Ended, known: Known): string[] {
   const says = (why: string): string => `${process} ended with "${inWords(verdict)}", but ${why}`;
   const own = transactions.filter((txn) => txn.confirmedBy.has(process));
   const letGo = transactions.filter((txn) => hasMoved(txn) && txn.movedBy === process);
-  const wrongly = (options.mode === 'look' || ended.command === 'cancel') && own.length > 0 ? ['it has confirmed'] : [];
+  const wrongly = (options.until === 'quoted' || ended.command === 'cancel') && own.length > 0 ? ['it has confirmed'] : [];
   if (verdict.ended === 'broken') return [says('that is a defect')];
   if (verdict.ended === 'batch') return [...wrongly, ...untrueBatch(verdict.end, letGo, known)].map(says);
   if (verdict.ended === 'done') return [...wrongly, ...untrueSuccess(ended, verdict.txn, known)].map(says);
@@ -93,7 +86,7 @@ function untrue(ended: Ended, known: Known): string[] {
   if (promises.has(kind) && letGo[0] !== undefined) found.push(`its confirmation of ${letGo[0].txnId} took effect`);
   if (ofThePayment.has(kind) && ended.command !== 'cancel') found.push(...movedBefore(ended, known));
   if (kind === 'refused' && ended.command === 'pay' && /reference/.test(verdict.failure.message)) found.push(...movedElsewhere(ended, known.books));
-  if (ended.isCalm && ended.wishes.length > 0 && !mayEndInCalm(ended, kind, known)) found.push('whoever asks in good weather is told the end');
+  if (ended.isCalm && ended.wishes.length > 0 && !mayEndInCalm(ended, verdict.failure, known)) found.push('whoever asks in good weather is told the end');
   return found.map(says);
 }
 
@@ -102,9 +95,9 @@ function untrueSuccess({ command, options, wishes }: Ended, { txnId, txnState }:
   if (txn === undefined) return ['there is no such transaction'];
   if (command === 'cancel') return hasLapsed(txnState) && hasMoved(txn) ? [`it is ${txn.state}`] : [];
   if (wishes.length > 0 && !wishes.some(({ order }) => keyOf(order) === askedKey(txn))) return ['that is another payment'];
-  if (txn.twist !== undefined && !toBeAsked.has(txn.twist) && options.mode !== 'look') return [`that is ${txn.twist}`];
+  if (txn.twist !== undefined && txn.movedBy !== byItself && !toBeAsked.has(txn.twist) && options.until !== 'quoted') return [`that is ${txn.twist}`];
   if (txnState === 'completed') return txn.state === 'completed' ? [] : [`it is ${txn.state}`];
-  if (options.mode === 'look') return isFinal(txnState) ? ['that is no quote'] : [];
+  if (options.until === 'quoted') return isFinal(txnState) ? ['that is no quote'] : [];
   return options.wait === false && isLetGo(txn) ? [] : ['that is no end'];
 }
 
@@ -116,8 +109,8 @@ function untrueEnd(txn: ModelTransaction | undefined, letGo: readonly ModelTrans
 }
 
 /** Something of the payment had been let go, by whoever writes to the same journal, before this run last looked there. */
-function movedBefore({ tracks, keeper }: Ended, { books, intentOf }: Known): string[] {
-  const refs = [...tracks.intents].map((id) => intentOf.get(id)?.ref);
+function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): string[] {
+  const refs = [...tracks.payments].map((id) => paymentOf.get(id)?.ref);
   const moved = books.model.transactions.find(
     (txn) => hasMoved(txn) && refs.includes(baseRef(txn.extRefId)) && (txn.letGoAt ?? Infinity) < tracks.latest
       && books.keeperOf.get(txn.movedBy ?? '') === keeper,
@@ -133,7 +126,7 @@ function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[
 }
 
 /** What may be said although nothing is lost any more: the service refuses, a limit holds, or nobody can know yet. */
-function mayEndInCalm({ wishes, keeper }: Ended, kind: FailureKind, { books }: Known): boolean {
+function mayEndInCalm({ wishes, keeper }: Ended, { kind, message }: Failure, { books }: Known): boolean {
   const { traits, transactions } = books.model;
   const refuses = traits.refusing > 0 || traits.making > 0;
   const lags = traits.readLagMs > 0 || traits.listLagMs > 0 || traits.confirmationWaitsMs > 0;
@@ -143,7 +136,8 @@ function mayEndInCalm({ wishes, keeper }: Ended, kind: FailureKind, { books }: K
   if (kind === 'payment-failed') return true;
   if (kind === 'limit') return isLimited || refuses;
   if (kind === 'refused' || kind === 'authentication') return refuses;
-  if (kind === 'usage') return (sharesInvoice && keeper.ids.size > 0) || refuses;
+  // An invoice that expired before this home had paid it cannot be paid any more.
+  if (kind === 'usage') return (sharesInvoice && keeper.ids.size > 0) || refuses || /the invoice expired/.test(message);
   const isShort = traits.quoteLifeMs < 5_000;
   return kind === 'pending' ? isInDoubt || lags || refuses : (kind === 'temporary' && isShort) || ((kind === 'temporary' || kind === 'not-found') && lags);
 }
@@ -190,12 +184,12 @@ const showedRates = ({ confirmedBy }: ModelTransaction, { traits, signedOut }: M
   traits.showsRates && ![...confirmedBy].some((name) => signedOut.has(name));
 
 /** Converted at a loss that somebody ruled out, and that the rates of the service showed. */
-function tooGreatALoss(txn: ModelTransaction, { books, intentOf }: Known): string[] {
+function tooGreatALoss(txn: ModelTransaction, { books, paymentOf }: Known): string[] {
   if (txn.twist !== 'a bad rate' || !showedRates(txn, books.model)) return [];
   const keeper = books.keeperOf.get(txn.movedBy ?? '');
   const ruledOut = [...(keeper?.ids ?? [])].some((id) => {
-    const intent = intentOf.get(id);
-    return intent?.txnId === txn.txnId && intent.terms.maxRateLoss !== undefined;
+    const payment = paymentOf.get(id);
+    return payment?.attempts.some(({ txnId }) => txnId === txn.txnId) === true && payment.terms.maxRateLoss !== undefined;
   });
   return ruledOut ? [`${txn.txnId} moved at a loss above the highest that was agreed to`] : [];
 }
@@ -219,26 +213,31 @@ function overLimits(moved: readonly ModelTransaction[], known: Known): string[] 
 /** Some services call a quote expired whenever it is read, and write it down only when it is confirmed too late. */
 const stateAtLast = ({ state, isWaiting }: ModelTransaction): string => (state === 'quoted' && !isWaiting ? 'expired' : state);
 
-/** How long the wallet looks for what the list does not show. */
+/** How long the wallet searches for what the list does not show. */
 const longestLookMs = 7_500;
 
-/** Where the journal and the service disagree about an intent when all is over. */
-function astray(intent: Intent, keeper: Keeper, known: Known): string[] {
-  const { ref, step, closed, txnId, txnState } = intent;
+/** Where the journal and the service disagree about a payment when all is over. */
+function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
+  const { ref } = payment;
+  const { state, txnId, txnState } = latest(payment);
   const { transactions } = known.books.model;
   const txn = transactions.find((each) => each.txnId === txnId);
-  if (closed) {
-    // Who was turned away with 429 has let nothing go: another home may.
+  if (status(payment) === 'abandoned') {
+    // Who was turned away with 429 has submitted nothing: another home may have.
     const isHere = ({ movedBy }: ModelTransaction): boolean => known.books.keeperOf.get(movedBy ?? '') === keeper;
     const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
-    return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is closed, but ${each.txnId} is ${each.state}`);
+    return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is abandoned, but ${each.txnId} is ${each.state}`);
   }
   const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.traits;
   // Its quote is used and not seen yet, however long it is looked for.
-  if (step === 'intent' && lagsSteadily && listLagMs > longestLookMs) return [];
+  if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];
   // Of a quote that may be read only when its time is over each comes too late.
-  if ((step === 'intent' || step === 'created') && readLagMs >= quoteLifeMs) return [];
-  const isDoubt = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused);
-  if (step !== 'final') return isDoubt && (step === 'confirming' || step === 'confirmed') ? [] : [`${ref} is still at ${step}`];
+  if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];
+  // A further attempt that was abandoned waits for a person, as the unknown one before it does.
+  if (status(payment) === 'unknown' && payment.abandoned) return [];
+  const isUnknown = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused);
+  const hasEnded = state === 'paid' || state === 'failed' || state === 'error' || state === 'lapsed';
+  if (!hasEnded) return isUnknown && mayHavePaid(payment) ? [] : [`${ref} is still ${state}`];
+  if (state === 'lapsed') return txn === undefined || !hasMoved(txn) ? [] : [`${ref} lapsed, the service says ${txn.state}`];
   return txn !== undefined && stateAtLast(txn) === txnState ? [] : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];
 }

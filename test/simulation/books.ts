@@ -1,6 +1,6 @@
 // What is known of a schedule when it is over: what people wanted and agreed to, and how each command ended.
 import type Big from 'big.js';
-import type { Intent } from '../../src/store/journal/journal.js';
+import type { Payment } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
 import type { PaymentOptions } from '../../src/wallet/payment/contract.js';
 import type { Keeper, Tracks } from './homes.js';
@@ -35,12 +35,12 @@ export interface Books {
   readonly standing: Set<string>;
   /** By order, the totals that a person agreed to. */
   readonly agreed: Map<string, readonly Big[]>;
-  /** Intents for which a person said `--retry`. */
+  /** Payments for which a person said `--retry`. */
   readonly retried: Set<string>;
 }
 
 /** All that a journal holds, oldest first. */
-export async function intentsOf({ ids, read }: Keeper): Promise<Intent[]> {
+export async function paymentsOf({ ids, read }: Keeper): Promise<Payment[]> {
   const found = await Promise.all([...ids].map(read));
-  return found.filter((intent) => intent !== undefined).toSorted((a, b) => a.openedAt - b.openedAt);
+  return found.filter((payment) => payment !== undefined).toSorted((a, b) => a.openedAt - b.openedAt);
 }

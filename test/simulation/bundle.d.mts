@@ -1,2 +1,2 @@
 export declare const flags: readonly string[];
-export declare function bundle(mutation?: string): Promise<{ readonly outfile: string; readonly remove: () => void }>;
+export declare function bundle(): Promise<{ readonly outfile: string; readonly remove: () => void }>;

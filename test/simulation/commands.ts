@@ -1,7 +1,7 @@
-// The commands that people of a schedule run, as calls of the real payment machine.
+// The commands that people of a schedule run, as calls of the real payment core.
 import type { Transaction } from '../../src/api/types.js';
 import type { Failure } from '../../src/formats/failure.js';
-import type { Intent, PaymentTerms } from '../../src/store/journal/journal.js';
+import type { Payment, PaymentTerms } from '../../src/store/journal/payment.js';
 import type { PlannedRow } from '../../src/wallet/batch/plan.js';
 import { derivedRef } from '../../src/wallet/batch/plan.js';
 import { runBatch, type RowOutcome } from '../../src/wallet/batch/run.js';
@@ -9,7 +9,7 @@ import { emptyTally, failureOf, tallied } from '../../src/wallet/batch/tally.js'
 import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
 import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
 import type { PaymentOptions } from '../../src/wallet/payment/contract.js';
-import { historyFor, pay, resume } from '../../src/wallet/payment/payment.js';
+import { pay, resume } from '../../src/wallet/payment/payment.js';
 import type { ProcessDeps } from './process.js';
 import type { Wish } from './wishes.js';
 
@@ -24,8 +24,8 @@ export interface BatchEnd {
 export const payWish = (wish: Wish, terms: Terms, options: PaymentOptions) => (deps: ProcessDeps): Promise<Transaction> =>
   pay({ order: wish.order, ref: wish.ref, consent: wish.consent, terms }, options, deps);
 
-export const resumeIntent = (intent: Intent, options: PaymentOptions) => (deps: ProcessDeps): Promise<Transaction> =>
-  resume(intent, options, deps);
+export const resumePayment = (payment: Payment, options: PaymentOptions) => (deps: ProcessDeps): Promise<Transaction> =>
+  resume(payment, options, deps);
 
 /** `tx confirm`: this one quote, as the service shows it now. */
 export const confirmOne = (txnId: string, consent: Wish['consent'], options: PaymentOptions) => async (deps: ProcessDeps): Promise<Transaction> =>
@@ -36,7 +36,7 @@ export const cancelOne = (txnId: string) => (deps: ProcessDeps): Promise<Transac
 
 export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => async (deps: ProcessDeps): Promise<BatchEnd> => {
   // Rows that say the same twice are refused before any is paid.
-  const once = [...new Map(wishes.map((wish) => [wish.order.onceKey ?? rowRef(wish), wish])).values()];
+  const once = [...new Map(wishes.map((wish) => [wish.order.idempotencyKey ?? rowRef(wish), wish])).values()];
   const rows = once.map((wish, index): PlannedRow => ({
     line: index + 2,
     ref: rowRef(wish),
@@ -46,15 +46,13 @@ export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => as
     amount: '',
     slow: false,
   }));
-  const history = historyFor(deps);
-  await history.update(0);
   const ended: RowOutcome[] = [];
   const batch = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 30_000, retry: options.retry, terms: () => ({}) };
   const complete = await runBatch(each(rows), batch, {
-    payment: { ...deps, history },
+    payment: deps,
     stop: deps.signal,
     on: (outcome) => void ended.push(outcome),
-    onLetGo: () => undefined,
+    onSubmit: () => undefined,
     warn: () => undefined,
   });
   const tally = ended.reduce(tallied, emptyTally);

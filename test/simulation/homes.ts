@@ -1,13 +1,14 @@
 // The homes of a schedule: machines with a clock of their own, and the journals that they have alone or share.
 import type { Token } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
-import type { Intent, IntentDraft, Journal } from '../../src/store/journal/journal.js';
+import type { Journal } from '../../src/store/journal/journal.js';
+import type { Payment, PaymentDraft } from '../../src/store/journal/payment.js';
 import { emptyStore, memoryJournal } from './memory-journal.js';
 import type { RealJournals } from './real-journals.js';
 import { accountId } from './service-model.js';
 import type { Chance, World } from './world.js';
 
-/** Where intents are kept; it outlives the processes that write to it. */
+/** Where payments are kept; it outlives the processes that write to it. */
 export interface Keeper {
   readonly name: string;
   /** A database for several machines, with a clock of its own, in place of a file of one. */
@@ -15,9 +16,9 @@ export interface Keeper {
   readonly open: (isAlive: (owner: string) => boolean) => Journal;
   /** Ids of all that was ever begun in it. */
   readonly ids: Set<string>;
-  /** By intent, the process that is at work on it. */
+  /** By payment, the process that is at work on it. */
   readonly drivers: Map<string, string>;
-  readonly read: (id: string) => Promise<Intent | undefined>;
+  readonly read: (id: string) => Promise<Payment | undefined>;
 }
 
 /** What stays when a process is gone. */
@@ -61,7 +62,7 @@ function inMemory(name: string, isShared: boolean, now: () => number): Keeper {
     ids: new Set(),
     drivers: new Map(),
     open: (isAlive) => memoryJournal(store, isAlive, now),
-    read: async (id) => store.rows.get(id)?.intent,
+    read: async (id) => store.rows.get(id)?.payment,
   };
 }
 
@@ -100,7 +101,7 @@ const journalMs = 15;
 
 /** What a process does in its journal. */
 export interface Tracks {
-  readonly intents: Set<string>;
+  readonly payments: Set<string>;
   /** Called when it has taken an intent over, and when it has given one back. */
   readonly drives: (id: string) => void;
   readonly rests: (id: string) => void;
@@ -130,13 +131,12 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
         await world.pause(chance.below(journalMs));
         if (unreachable()) fail('The database has not answered.');
         if (tells(result)) tracks.told = takenAt;
-        if (tells(result) || ofList.has(call)) tracks.latest = takenAt;
+        if (tells(result)) tracks.latest = takenAt;
         return result;
       });
-  const ofList = new Set<unknown>(Object.values(journal.references));
-  const begin = late(async (draft: IntentDraft) => {
+  const begin = late(async (draft: PaymentDraft) => {
     const begun = await journal.begin(draft);
-    keeper.ids.add(begun.intent.id);
+    keeper.ids.add(begun.payment.id);
     return begun;
   }, true);
   // That somebody else has it tells nothing of how far it is.
@@ -148,22 +148,22 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
   const claim = late(take, true, (claimed) => claimed !== undefined);
   const release: Journal['release'] = async (claimed) => {
     await journal.release(claimed);
-    tracks.rests(claimed.intent.id);
+    tracks.rests(claimed.payment.id);
   };
   return {
     begin: async (draft) => {
       const begun = await begin(draft);
-      tracks.intents.add(begun.intent.id);
+      tracks.payments.add(begun.payment.id);
       return begun;
     },
     claim: async (id, owner) => {
       const claimed = await claim(id, owner);
-      tracks.intents.add(id);
+      tracks.payments.add(id);
       return claimed;
     },
     renew: late(journal.renew, true, () => false),
     write: late(journal.write, true),
-    spend: late(journal.spend, true),
+    submit: late(journal.submit, true),
     release: late(release, true, () => false),
     enter: late(journal.enter, true),
     spent: late(journal.spent, false),
@@ -174,12 +174,6 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     open: late(journal.open, false),
     openSince: late(journal.openSince, false),
     unfinished: late(journal.unfinished, false),
-    references: {
-      covered: late(journal.references.covered, false, () => false),
-      note: late(journal.references.note, true, () => false),
-      attempts: late(journal.references.attempts, false, () => false),
-      countSince: late(journal.references.countSince, false, () => false),
-    },
     close: late(journal.close, false),
   };
 }

@@ -10,8 +10,8 @@ interface Simulated {
 }
 
 /** @param nice as of the system: from 10 on it takes little but the time that nobody else wants */
-export async function simulate(args: readonly string[], nice: number, mutation?: string): Promise<Simulated> {
-  const { outfile, remove } = await bundle(mutation);
+export async function simulate(args: readonly string[], nice: number): Promise<Simulated> {
+  const { outfile, remove } = await bundle();
   try {
     return await new Promise((done) => {
       const { pid } = execFile(process.execPath, [...flags, outfile, ...args], { maxBuffer: 64 * 2 ** 20 }, (error, _, complaints) => {

@@ -1,156 +1,141 @@
-// The journal in memory: the same promises as the one in SQLite, each kept a moment later, as over a network.
+// The journal in memory: the same guarantees as in a database, each a moment later, as over a network.
 import * as v from 'valibot';
+import { leaseMs, LostClaim, type Claim, type Journal, type Spend, type Window } from '../../src/store/journal/journal.js';
 import {
-  leaseMs,
-  LostClaim,
-  type Claim,
-  type Intent,
-  type IntentChange,
-  type IntentDraft,
-  type Journal,
-  type Spend,
-} from '../../src/store/journal/journal.js';
-import { isAccounted, mayHavePaid, neverCreated, wasEverLetGo, wasLetGo } from '../../src/store/journal/rules.js';
-import { joined } from '../../src/store/journal/references.js';
-import { changed, opened } from '../../src/store/journal/steps.js';
-import type { Coverage, ReferenceIndex, SeenTransaction, Window } from '../../src/store/journal/journal.js';
+  attemptRef,
+  changed,
+  checkPayment,
+  isUnfinished,
+  mayHaveMoved,
+  mayHavePaid,
+  neverCreated,
+  opened,
+  type Attempt,
+  type Payment,
+  type PaymentChange,
+} from '../../src/store/journal/payment.js';
 
 interface Row {
-  intent: Intent;
+  payment: Payment;
   owner: string | null;
   leaseUntil: number;
   fence: number;
 }
 
-/** What is kept; it outlives the wallets that write to it. */
+/** What is stored; it outlives the wallets that write to it. */
 export interface JournalStore {
   readonly rows: Map<string, Row>;
-  /** By scope: what was seen of the service's list, and which part of it was read. */
-  readonly seen: Map<string, { readonly transactions: Map<string, SeenTransaction>; span: Coverage | undefined }>;
+  /** The last submission: one at a time, as the locks of a database make it. */
+  turn: Promise<unknown>;
 }
 
-export const emptyStore = (): JournalStore => ({ rows: new Map(), seen: new Map() });
+export const emptyStore = (): JournalStore => ({ rows: new Map(), turn: Promise.resolve() });
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
 export function memoryJournal(store: JournalStore, isAlive: (owner: string) => boolean, now: () => number): Journal {
   const { rows } = store;
-  const all = (): Row[] => [...rows.values()];
-  const isHeld = ({ owner, leaseUntil }: Row, now: number): boolean =>
-    owner !== null && leaseUntil > now && leaseUntil <= now + leaseMs && isAlive(owner);
-  const rivals = ({ onceKey }: IntentDraft, id: string | undefined): Intent[] =>
-    onceKey === null ? [] : all().map(({ intent }) => intent).filter((each) => each.onceKey === onceKey && each.id !== id);
-  const spentSince = (account: string, { earliest, lengthMs }: Window, but: string | undefined): Spend[] => [
-    ...all()
-      .map(({ intent }) => intent)
-      .filter((each) => each.account === account && each.id !== but && each.spendCcy !== null && wasLetGo(each))
-      .filter((each) => each.approvedAt !== null && each.approvedAt >= earliest - lengthMs)
-      .flatMap((each) => [{ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }, ...arrived(each)]),
-    ...all()
-      .flatMap(({ intent }) => (intent.account === account ? intent.doubts.map((doubt) => ({ ...intent, ...doubt })) : []))
-      .filter(({ approvedAt, spendCcy }) => approvedAt !== null && approvedAt >= earliest - lengthMs && spendCcy !== null)
-      .flatMap((each) => [{ ccy: each.spendCcy ?? '', total: each.approvedTotal ?? '0' }, ...arrived(each)]),
-  ];
+  const payments = (): Payment[] => [...rows.values()].map(({ payment }) => payment);
+  const isHeld = ({ owner, leaseUntil }: Row): boolean =>
+    owner !== null && leaseUntil > now() && leaseUntil <= now() + leaseMs && isAlive(owner);
+  const rivalOf = ({ idempotencyKey }: Pick<Payment, 'idempotencyKey'>, id: string | undefined): Payment | undefined =>
+    payments().find((each) => idempotencyKey !== null && each.idempotencyKey === idempotencyKey && each.id !== id && mayHavePaid(each));
+  const rowAt = (scope: string, ref: string): Row | undefined =>
+    [...rows.values()].find(({ payment }) => payment.scope === scope && payment.ref === ref);
   const held = (claim: Claim): Row => {
-    const row = rows.get(claim.intent.id);
+    const row = rows.get(claim.payment.id);
     if (row?.fence !== claim.fence) throw new LostClaim('another process took the payment over');
     return row;
   };
-  const update = (claim: Claim, change: IntentChange): Claim => {
+  const update = (claim: Claim, change: PaymentChange): Claim => {
     const row = held(claim);
-    row.intent = { ...changed(row.intent, change), updatedAt: now() };
+    row.payment = { ...changed(row.payment, change), updatedAt: now() };
     row.leaseUntil = now() + leaseMs;
-    return { intent: row.intent, fence: row.fence };
+    return { payment: row.payment, fence: row.fence };
   };
+  const spentIn = (account: string, { earliest, lengthMs }: Window): Spend[] =>
+    payments().filter((each) => each.account === account).flatMap((payment) =>
+      payment.attempts
+        .filter((each) => mayHaveMoved(each) && each.submittedAt !== null && each.submittedAt >= earliest - lengthMs)
+        .flatMap((attempt) => spendsOf(payment, attempt)));
+  const submittedAt = ({ attempts }: Payment): number => Math.max(...attempts.map((each) => each.submittedAt ?? 0));
 
   return {
     async begin(draft) {
-      const same = all().find(({ intent }) => intent.scope === draft.scope && intent.ref === draft.ref);
-      const rival = rivals(draft, same?.intent.id).find(mayHavePaid);
-      if (rival !== undefined && (same === undefined || !mayHavePaid(same.intent))) return { intent: rival, found: 'once' };
+      const same = rowAt(draft.scope, draft.ref);
+      const rival = rivalOf(draft, same?.payment.id);
+      if (rival !== undefined && (same === undefined || !mayHavePaid(same.payment))) return { payment: rival, found: 'once' };
       if (same === undefined) {
-        const intent = opened(draft, now());
-        rows.set(draft.id, { intent, owner: null, leaseUntil: 0, fence: 0 });
-        return { intent, found: 'new' };
+        const payment = opened(draft, now());
+        rows.set(draft.id, { payment, owner: null, leaseUntil: 0, fence: 0 });
+        return { payment, found: 'new' };
       }
-      if (same.intent.fingerprint !== draft.fingerprint && neverCreated(same.intent) && !isHeld(same, now())) {
-        const { kind, request, fingerprint, onceKey, terms, consent } = draft;
-        same.intent = { ...same.intent, kind, request, fingerprint, onceKey, terms, consent };
+      if (same.payment.fingerprint !== draft.fingerprint && neverCreated(same.payment) && !isHeld(same)) {
+        const { kind, request, fingerprint, idempotencyKey, terms, consent } = draft;
+        same.payment = { ...same.payment, kind, request, fingerprint, idempotencyKey, terms, consent };
         same.fence += 1;
       }
-      return { intent: same.intent, found: 'ref' };
+      return { payment: same.payment, found: 'ref' };
     },
     async claim(id, owner) {
       const row = rows.get(id);
-      if (row === undefined || (row.owner !== owner && isHeld(row, now()))) return undefined;
+      if (row === undefined || (row.owner !== owner && isHeld(row))) return undefined;
       Object.assign(row, { owner, leaseUntil: now() + leaseMs, fence: row.fence + 1 });
-      return { intent: row.intent, fence: row.fence };
+      return { payment: row.payment, fence: row.fence };
     },
     async renew(claim) {
       held(claim).leaseUntil = now() + leaseMs;
     },
     write: async (claim, change) => update(claim, change),
-    async spend(claim, change, window, allow) {
-      const { id, account } = claim.intent;
-      allow({ spent: spentSince(account, window, id), rival: rivals(claim.intent, id).find(wasEverLetGo) });
-      return update(claim, { ...change, approvedAt: window.latest });
+    submit(claim, change, window, allow) {
+      const { id, account } = claim.payment;
+      const submitted = store.turn.then(async () => {
+        await allow({ spent: async () => spentIn(account, window), rival: rivalOf(claim.payment, id) });
+        return update(claim, { ...change, attempt: { ...change.attempt, submittedAt: window.latest } });
+      });
+      store.turn = submitted.catch(() => undefined);
+      return submitted;
     },
     async release(claim) {
-      const row = rows.get(claim.intent.id);
+      const row = rows.get(claim.payment.id);
       if (row?.fence === claim.fence) Object.assign(row, { owner: null, leaseUntil: 0 });
     },
-    async enter(draft, { ago, ...letGo }, window) {
-      const same = all().find(({ intent }) => intent.scope === draft.scope && intent.ref === draft.ref);
-      if (same !== undefined && isAccounted(same.intent)) return false;
-      const row = same ?? { intent: opened(draft, now()), owner: null, leaseUntil: 0, fence: 0 };
-      const intent = { ...row.intent, ...letGo, approvedAt: window.latest - ago, closed: false, updatedAt: now() };
-      rows.set(intent.id, { ...row, intent, owner: null, fence: row.fence + 1 });
+    async enter(draft, { ago, ...found }, window) {
+      const row = rowAt(draft.scope, draft.ref);
+      const known = row?.payment.attempts ?? [];
+      if (known.some((each) => each.number === found.number && each.submittedAt !== null)) return false;
+      const others = known.filter(({ number }) => number !== found.number);
+      const attempts = [...others, { ...found, submittedAt: window.latest - ago }].toSorted((a, b) => a.number - b.number);
+      const payment = checkPayment({ ...(row?.payment ?? opened(draft, now())), attempts, abandoned: false, updatedAt: now() });
+      rows.set(payment.id, { payment, owner: null, leaseUntil: 0, fence: (row?.fence ?? 0) + 1 });
       return true;
     },
-    spent: async (account, window) => spentSince(account, window, undefined),
-    read: async (id) => rows.get(id)?.intent,
+    spent: async (account, window) => spentIn(account, window),
+    read: async (id) => rows.get(id)?.payment,
     find: async (scope, name) => {
-      const intents = all().map(({ intent }) => intent).filter((each) => each.scope === scope);
+      const own = payments().filter((each) => each.scope === scope);
       return (
-        intents.find((each) => [each.id, each.txnId, each.ref].includes(name)) ??
-        intents.find(({ doubts }) => doubts.some(({ txnId }) => txnId === name))
+        own.find(({ id }) => id === name) ??
+        own.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
+        own.find(({ ref }) => ref === name) ??
+        own.find(({ ref, attempts }) => attempts.some(({ number }) => attemptRef(ref, number) === name))
       );
     },
     beginning: async (scope, start) =>
-      all()
-        .map(({ intent }) => intent)
-        .filter((each) => each.scope === scope && each.txnId?.startsWith(start) === true)
+      payments()
+        .filter((each) => each.scope === scope && each.attempts.some(({ txnId }) => txnId?.startsWith(start) === true))
         .slice(0, 2),
     latest: async (account, atMost) =>
-      all()
-        .map(({ intent }) => intent)
-        .filter((each) => each.account === account && each.approvedAt !== null)
-        .toSorted((a, b) => (b.approvedAt ?? 0) - (a.approvedAt ?? 0))
+      payments()
+        .filter((each) => each.account === account && submittedAt(each) > 0)
+        .toSorted((a, b) => submittedAt(b) - submittedAt(a))
         .slice(0, atMost),
     openSince: () => Promise.resolve([]),
     unfinished: () => Promise.resolve([]),
     open: async (scope) =>
-      all()
-        .map(({ intent }) => intent)
-        .filter((each) => each.scope === scope && each.step !== 'final' && !each.closed)
+      payments()
+        .filter((each) => each.scope === scope && isUnfinished(each))
         .toSorted((a, b) => a.openedAt - b.openedAt),
-    references: referencesIn(store),
     close: async () => undefined,
-  };
-}
-
-function referencesIn({ seen }: JournalStore): ReferenceIndex {
-  const of = (scope: string): SeenTransaction[] => [...(seen.get(scope)?.transactions.values() ?? [])];
-  return {
-    covered: async (scope) => seen.get(scope)?.span,
-    async note(scope, transactions, span) {
-      const kept = seen.get(scope) ?? { transactions: new Map<string, SeenTransaction>(), span: undefined };
-      for (const each of transactions) kept.transactions.set(each.txnId, each);
-      if (span !== undefined) kept.span = joined(kept.span, span);
-      seen.set(scope, kept);
-    },
-    attempts: async (scope, ref) =>
-      of(scope).filter(({ extRefId }) => extRefId === ref || extRefId?.startsWith(`${ref}~`) === true),
-    countSince: async (scope, createdAt) => of(scope).filter((each) => each.createdAt >= createdAt).length,
   };
 }
 
@@ -159,9 +144,11 @@ const requestSchema = v.object({
   body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
 });
 
-/** What arrived outside of the wallet in another currency. */
-function arrived({ request, kind, spendCcy, approvedReceives }: Intent): Spend[] {
+/** What the attempt debits and, where that arrives elsewhere in another currency, what arrives. */
+function spendsOf({ request, kind }: Payment, { spendCcy, approvedTotal, approvedReceives }: Attempt): Spend[] {
+  if (spendCcy === null || approvedTotal === null) return [];
   const { receives, body } = v.parse(requestSchema, JSON.parse(request));
   const [ccy, total] = [receives?.ccy ?? body?.destReq.ccy, receives?.value ?? approvedReceives];
-  return ccy === undefined || total === null || kind === 'swap' || ccy === spendCcy ? [] : [{ ccy, total }];
+  const isElsewhere = ccy !== undefined && total !== null && kind !== 'swap' && ccy !== spendCcy;
+  return [{ ccy: spendCcy, total: approvedTotal }, ...(isElsewhere ? [{ ccy, total }] : [])];
 }

@@ -140,7 +140,7 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
   // Only then does a lease hold as long as it is renewed.
   const isSound = (keeper.isShared || machine.now === world.now) && diskFull() === 0 && (!keeper.isShared || silent() === 0);
   const tracks: Tracks = {
-    intents: new Set(),
+    payments: new Set(),
     latest: Number.NEGATIVE_INFINITY,
     told: Number.NEGATIVE_INFINITY,
     drives(id) {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import * as v from 'valibot';
-import type { Intent, Journal } from '../../src/store/journal/journal.js';
+import type { Journal } from '../../src/store/journal/journal.js';
+import type { Payment } from '../../src/store/journal/payment.js';
 import { openJournal, type SqliteJournalOptions } from '../../src/store/journal/sqlite-journal.js';
 
 /** What a journal is told of its schedule. */
@@ -13,7 +14,7 @@ type Around = Pick<SqliteJournalOptions, 'isAlive' | 'now'>;
 export interface RealJournals {
   /** The journal of a machine, by its number. */
   open(machine: number, around: Around): Journal;
-  read(machine: number, id: string): Promise<Intent | undefined>;
+  read(machine: number, id: string): Promise<Payment | undefined>;
   /** Takes everything out of all of them. */
   empty(): void;
   close(): Promise<void>;

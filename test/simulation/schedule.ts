@@ -1,10 +1,11 @@
 // One schedule: several wallets pay in bad weather, are killed, started again; then it clears up, and the books are read.
 import type { Transaction } from '../../src/api/types.js';
 import type { Approval, PaymentOptions } from '../../src/wallet/payment/contract.js';
+import { isUnfinished, latest } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
 import { audit } from './audit.js';
-import { intentsOf, type Books, type CommandKind } from './books.js';
-import { cancelOne, confirmOne, payBatch, payWish, resumeIntent, type BatchEnd } from './commands.js';
+import { paymentsOf, type Books, type CommandKind } from './books.js';
+import { cancelOne, confirmOne, payBatch, payWish, resumePayment, type BatchEnd } from './commands.js';
 import { openHomes, type Machine } from './homes.js';
 import { createNetwork } from './network.js';
 import { startProcess, type Process, type ProcessDeps, type Verdict } from './process.js';
@@ -103,14 +104,14 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
     const startedAt = world.now();
     const verdict = await process.run(action);
     const { name, tracks } = process;
-    if (options.retry) for (const id of tracks.intents) books.retried.add(id);
+    if (options.retry) for (const id of tracks.payments) books.retried.add(id);
     if (verdict !== undefined) books.ended.push({ ...running, process: name, keeper: machine.keeper, tracks, startedAt, verdict, isCalm });
     return verdict;
   }
 
   async function payOnce(machine: Machine, wish: Wish): Promise<Verdict | undefined> {
     const options = sky.isCalm ? patient : optionsOf(chance);
-    if (wish.consent === 'standing' && options.mode !== 'look') books.standing.add(keyOf(wish.order));
+    if (wish.consent === 'standing' && options.until !== 'quoted') books.standing.add(keyOf(wish.order));
     const isThrifty = !sky.isCalm && chance.hits(0.2);
     const isWary = !sky.isCalm && chance.hits(0.2);
     const terms = {
@@ -121,16 +122,16 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
   }
 
   async function resumeOpen(machine: Machine): Promise<void> {
-    for (const intent of await intentsOf(machine.keeper)) {
-      if (intent.closed || intent.step === 'final') continue;
-      const options = sky.isCalm ? patient : { ...optionsOf(chance), mode: 'pay' as const, retry: false };
-      await run({ command: 'resume', machine, wishes: [], options }, `${intent.ref} at ${intent.step}`, resumeIntent(intent, options));
+    for (const payment of await paymentsOf(machine.keeper)) {
+      if (!isUnfinished(payment)) continue;
+      const options = sky.isCalm ? patient : { ...optionsOf(chance), until: undefined, retry: false };
+      await run({ command: 'resume', machine, wishes: [], options }, `${payment.ref} (${latest(payment).state})`, resumePayment(payment, options));
     }
   }
 
   /** A quote first, and then that one: confirmed, or taken back. */
   async function quoteFirst(machine: Machine, wish: Wish): Promise<void> {
-    const options = { ...patient, mode: 'look' as const };
+    const options = { ...patient, until: 'quoted' as const };
     const quoted = await run({ command: 'pay', machine, wishes: [wish], options }, `${wish.name} for a quote`, payWish(wish, {}, options));
     if (quoted?.ended !== 'done') return;
     await world.pause(chance.below(chance.pick([500, 10_000])));
@@ -138,8 +139,8 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
     if (chance.hits(0.3)) return void (await run({ command: 'cancel', machine, wishes: [wish], options: patient }, txnId, cancelOne(txnId)));
     if (wish.consent === 'standing') books.standing.add(keyOf(wish.order));
     const confirming = optionsOf(chance);
-    await run({ command: 'confirm', machine, wishes: [wish], options: { ...confirming, mode: 'pay' as const } }, txnId,
-      confirmOne(txnId, wish.consent, { ...confirming, mode: 'pay' as const }));
+    await run({ command: 'confirm', machine, wishes: [wish], options: { ...confirming, until: undefined } }, txnId,
+      confirmOne(txnId, wish.consent, { ...confirming, until: undefined }));
   }
 
   async function batch(machine: Machine): Promise<void> {
@@ -210,12 +211,12 @@ const oneOfEach = (machines: readonly Machine[]): Machine[] => [...new Map(machi
 const mishap = (chance: Chance, probability: number): number | undefined =>
   chance.hits(probability) ? 1 + chance.below(30) : undefined;
 
-const patient: PaymentOptions = { wait: 'forever', retry: false, mode: 'pay' as const };
+const patient: PaymentOptions = { wait: 'forever', retry: false };
 
 const optionsOf = (chance: Chance): PaymentOptions => ({
   wait: chance.pick(['forever', 'forever', false, 1_000]),
   retry: chance.hits(0.1),
-  mode: chance.hits(0.05) ? 'look' : 'pay',
+  until: chance.hits(0.05) ? 'quoted' : undefined,
 });
 
 /** In some schedules there is room for one or two payments a day. */

@@ -58,8 +58,8 @@ export interface Traits {
 
 export interface Circumstances {
   /**
-   * Several journals share references. Then only the service stands between them: what it says is over is over, and
-   * either it refuses a used reference or its list has everything.
+   * Several journals share references. Then only the service stands between them: it refuses a used reference, and what it
+   * reports as over is over.
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;
@@ -97,7 +97,7 @@ export function drawTraits(chance: Chance, aside: Chance, { severalJournals, wit
     beginning: chance.hits(0.05) ? 0.3 : 0,
   };
   const off = (behaviour: Behaviour): boolean => without.has(behaviour);
-  const used = drawn.refusesUsedReferences || off('used references are taken');
+  const used = drawn.refusesUsedReferences || severalJournals || off('used references are taken');
   return {
     ...drawn,
     // Then the list is read whole before each confirmation, for longer than the shortest quote is valid.
@@ -105,7 +105,7 @@ export function drawTraits(chance: Chance, aside: Chance, { severalJournals, wit
     readLagMs: off('reads lag') ? 0 : drawn.readLagMs,
     saysExpiredTooEarly: drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
     // A list that shows a quote only when its time is over lets nobody pay who looks before he pays.
-    listLagMs: off('lists lag') || (severalJournals && !used) ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),
+    listLagMs: off('lists lag') ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),
     refusesUsedReferences: used,
     confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,
     waitingOutlivesExpiry: drawn.waitingOutlivesExpiry && !severalJournals && !off('waiting outlives expiry'),

@@ -5,7 +5,7 @@ import { decodeInvoice, type Invoice } from '../../src/formats/bolt11/decode.js'
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import {
   deducting, lightningOrder, lnurlOrder, onchainOrder, swapOrder, usdtOrder, type Order,
-} from '../../src/wallet/payment/orders.js';
+} from '../../src/wallet/order/orders.js';
 import { wireJson } from '../../src/api/json.js';
 import { orderOf } from '../../src/wallet/payout/order.js';
 import type { Chance } from './world.js';
@@ -111,7 +111,7 @@ export function drawWishes(chance: Chance, most: number): Some<Wish> {
   const wishes: Some<Wish> = [wish(0)];
   while (wishes.length < most && chance.hits(0.35)) {
     const [first] = wishes;
-    const again = chance.hits(0.3) && first.order.onceKey !== null;
+    const again = chance.hits(0.3) && first.order.idempotencyKey !== null;
     const next = wish(wishes.length);
     wishes.push(again ? { ...next, order: first.order } : next);
   }

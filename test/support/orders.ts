@@ -1,7 +1,7 @@
 // Orders as tests compare them: in a line, and as the bodies that ask the service for them.
 import Big from 'big.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import type { Order } from '../../src/wallet/payment/orders.js';
+import type { Order } from '../../src/wallet/order/orders.js';
 
 /** What leaves, what arrives, by which method. */
 export function shownOrder({ body }: Order): string {

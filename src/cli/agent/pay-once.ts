@@ -2,10 +2,9 @@
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { hasLapsed, isRetriable } from '../../formats/states.js';
-import type { Intent } from '../../store/journal/journal.js';
-import { decodeOrder } from '../../wallet/payment/order-record.js';
-import type { Order } from '../../wallet/payment/orders.js';
+import { latest, status, type Payment } from '../../store/journal/payment.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
+import type { Order } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
 /** Where a payment goes, and how much. */
@@ -33,31 +32,29 @@ export async function refuseRepeat(
   const known = [...(await journal.open(account.scope)), ...(await journal.latest(account.id, mostLooked))];
   const earlier = known.find((payment) =>
     payment.ref !== ref && payment.openedAt > context.now() - withinMs && mayPay(payment) && isSame(payment, target) &&
-    differentFrom !== payment.txnId && differentFrom !== payment.ref);
+    ![payment.ref, ...payment.attempts.map(({ txnId }) => txnId)].includes(differentFrom));
   if (earlier === undefined) return;
-  const name = earlier.txnId ?? earlier.ref;
+  const { txnId } = latest(earlier);
+  const name = txnId ?? earlier.ref;
   throw new Failure('usage', `Not sent: the same amount to the same destination is paid already, or being paid, as ${earlier.ref} (${name}).`, {
-    txnId: earlier.txnId ?? undefined,
+    txnId: txnId ?? undefined,
     hint: `For the same purpose use the reference ${earlier.ref}; for a different payment give differentFrom ${name}. The earlier payment`,
     next: { do: 'show', id: name },
   });
 }
 
 /** An agent or a person has agreed to it, and it has not ended without paying. */
-function mayPay({ consent, closed, txnState, approvedAt, doubts }: Intent): boolean {
-  if (doubts.length > 0) return true;
-  if (consent === 'none' || closed || isRetriable(txnState ?? '')) return false;
-  return approvedAt !== null || !hasLapsed(txnState ?? '');
-}
+const mayPay = (payment: Payment): boolean =>
+  ['paid', 'in-flight', 'unknown'].includes(status(payment)) || (status(payment) === 'open' && payment.consent !== 'none');
 
-function isSame(payment: Intent, target: Target): boolean {
+function isSame(payment: Payment, target: Target): boolean {
   const other = targetOf(decodeOrder(payment.request));
   return other?.destination === target.destination && other.amount === target.amount;
 }
 
 /** Undefined for what the wallet itself pays once only (an invoice), and for what stays in the wallet (a swap). */
-export function targetOf({ body: { sourceReq, destReq }, destination, onceKey }: Order): Target | undefined {
-  if (onceKey !== null || destReq.method === 'servicepay') return undefined;
+export function targetOf({ body: { sourceReq, destReq }, destination, idempotencyKey }: Order): Target | undefined {
+  if (idempotencyKey !== null || destReq.method === 'servicepay') return undefined;
   const [ccy, amount] = destReq.amtRequested === undefined ? [sourceReq.ccy, sourceReq.amtRequested] : [destReq.ccy, destReq.amtRequested];
   return { destination, amount: amountText(ccy, amount) };
 }

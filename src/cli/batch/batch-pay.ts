@@ -10,7 +10,7 @@ import { Ceiling } from '../../wallet/batch/cost.js';
 import { runBatch, type RowOutcome } from '../../wallet/batch/run.js';
 import { doneRows, emptyTally, failureOf, faultFailure, hasMoved, tallied, type Tally } from '../../wallet/batch/tally.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
-import { historyFor, pay } from '../../wallet/payment/payment.js';
+import { quote } from '../../wallet/payment/payment.js';
 import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultFile } from './batch-result.js';
 import type { Context } from '../context.js';
@@ -18,17 +18,12 @@ import type { Drain } from './drain.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 
-/** What the rows are paid with: one client and one look at the history for all of them. */
-export async function openPayments(
-  { rows, settled }: BatchCheck, concurrency: number, context: Context,
-): Promise<PaymentDeps> {
-  const never = { approve: () => Promise.resolve(false), on: () => undefined };
-  const payment = await paymentDeps(context, never);
+/** What the rows are paid with: one client for all of them. */
+export async function openPayments({ rows, settled }: BatchCheck, concurrency: number, context: Context): Promise<PaymentDeps> {
+  const payment = await paymentDeps(context, { approve: () => Promise.resolve(false), on: () => undefined });
   const service = sharedService(payment.service, concurrency, context.now);
-  const history = historyFor({ ...payment, service });
-  const read = () => Promise.all([rows > settled ? history.update(0) : undefined, ifTold(service.wallets())]);
-  await (rows > settled ? context.live.during(() => 'Looking for earlier payments', read) : read());
-  return { ...payment, service, history };
+  if (rows > settled) await ifTold(service.wallets());
+  return { ...payment, service };
 }
 
 /** What a row takes from its wallet, fees included; undefined where it is paid or on its way. The quote is paid later. */
@@ -36,7 +31,7 @@ export async function quoteRow(row: PlannedRow, flags: BatchFlags, payment: Paym
   let total: Money | undefined;
   const terms = termsOf(flags, row.order.body.sourceReq.ccy);
   const request = { order: row.order, ref: row.ref, terms, consent: 'none' as const };
-  await pay(request, { wait: false, retry: flags.retry, mode: 'look' }, {
+  await quote(request, flags, {
     ...payment,
     approve: () => Promise.resolve(false),
     on: (event) => {
@@ -77,7 +72,7 @@ export async function payBatch(
       payment,
       stop: record.stop,
       on: record.add,
-      onLetGo: context.moneyIsLetGo,
+      onSubmit: context.moneyIsLetGo,
       warn: (failure) => out.warn(`${failure.message} The payment continues.`),
     }).then(
       (complete) => ({ complete, fault: undefined }),

@@ -6,7 +6,7 @@ import { columnOf } from '../../formats/text.js';
 import type { Profile, Recipient } from '../../store/profile/profiles.js';
 import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
 import type { BatchRow } from '../../wallet/batch/rows.js';
-import type { Order } from '../../wallet/payment/orders.js';
+import type { Order } from '../../wallet/order/orders.js';
 import { payoutOrder } from '../../wallet/payout/order.js';
 import { planSendNow, type SendPlan, type PlanEnvironment } from '../../wallet/plan/send.js';
 import { reference } from '../payment/payment-options.js';

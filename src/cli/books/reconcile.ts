@@ -12,11 +12,12 @@ import { differences, type FoundDifference, type Known, type KnownEvent } from '
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
 import { reconcile as importMissing } from '../../wallet/history/reconcile.js';
-import { spanFilter } from '../../wallet/payment/history.js';
+import { spanFilter } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { beginningOf, instant } from '../history/history-options.js';
-import { lookAt, openIntents } from '../history/open-payments.js';
+import { latest } from '../../store/journal/payment.js';
+import { openPayments, readLatest } from '../history/open-payments.js';
 import { hasInbox } from '../payment/payment-flow.js';
 import { file, flag } from '../values.js';
 import { submittedHere } from './known-here.js';
@@ -54,7 +55,7 @@ async function compare(since: number, files: readonly string[], context: Context
   const submitted = await submittedHere(await journal(), id, scope);
   const sources = {
     listed: withFigures(createdSince(client.eachTransactionPage(spanFilter(since - overlapMs)), since - overlapMs), (txnId) => client.transaction(txnId)),
-    journal: submitted.filter(({ approvedAt }) => (approvedAt ?? 0) >= since).map(({ txnId, ref, spendCcy, approvedTotal }): Known =>
+    journal: submitted.filter(({ attempt }) => (attempt.submittedAt ?? 0) >= since).map(({ payment: { ref }, attempt: { txnId, spendCcy, approvedTotal } }): Known =>
       ({ txnId: txnId ?? '', reference: ref, ccy: spendCcy, total: approvedTotal === null ? null : new Big(approvedTotal) })),
     inbox,
     files: files.map((name) => ({ name, rows: paidRows(name) })),
@@ -126,8 +127,8 @@ async function enterMissing(since: number, context: Context): Promise<void> {
   const { client: service, id: account, scope, journal } = await context.account();
   const deps = { service, journal: await journal(), scope, account, now, newId, onRead: showProgress('Comparing the journal', context) };
   const { uncounted, ...counts } = await importMissing(since, deps);
-  for (const intent of await openIntents(context)) if (intent.txnId !== null) await lookAt(intent, context);
-  const open = (await openIntents(context)).length;
+  for (const payment of await openPayments(context)) if (latest(payment).txnId !== null) await readLatest(payment, context);
+  const open = (await openPayments(context)).length;
   live.stop();
   for (const txnId of uncounted) out.warn(`The service does not report what ${txnId} cost: limits do not count it.`);
   await out.record({ ...counts, open }, importedView({ ...counts, open }));

@@ -3,23 +3,23 @@ import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Intent } from '../../store/journal/journal.js';
+import { isUnfinished, latest, type Payment } from '../../store/journal/payment.js';
 import { dateTime } from '../../terminal/time.js';
-import { decodeOrder } from '../../wallet/payment/order-record.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Context } from '../context.js';
 
 /** What has a transaction, newest first. Empty where the journal cannot be read either. */
 export async function offlineList(
   atMost: number,
   context: Context,
-): Promise<readonly Intent[]> {
+): Promise<readonly Payment[]> {
   try {
     const { id, scope, ...account } = await context.account();
     const journal = await account.journal();
-    const letGo = await journal.latest(id, atMost);
-    const known = new Map([...letGo, ...(await journal.open(scope))].map((intent) => [intent.id, intent]));
+    const submitted = await journal.latest(id, atMost);
+    const known = new Map([...submitted, ...(await journal.open(scope))].map((payment) => [payment.id, payment]));
     return [...known.values()]
-      .filter((intent) => intent.scope === scope && intent.txnId !== null)
+      .filter((payment) => payment.scope === scope && latest(payment).txnId !== null)
       .toSorted((a, b) => b.openedAt - a.openedAt)
       .slice(0, atMost);
   } catch (error) {
@@ -28,9 +28,10 @@ export async function offlineList(
   }
 }
 
-/** The transaction as far as the order and the quote that was agreed to tell it. */
-export function asTransaction(intent: Intent): ListedTransaction {
-  const { txnId, txnState, ref, request, openedAt, updatedAt, approvedTotal, approvedReceives } = intent;
+/** The transaction as far as the order and the approved quote describe it. */
+export function asTransaction(payment: Payment): ListedTransaction {
+  const { ref, request, openedAt, updatedAt } = payment;
+  const { txnId, txnState, approvedTotal, approvedReceives } = latest(payment);
   const { body, receives } = decodeOrder(request);
   return {
     txnId: txnId ?? '',
@@ -48,9 +49,9 @@ function sideOf({ ccy, method, reqDetails }: CreateSide, amount: Big | string | 
 }
 
 /** `last checked 2026-11-21 14:02:11`: of the one that was not checked for longest. */
-export function lastCheckedText(intents: readonly Intent[]): string {
-  const open = intents.filter(({ step, closed }) => step !== 'final' && !closed);
-  return `last checked ${dateTime(Math.min(...(open.length === 0 ? intents : open).map(({ updatedAt }) => updatedAt)))}`;
+export function lastCheckedText(payments: readonly Payment[]): string {
+  const open = payments.filter(isUnfinished);
+  return `last checked ${dateTime(Math.min(...(open.length === 0 ? payments : open).map(({ updatedAt }) => updatedAt)))}`;
 }
 
 /** Whether the service could not be asked, so that what is known here is the best that can be said. */

@@ -2,7 +2,7 @@
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { processOf } from '../../store/journal/owner.js';
-import { overdueList } from '../../terminal/views/intent-view.js';
+import { overdueList } from '../../terminal/views/pending-view.js';
 import type { Context } from '../context.js';
 import { pendingPayment } from './open-payments.js';
 
@@ -10,7 +10,7 @@ import { pendingPayment } from './open-payments.js';
 export async function listOverdue(olderThanMs: number, fails: boolean, context: Context): Promise<void> {
   const { out, now } = context;
   const found = await (await context.journal()).openSince(olderThanMs);
-  const rows = found.map(({ owner, ...intent }) => ({ ...pendingPayment({ intent, txn: undefined }, now()), ...processOf(owner) }));
+  const rows = found.map(({ owner, ...payment }) => ({ ...pendingPayment({ payment, txn: undefined }, now()), ...processOf(owner) }));
   await out.list(rows, overdueList(now()));
   const [first] = rows;
   if (!fails || first === undefined) return;

@@ -1,9 +1,9 @@
 // Who got the payments that were begun here: the journal knows more of them than the service's list tells.
 import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import type { Intent } from '../../store/journal/journal.js';
+import type { Payment } from '../../store/journal/payment.js';
 import { shortened, type Known } from '../../terminal/views/transaction-view.js';
-import { decodeOrder } from '../../wallet/payment/order-record.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Context } from '../context.js';
 
 /** Who got the sends among these transactions. */
@@ -18,8 +18,8 @@ export async function partiesOf(txnIds: readonly string[], context: Context): Pr
     const journal = await account.journal();
     const parties = new Map<string, string>();
     for (const txnId of txnIds) {
-      const intent = await journal.find(scope, txnId);
-      if (intent?.txnId === txnId) parties.set(txnId, partyOf(intent));
+      const payment = await journal.find(scope, txnId);
+      if (payment !== undefined) parties.set(txnId, partyOf(payment));
     }
     return (txnId) => parties.get(txnId);
   } catch {
@@ -28,8 +28,8 @@ export async function partiesOf(txnIds: readonly string[], context: Context): Pr
 }
 
 /** What the invoice says it is for, the name on the account, else the destination. */
-export function partyOf(intent: Intent): string {
-  const { body, destination, kind } = decodeOrder(intent.request);
+export function partyOf(payment: Payment): string {
+  const { body, destination, kind } = decodeOrder(payment.request);
   if (kind === 'swap') return `${destination} wallet`;
   const { acctName, paymentRequest } = body.destReq.reqDetails ?? {};
   if (typeof acctName === 'string') return acctName;

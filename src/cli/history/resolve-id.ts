@@ -1,12 +1,13 @@
 // A transaction named by its id, by the beginning of it that a screen shows, or by a reference.
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
-import type { Intent, Journal } from '../../store/journal/journal.js';
+import type { Journal } from '../../store/journal/journal.js';
+import { attemptNamed, latest, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
 import { idLength } from '../../terminal/views/transaction-view.js';
-import { attemptNamed } from '../../wallet/payment/history.js';
+import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
-import { historyOf } from '../payment/payment-flow.js';
+import { showSearching } from '../payment/payment-screen.js';
 
 /** Ids that were shown can be named by their beginning from then on. */
 export async function rememberIds(txnIds: readonly string[], context: Context): Promise<void> {
@@ -23,10 +24,10 @@ export async function resolveId(name: string, context: Context): Promise<string>
   if (known !== undefined) return known;
   const { client: service } = await context.account();
   if (await service.transaction(name).then(isThere, notThere)) return name;
-  const history = await historyOf(context);
-  await history.update(0);
-  const attempt = (await history.attempts(name)).at(-1);
-  if (attempt !== undefined) return attempt.txnId;
+  const onRead = (count: number): void => showSearching(count, context);
+  const named = await listedUnder(name, { since: 0, depth: 'every page', onRead }, service);
+  const [last] = named.toSorted((a, b) => b.number - a.number);
+  if (last !== undefined) return last.row.txnId;
   const { data } = await service.transactions({ time: '1y', limit: pageSize });
   const listed = onlyOne(name, data.map(({ txnId }) => txnId));
   if (listed !== undefined) return listed;
@@ -48,11 +49,12 @@ export async function resolveLocally(name: string, context: Context): Promise<st
   const { scope, ...account } = await context.account();
   // A transaction can be read without a journal.
   const journal = await account.journal().catch(() => undefined);
-  const intent = journal && (await paymentNamed(name, scope, journal));
-  if (intent?.doubts.some(({ txnId }) => txnId === name) === true) return name;
-  if (intent?.txnId != null) return intent.txnId;
+  const payment = journal && (await paymentNamed(name, scope, journal));
+  if (payment?.attempts.some(({ txnId }) => txnId === name) === true) return name;
+  const txnId = payment === undefined ? null : latest(payment).txnId;
+  if (txnId !== null) return txnId;
   if (isWhole(name)) return name;
-  const begun = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ txnId }) => txnId ?? []);
+  const begun = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ attempts }) => attempts.flatMap((attempt) => attempt.txnId ?? []));
   return onlyOne(name, [...begun, ...seenIds(context.home, scope)]);
 }
 
@@ -68,7 +70,7 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
 }
 
 /** What the journal has under a name; `R~2` is an attempt of the payment `R`. */
-export const paymentNamed = async (name: string, scope: string, journal: Journal): Promise<Intent | undefined> =>
+export const paymentNamed = async (name: string, scope: string, journal: Journal): Promise<Payment | undefined> =>
   (await journal.find(scope, name)) ?? journal.find(scope, attemptNamed(name)[0]);
 
 /** An id as services give them: it is asked for as it is. */

@@ -2,27 +2,26 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
-import type { Intent } from '../../store/journal/journal.js';
+import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
-import { doubtAbout } from '../../wallet/payment/references.js';
-import { isLetGo } from '../../wallet/payment/run.js';
+import { unresolvedTransaction } from '../../wallet/payment/outcomes.js';
+import { recordRead } from '../../wallet/payment/record-read.js';
 import type { Context } from '../context.js';
 import { eventsOf } from '../payment/payment-flow.js';
 import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
-import { recordRead } from './open-payments.js';
 import { resolveId } from './resolve-id.js';
 
 /**
  * Reads the transaction that is named, and lets the journal know when it is over. Throws Failure `temporary` that says
  * what was seen last where the service does not answer.
  *
- * @param letGo the kind of that failure for a payment that was let go here: who waits for its end does not know it yet
+ * @param submitted the kind of that failure for a payment that was submitted here: its outcome is not known yet
  */
 export async function readDetails(
   name: string,
   context: Context,
-  letGo: 'temporary' | 'pending' = 'temporary',
+  submitted: 'temporary' | 'pending' = 'temporary',
 ): Promise<Transaction> {
   const { client } = await context.account();
   const txnId = await resolveId(name, context);
@@ -31,54 +30,51 @@ export async function readDetails(
     await recordState(txn, context);
     return txn;
   } catch (error) {
-    throw isNotReached(error) ? await lastSeen(txnId, error, letGo, context) : error;
+    throw isNotReached(error) ? await lastSeen(txnId, error, submitted, context) : error;
   }
 }
 
 /** What became of it is written down by the payment it belongs to, if that was begun here. */
 export async function recordState(txn: Transaction, context: Context): Promise<void> {
   if (isQuoted(txn.txnState)) return;
-  const intent = await intentOf(txn.txnId, context).catch(() => undefined);
-  if (intent !== undefined) await recordRead(intent, txn, context).catch(() => undefined);
+  const payment = await paymentOf(txn.txnId, context).catch(() => undefined);
+  if (payment !== undefined) await recordRead(payment, txn, await context.journal(), context.owner).catch(() => undefined);
 }
 
-/** Where a payment of this home was let go and is called lapsed, it is not known what became of it. */
+/** The outcome of a payment that was submitted here and is reported as expired or cancelled is unknown. */
 export async function unresolvedFailure(txn: Transaction, context: Context): Promise<Failure | undefined> {
   if (!hasLapsed(txn.txnState)) return undefined;
-  return doubtAbout(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
+  return unresolvedTransaction(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
 
 /** People are shown what is known here of a payment that was begun here; everybody is told since when. */
 async function lastSeen(
   txnId: string,
   failure: Failure,
-  letGo: 'temporary' | 'pending',
+  submitted: 'temporary' | 'pending',
   context: Context,
 ): Promise<Failure> {
-  const intent = await intentOf(txnId, context).catch(() => undefined);
-  if (intent?.txnState == null) return failure;
-  const seen = lastCheckedText([intent]);
-  context.out.card((canvas) => receipt(asTransaction(intent), { now: context.now(), seen }, canvas));
-  const known = `It was last seen as ${sendWord(intent.txnState)} (${seen}).`;
+  const payment = await paymentOf(txnId, context).catch(() => undefined);
+  const attempt = payment && latest(payment);
+  if (payment === undefined || attempt?.txnId !== txnId || attempt.txnState === null) return failure;
+  const seen = lastCheckedText([payment]);
+  context.out.card((canvas) => receipt(asTransaction(payment), { now: context.now(), seen }, canvas));
+  const known = `It was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
   const message = `${failure.message} ${known}`;
-  if (letGo === 'temporary' || !isLetGo(intent)) return new Failure('temporary', message, { ...failure, txnId, cause: failure });
-  return new Failure('pending', `Not known yet: ${message}`, { next: { do: 'resume', id: txnId }, txnId, cause: failure });
+  if (submitted === 'temporary' || !mayHaveMoved(attempt)) return new Failure('temporary', message, { ...failure, txnId, cause: failure });
+  return new Failure('pending', `Outcome unknown: ${message}`, { next: { do: 'resume', id: txnId }, txnId, cause: failure });
 }
 
 /** When states were reached, as far as the journal and the inbox of webhook events know. */
 export async function stateTimes(txnId: string, context: Context): Promise<ReadonlyMap<string, number>> {
-  const [intent, events] = await Promise.all([intentOf(txnId, context).catch(() => undefined), eventsOf(txnId, context)]);
+  const [payment, events] = await Promise.all([paymentOf(txnId, context).catch(() => undefined), eventsOf(txnId, context)]);
+  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
   const told = events.flatMap(({ txnState, updatedAt }) => (txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const]));
-  return new Map([...(intent?.approvedAt == null ? [] : [['srccreated', intent.approvedAt] as const]), ...told]);
-}
-
-async function intentOf(txnId: string, context: Context): Promise<Intent | undefined> {
-  const intent = await paymentOf(txnId, context);
-  return intent?.txnId === txnId ? intent : undefined;
+  return new Map([...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]), ...told]);
 }
 
 /** Of the key's own account: with `--account` there is none. */
-async function paymentOf(txnId: string, context: Context): Promise<Intent | undefined> {
+async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
   const { scope, journal } = await context.account();
   return (await journal()).find(scope, txnId);

@@ -3,18 +3,17 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
-import type { Intent } from '../../store/journal/journal.js';
+import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { commandFor } from '../../terminal/next-step.js';
-import { pendingList, resumedList, type ResumedPayment } from '../../terminal/views/intent-view.js';
+import { pendingList, resumedList, type ResumedPayment } from '../../terminal/views/pending-view.js';
 import { stateWord } from '../../terminal/views/state-words.js';
 import { movedText, transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
-import { decodeOrder } from '../../wallet/payment/order-record.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
 import { resume, tryAgain } from '../../wallet/payment/payment.js';
 import { gravest, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
-import { isLetGo } from '../../wallet/payment/run.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Context } from '../context.js';
@@ -22,7 +21,7 @@ import { defineCommand } from '../define.js';
 import { paymentDeps, showPayment } from '../payment/payment-flow.js';
 import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
-import { asOfText, openIntents, pendingPayment, refreshOpen } from './open-payments.js';
+import { asOfText, openPayments, pendingPayment, refreshOpen } from './open-payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
 import { duration, flag, transaction } from '../values.js';
 import { listOverdue } from './overdue.js';
@@ -89,15 +88,15 @@ async function setAside(context: Context): Promise<void> {
 
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   const { out, live } = context;
-  const intents = await openIntents(context);
+  const payments = await openPayments(context);
   try {
-    const resumed = await resumeAll(intents, waiting, (intent) => depsFor(intent, context));
+    const resumed = await resumeAll(payments, waiting, (payment) => depsFor(payment, context));
     live.stop();
     const { journal } = await context.account();
     const { read } = await journal();
     // A payment that ended without paying has come further than it was when it was listed.
-    const known = await Promise.all(intents.map(({ id }) => read(id).catch(() => undefined)));
-    const rows = resumed.map((each, n) => resumedPayment({ ...each, intent: known[n] ?? each.intent }));
+    const known = await Promise.all(payments.map(({ id }) => read(id).catch(() => undefined)));
+    const rows = resumed.map((each, n) => resumedPayment({ ...each, payment: known[n] ?? each.payment }));
     if (out.format !== 'jsonl' || rows.length === 0) await out.list(rows, resumedList);
     const failure = gravest(resumed);
     if (failure !== undefined) throw failure;
@@ -106,53 +105,55 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   }
 }
 
-async function depsFor(intent: Intent, context: Context): ReturnType<typeof paymentDeps> {
-  askForYes(intent, context);
+async function depsFor(payment: Payment, context: Context): ReturnType<typeof paymentDeps> {
+  askForYes(payment, context);
   const { client } = await context.account();
-  return paymentDeps(context, paymentScreen(presentationOf(intent), () => client.serviceNow(), context));
+  return paymentDeps(context, paymentScreen(presentationOf(payment), () => client.serviceNow(), context));
 }
 
 /** No quote is asked for where nobody could agree to it. */
-function askForYes(intent: Intent, { ask, globals }: Context): void {
-  if (intent.consent === 'none' && !isLetGo(intent) && intent.step !== 'final' && !globals.yes) ask.demand(['--yes']);
+function askForYes(payment: Payment, { ask, globals }: Context): void {
+  if (payment.consent === 'none' && !mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
 }
 
-function resumedPayment({ intent, txn, failure }: Resumed): ResumedPayment {
+function resumedPayment({ payment, txn, failure }: Resumed): ResumedPayment {
+  const { txnId, txnState } = latest(payment);
   return {
-    ref: intent.ref,
-    kind: intent.kind,
-    txnId: txn?.txnId ?? failure?.txnId ?? intent.txnId,
-    txnState: txn?.txnState ?? intent.txnState,
+    ref: payment.ref,
+    kind: payment.kind,
+    txnId: txn?.txnId ?? failure?.txnId ?? txnId,
+    txnState: txn?.txnState ?? txnState,
     exitCode: failure?.exitCode ?? 0,
     message: failure?.message ?? null,
   };
 }
 
-function presentationOf(intent: Intent): Presentation {
-  const { kind, destination } = decodeOrder(intent.request);
+function presentationOf(payment: Payment): Presentation {
+  const { kind, destination } = decodeOrder(payment.request);
   return {
     about: [
       { label: 'What', value: kind },
       { label: 'To', value: destination },
-      { label: 'Reference', value: intent.ref },
+      { label: 'Reference', value: payment.ref },
     ],
   };
 }
 
 async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Context): Promise<void> {
   const { scope, journal } = await context.account();
-  const intent = await paymentNamed(id, scope, await journal());
-  if (intent === undefined || (intent.closed && intent.txnId !== null)) {
-    return followElsewhere(intent?.txnId ?? (await resolveId(id, context)), waiting, context);
+  const payment = await paymentNamed(id, scope, await journal());
+  const txnId = payment === undefined ? null : latest(payment).txnId;
+  if (payment === undefined || (status(payment) === 'abandoned' && txnId !== null)) {
+    return followElsewhere(txnId ?? (await resolveId(id, context)), waiting, context);
   }
   const { yes } = context.globals;
-  if (!retry) askForYes(intent, context);
+  if (!retry) askForYes(payment, context);
   else if (!yes) context.ask.demand(['--yes']);
   const drive = (deps: PaymentDeps): Promise<Transaction> =>
     retry
-      ? tryAgain(intent, { consent: yes ? 'standing' : 'none' }, { wait: waiting }, deps)
-      : resume(intent, { wait: waiting, retry: false }, deps);
-  await showPayment(presentationOf(intent), drive, context);
+      ? tryAgain(payment, { consent: yes ? 'standing' : 'none' }, { wait: waiting }, deps)
+      : resume(payment, { wait: waiting }, deps);
+  await showPayment(presentationOf(payment), drive, context);
 }
 
 /** A transaction that was not begun here, or was given up here: it is followed, never confirmed. */

@@ -2,8 +2,7 @@
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
-import type { Intent } from '../../store/journal/journal.js';
-import { isLetGo } from '../../wallet/payment/run.js';
+import { isUnfinished, latest, mayHaveMoved, status } from '../../store/journal/payment.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
@@ -87,16 +86,15 @@ export async function look(context: Context): Promise<Look> {
 /** Where the service is not reached people still see what this home knows. Throws what it is handed otherwise. */
 async function lookHere(reason: unknown, context: Context): Promise<Look> {
   if (!isNotReached(reason) || !context.out.forPeople) throw reason;
-  const intents = await offlineList(mostKnown, context);
-  const isOver = ({ step, closed }: Intent): boolean => step === 'final' || closed;
-  const open = intents.filter((intent) => !isOver(intent));
-  const done = intents.filter((intent) => isOver(intent) && intent.txnState === 'completed');
+  const payments = await offlineList(mostKnown, context);
+  const open = payments.filter(isUnfinished);
+  const done = payments.filter((payment) => status(payment) === 'paid');
   const recent = done.slice(0, mostRecent).map(asTransaction);
   const place = await placeOf(context);
   return {
     overview: { ...place, wallets: [], pending: [], unfinished: [], recent, asOf: context.now() },
     more: {
-      open: open.map((intent) => pendingPayment({ intent, txn: undefined }, intent.updatedAt)),
+      open: open.map((payment) => pendingPayment({ payment, txn: undefined }, payment.updatedAt)),
       morePending: 0,
       notAsked: open.length === 0 ? undefined : lastCheckedText(open),
       notReached: reason,
@@ -107,7 +105,7 @@ async function lookHere(reason: unknown, context: Context): Promise<Look> {
   };
 }
 
-/** Enough to find what moved last among what was given up. */
+/** Enough to find what moved last among what was abandoned. */
 const mostKnown = 50;
 
 type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore, 'open' | 'morePending' | 'notAsked' | 'known'>;
@@ -127,13 +125,13 @@ async function readMovements(context: Context): Promise<Movements> {
   const byId = new Map(refreshed.open.flatMap((each) => (each.txn === undefined ? [] : [[each.txn.txnId, each.txn]])));
   const pending = underWay.data.map((txn) => byId.get(txn.txnId) ?? txn);
   const listed = new Set(pending.map(({ txnId }) => txnId));
-  const others = refreshed.open.filter(({ intent }) => intent.txnId === null || !listed.has(intent.txnId));
+  const others = refreshed.open.filter(({ payment }) => !listed.has(latest(payment).txnId ?? ''));
   return {
     pending,
     morePending: Math.max((underWay.pagination?.total ?? 0) - underWay.data.length, 0),
     recent: done.data,
-    unfinished: others.filter(({ intent }) => !isLetGo(intent)).map(({ intent }) => intent.ref),
-    open: others.map((payment) => pendingPayment(payment, refreshed.asOf)),
+    unfinished: others.filter(({ payment }) => !mayHaveMoved(latest(payment))).map(({ payment }) => payment.ref),
+    open: others.map((each) => pendingPayment(each, refreshed.asOf)),
     known: await knownParties([...pending, ...done.data], context),
     notAsked: refreshed.failure === undefined ? undefined : asOfText(refreshed),
   };

@@ -8,13 +8,12 @@ import { lastDay } from '../../wallet/limits/limits.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Spend } from '../../store/journal/journal.js';
-import type { Order } from '../../wallet/payment/orders.js';
-import { openHistory, type History } from '../../wallet/payment/history.js';
+import type { Order } from '../../wallet/order/orders.js';
 import { pay } from '../../wallet/payment/payment.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits.js';
 import { termsOf, waitOf, type PaymentFlags } from './payment-options.js';
-import { paymentScreen, showReading, type PaymentScreen, type Presentation } from './payment-screen.js';
+import { paymentScreen, type PaymentScreen, type Presentation } from './payment-screen.js';
 
 /** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
 export async function runPayment(
@@ -68,7 +67,7 @@ export async function showPayment(
 export const optionsOf = (flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>): PaymentOptions => ({
   wait: waitOf(flags),
   retry: flags.retry,
-  mode: flags.quoteOnly ? 'look' : 'pay',
+  until: flags.quoteOnly ? 'quoted' : undefined,
 });
 
 export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
@@ -88,7 +87,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     signal: context.signal,
     approve: screen.approve,
     on: (event) => {
-      if (event.type === 'let-go') context.moneyIsLetGo();
+      if (event.type === 'submitting') context.moneyIsLetGo();
       screen.on(event);
     },
   };
@@ -105,18 +104,6 @@ export async function eventsOf(txnId: string, context: Context): Promise<readonl
 
 export const hasInbox = async ({ home, database }: Context): Promise<boolean> =>
   existsSync(eventsFile(home)) || (await database()) !== undefined;
-
-/** What is known of the service's list of transactions, for looking up references. */
-export async function historyOf(context: Context): Promise<History> {
-  const { client: service, journal, scope } = await context.account();
-  const { references } = await journal();
-  return openHistory({
-    service,
-    references,
-    scope,
-    onRead: (count) => showReading(count, context),
-  });
-}
 
 export async function spentToday(context: Context): Promise<readonly Spend[]> {
   const { client, id, journal } = await context.account();

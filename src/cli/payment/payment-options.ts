@@ -2,7 +2,7 @@
 import { currencyOf, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
-import type { PaymentTerms } from '../../store/journal/journal.js';
+import type { PaymentTerms } from '../../store/journal/payment.js';
 import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../values.js';
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;

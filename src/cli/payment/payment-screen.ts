@@ -41,9 +41,9 @@ export interface PaymentScreen {
   readonly done: (txn: Transaction) => void;
 }
 
-/** A long history is read once; on a screen that is seen. */
-export function showReading(count: number, { live, terminal }: Context): void {
-  if (terminal.canAnimate) live.start(() => `Reading the history once to index references: ${count} transactions`);
+/** A search of the service's list takes long with a long history. */
+export function showSearching(count: number, { live, terminal }: Pick<Context, 'live' | 'terminal'>): void {
+  if (terminal.canAnimate) live.start(() => `Searching the service's list for the reference: ${count} transactions`);
 }
 
 /** What lets time pass, below the line that waits for a blockchain of the sandbox; nothing where blocks are found by others. */
@@ -83,12 +83,14 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 
   const on = (event: PaymentEvent): void => {
     showCard();
-    if (event.type === 'following') out.say(`Another svcpay process is working on ${event.intent.ref}; waiting for it.`);
+    if (event.type === 'following') out.say(`Another svcpay process is working on ${event.payment.ref}; waiting for it.`);
     else if (event.type === 'found') out.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
-    else if (event.type === 'reading-history') showReading(event.count, context);
+    else if (event.type === 'searching') showSearching(event.count, context);
+    else if (event.type === 'refused') out.say(`The service refused the confirmation (${event.error.message.replace(/\.$/, '')}). Reading its state for 8 s, in case a copy was carried out.`);
+    else if (event.type === 'exceeded') out.warn(`The service started the payment without a confirmation. ${event.failure.message.replace(/^(?:Nothing moved|Not sent): /, '')}`);
     else if (event.type === 'rate-unchecked') out.say(event.why);
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment continues.`);
-    else if (event.type === 'let-go') presentation.onSubmitted?.();
+    else if (event.type === 'submitting') presentation.onSubmitted?.();
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);
     else if (event.type === 'read') follow(event.txn);

@@ -1,7 +1,7 @@
 // A swap as it is written: which wallet pays, which receives, and on which of the two the amount stands.
 import { isUnitless, parseAmount, parseCurrency, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { swapOrder, type Order } from '../../wallet/payment/orders.js';
+import { swapOrder, type Order } from '../../wallet/order/orders.js';
 import { clip } from '../../formats/text.js';
 
 export interface Swap {

@@ -6,7 +6,7 @@ import { Failure } from '../../formats/failure.js';
 import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../terminal/views/transaction-view.js';
-import { decodeOrder } from '../../wallet/payment/order-record.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
 import { isForeign } from '../../wallet/receive/asked.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
 import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type PlanEnvironment } from '../../wallet/plan/send.js';

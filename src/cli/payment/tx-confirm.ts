@@ -6,7 +6,7 @@ import type { Fact } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
-import { confirmOnce } from '../../wallet/payment/confirm.js';
+import { confirmReceive } from '../../wallet/receive/request.js';
 import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { defineCommand } from '../define.js';
@@ -41,7 +41,7 @@ export const txConfirm = defineCommand({
       return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
     }
     if (txn.sourceReq.method !== 'servicepay') {
-      const asked = isQuoted(txn.txnState) ? (await confirmOnce(id, false, { ...context, service })).txn : txn;
+      const asked = isQuoted(txn.txnState) ? await confirmReceive(id, { ...context, service }) : txn;
       return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
     }
     if (!globals.yes) ask.demand(['--yes']);

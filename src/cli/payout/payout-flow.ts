@@ -7,7 +7,7 @@ import { changeProfile, changeRecipients, type Recipient } from '../../store/pro
 import type { Fact } from '../../terminal/cards/card.js';
 import { shellWord } from '../../terminal/next-step.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
-import type { Order } from '../../wallet/payment/orders.js';
+import type { Order } from '../../wallet/order/orders.js';
 import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js';
 import type { PayoutMethod } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';

@@ -14,7 +14,7 @@ import { nearTime, relativeTime } from '../../terminal/time.js';
 import { confirmationsText, stateWord } from '../../terminal/views/state-words.js';
 import { transactionFields } from '../../terminal/views/transaction-fields.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import { receiveBody } from '../../wallet/payment/orders.js';
+import { receiveBody } from '../../wallet/order/orders.js';
 import { waitUntilFinal } from '../../wallet/transaction/wait.js';
 import { readAsked, type Asked } from '../../wallet/receive/asked.js';
 import { checkedInvoice, invoiceText } from '../../wallet/receive/lightning.js';
@@ -25,7 +25,7 @@ import { rememberIds } from '../history/resolve-id.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 import { within } from '../within.js';
 import { guide } from '../payment/guided.js';
-import { historyOf } from '../payment/payment-flow.js';
+import { showSearching } from '../payment/payment-screen.js';
 import { miningHint } from '../payment/payment-screen.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, type ValuesOf } from '../values.js';
@@ -94,7 +94,7 @@ async function receiveAmount(
   const now: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
   const body = { ...receiveBody(method, now.amount), note: flags.note };
   const rates = context.out.forPeople ? readWorth(context) : Promise.resolve(undefined);
-  const deps = { ...context, service, history: () => historyOf(context) };
+  const deps = { ...context, service, onRead: (count: number) => showSearching(count, context) };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
   // An earlier request under the same reference stands at the rate of its time.
   const asked: Asked = amount.value.eq(now.amount.value) ? now : { amount };

@@ -1,9 +1,10 @@
-// Moves a local journal and inbox into a database: safe to interrupt and to run again, open payments included.
+// Moves a local journal and inbox, unfinished payments included, into a database: safe to interrupt and to run again.
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
+import { closing } from '../journal/schema.js';
 import type { Postgres } from './postgres.js';
 import { places } from './rows.js';
 import type { Sql, SqlValue } from './sql.js';
@@ -21,6 +22,7 @@ const rowsSchema = v.array(v.record(v.string(), v.union([value, bytes])));
 type MovedRow = v.InferOutput<typeof rowsSchema>[number];
 const heldSchema = v.array(v.object({ owner: v.string() }));
 const idSchema = v.tuple([v.object({ id: v.number() })]);
+const idsSchema = v.array(v.object({ id: v.string() }));
 
 export interface Source {
   readonly journal: SqliteFile;
@@ -28,9 +30,9 @@ export interface Source {
 }
 
 /**
- * Copies what is not there yet; a row that is there already is brought up to date where the file is ahead of it.
+ * Copies all that the database lacks, and updates a payment there if the file has a later version of it.
  *
- * @param isAlive whether a process is at work on a payment: then nothing is moved under its hands
+ * @param isAlive whether a process still works on a payment: then nothing is moved
  */
 export async function moveInto(database: Postgres, { journal, inbox }: Source, isAlive: (owner: string) => boolean): Promise<Moved> {
   const payments = await withFile(journal, async (db) => {
@@ -42,11 +44,7 @@ export async function moveInto(database: Postgres, { journal, inbox }: Source, i
   return { payments: payments ?? 0, events: events ?? 0 };
 }
 
-/** Whoever has the file open still would pay on from it, unseen by all others. */
-const closing = ['INSERT', 'UPDATE'].map((change) => `CREATE TRIGGER IF NOT EXISTS moved_before_${change} BEFORE ${change} ON intents
-  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`).join('\n');
-
-/** Undefined where there is no such file. Nothing else writes to it meanwhile. */
+/** Undefined if there is no such file. Nothing else writes to it meanwhile. */
 async function withFile<T>(file: SqliteFile, action: (db: Database.Database) => Promise<T>): Promise<T | undefined> {
   if (!isThere(file.path)) return undefined;
   const db = openSqlite(file);
@@ -58,70 +56,69 @@ async function withFile<T>(file: SqliteFile, action: (db: Database.Database) => 
 }
 
 async function movePayments(database: Postgres, db: Database.Database, isAlive: (owner: string) => boolean): Promise<number> {
-  const held = v.parse(heldSchema, db.prepare('SELECT owner FROM intents WHERE owner IS NOT NULL').all());
+  const held = v.parse(heldSchema, db.prepare('SELECT owner FROM payments WHERE owner IS NOT NULL').all());
   if (held.some(({ owner }) => isAlive(owner))) {
-    throw new Failure('temporary', 'Nothing was moved: another process is working on a payment of this home.', {
-      hint: 'Wait until it ends and run the command again.',
+    throw new Failure('temporary', 'Another process works on a payment of this home: nothing was moved.', {
+      hint: 'Wait until it ends, and run svcpay db move again.',
     });
   }
-  const count = await copy(database, db, 'intents', whereAhead, unknownThere);
-  await copy(database, db, 'seen_transactions', () => 'DO NOTHING');
-  await copy(database, db, 'read_spans', () => 'DO NOTHING');
-  await copy(database, db, 'settlement_rates', () => 'DO NOTHING');
+  let count = 0;
+  for (let last = ''; ; ) {
+    const payments = v.parse(rowsSchema, db.prepare('SELECT * FROM payments WHERE id > ? ORDER BY id LIMIT ?').all(last, rowsAtOnce));
+    if (payments.length === 0) break;
+    count += payments.length;
+    last = String(payments.at(-1)?.['id']);
+    const ids = payments.map(({ id }) => id);
+    const attempts = v.parse(rowsSchema, db.prepare(`SELECT * FROM attempts WHERE payment_id IN (${places(ids.length)})`).all(...ids));
+    await database.transaction((sql) => copy(sql, payments, attempts), { locks: ['move'] });
+  }
+  const rates = v.parse(rowsSchema, db.prepare('SELECT * FROM settlement_rates').all());
+  for (let at = 0; at < rates.length; at += rowsAtOnce) {
+    await database.transaction((sql) => sql.run(...inserted('settlement_rates', rates.slice(at, at + rowsAtOnce), 'DO NOTHING')), { locks: ['move'] });
+  }
   return count;
 }
 
-function whereAhead(names: readonly string[]): string {
-  const sets = names.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
-  return `(id) DO UPDATE SET ${sets.join(', ')} WHERE intents.updated_at < excluded.updated_at`;
+async function copy(sql: Sql, payments: readonly MovedRow[], attempts: readonly MovedRow[]): Promise<void> {
+  const missing = await withoutOthers(sql, payments, attempts);
+  const later = `${overwritten(missing, ['id'])} WHERE payments.updated_at < excluded.updated_at RETURNING id`;
+  const written = missing.length === 0 ? [] : await sql.all(...inserted('payments', missing, `(id) DO UPDATE SET ${later}`));
+  const ids = new Set(v.parse(idsSchema, written).map(({ id }) => id));
+  const theirs = attempts.filter((row) => ids.has(String(row['payment_id'])));
+  const key = ['payment_id', 'number'];
+  if (theirs.length > 0) await sql.run(...inserted('attempts', theirs, `(${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`));
 }
 
-/** Without the payments that another home has moved before, or made there, under the same reference. */
-async function unknownThere(sql: Sql, rows: readonly MovedRow[]): Promise<readonly MovedRow[]> {
-  const values = rows.flatMap((row) => [row['scope'] ?? null, row['ref'] ?? null]);
-  const text = `SELECT id, scope, ref, txn_id FROM intents WHERE (scope, ref) IN (${places(rows.length, '(?, ?)')})`;
-  const there = v.parse(rowsSchema, await sql.all(text, ...values));
-  const other = (row: MovedRow): MovedRow | undefined =>
-    there.find((each) => each['scope'] === row['scope'] && each['ref'] === row['ref'] && each['id'] !== row['id']);
-  for (const row of rows) {
-    const found = other(row);
-    if (found === undefined || row['txn_id'] === null || found['txn_id'] === row['txn_id']) continue;
-    throw new Failure('usage', `The payment ${String(row['ref'])} differs from the payment of that name in the database. Nothing more was moved.`, {
-      hint: 'Compare both with the service first.',
+const overwritten = (rows: readonly MovedRow[], key: readonly string[]): string =>
+  Object.keys(rows[0] ?? {}).filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`).join(', ');
+
+function inserted(table: string, rows: readonly MovedRow[], conflict: string): [text: string, ...values: SqlValue[]] {
+  const names = Object.keys(rows[0] ?? {});
+  const all = places(rows.length, `(${places(names.length)})`);
+  const values = rows.flatMap((row) => names.map((name): SqlValue => row[name] ?? null));
+  return [`INSERT INTO ${table} (${names.join(', ')}) VALUES ${all} ON CONFLICT ${conflict}`, ...values];
+}
+
+const knownSchema = v.array(v.object({ id: v.string(), scope: v.string(), ref: v.string(), txn_id: v.nullable(v.string()) }));
+
+/** Leaves out payments that another home moved before or made there, under the same reference. */
+async function withoutOthers(sql: Sql, payments: readonly MovedRow[], attempts: readonly MovedRow[]): Promise<readonly MovedRow[]> {
+  const values = payments.flatMap((row) => [row['scope'] ?? null, row['ref'] ?? null]);
+  const text = `SELECT id, scope, ref, txn_id FROM payments JOIN attempts ON payment_id = id WHERE (scope, ref) IN (${places(payments.length, '(?, ?)')})`;
+  const known = v.parse(knownSchema, await sql.all(text, ...values));
+  const namesakes = (row: MovedRow) => known.filter(({ id, scope, ref }) => scope === row['scope'] && ref === row['ref'] && id !== row['id']);
+  for (const row of payments) {
+    const others = namesakes(row);
+    const own = attempts.filter((attempt) => attempt['payment_id'] === row['id'] && attempt['txn_id'] !== null);
+    if (others.length === 0 || own.every((attempt) => others.some(({ txn_id: id }) => id === attempt['txn_id']))) continue;
+    throw new Failure('usage', `The database has another payment with the reference ${String(row['ref'])}: nothing more was moved.`, {
+      hint: 'Compare both with the service before you move the rest.',
     });
   }
-  return rows.filter((row) => other(row) === undefined);
+  return payments.filter((row) => namesakes(row).length === 0);
 }
 
-/**
- * Copies a table a piece at a time; how a row that is there already is met is for `conflict` to say, and which rows are
- * copied at all for `choose`.
- */
-async function copy(
-  database: Postgres,
-  db: Database.Database,
-  table: string,
-  conflict: (names: readonly string[]) => string,
-  choose: (sql: Sql, rows: readonly MovedRow[]) => Promise<readonly MovedRow[]> = async (_sql, rows) => rows,
-): Promise<number> {
-  let count = 0;
-  for (;;) {
-    const rows = v.parse(rowsSchema, db.prepare(`SELECT * FROM ${table} LIMIT ? OFFSET ?`).all(rowsAtOnce, count));
-    const [first] = rows;
-    if (first === undefined) return count;
-    const names = Object.keys(first);
-    await database.transaction(async (sql) => {
-      const chosen = await choose(sql, rows);
-      if (chosen.length === 0) return;
-      const values = chosen.flatMap((row) => names.map((name): SqlValue => row[name] ?? null));
-      const all = places(chosen.length, `(${places(names.length)})`);
-      await sql.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES ${all} ON CONFLICT ${conflict(names)}`, ...values);
-    }, { locks: ['move'] });
-    count += rows.length;
-  }
-}
-
-/** Events get numbers of their own there; one that was moved is known by its batch. */
+/** Events get new numbers in the database; a moved event is recognized by its batch. */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
   const rows = db.prepare('SELECT * FROM events ORDER BY id');
   const waiting = db.prepare('SELECT consumer, txn_id AS txnId FROM backlog WHERE event_id = ?');

@@ -136,6 +136,7 @@ const statementsOf = (step: string): string[] =>
     .replaceAll('BLOB', 'BYTEA')
     .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
     .replaceAll(/\) STRICT(, WITHOUT ROWID)?;/g, ');')
+    .replaceAll(/json_each\((\w+)\) AS (\w+)/g, 'json_array_elements($1::json) AS $2 (value)')
     .split(';')
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '');

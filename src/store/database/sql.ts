@@ -12,7 +12,10 @@ export interface Sql {
   /** The action is run once more: what it did before may be kept already. */
   readonly isAgain: boolean;
   all(sql: string, ...values: SqlValue[]): Promise<readonly unknown[]>;
-  /** The last statement of a transaction: all of it holds when this resolves, and nothing may follow. Saves a journey. */
+  /**
+   * The last statements of a transaction, divided by `;`. Nothing may follow. Resolves with the rows of the last one when
+   * the transaction is committed, which saves a database round trip.
+   */
   final(sql: string, ...values: SqlValue[]): Promise<readonly unknown[]>;
   /** Resolves with the number of rows that changed. */
   run(sql: string, ...values: SqlValue[]): Promise<number>;

@@ -26,7 +26,11 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   const sql: Sql = {
     isAgain: false,
     all: async (text, ...values) => statement(text).all(...plain(values)),
-    final: async (text, ...values) => statement(text).all(...plain(values)),
+    final: async (text, ...values) => {
+      const rest = plain(values);
+      const each = text.split(';').map((part) => statement(part).all(...rest.splice(0, part.split('?').length - 1)));
+      return each.at(-1) ?? [];
+    },
     run: async (text, ...values) => statement(text).run(...plain(values)).changes,
     now: async () => now(),
     // The transaction itself holds the lock on the whole file.

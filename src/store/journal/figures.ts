@@ -1,27 +1,26 @@
-// How many payments of a journal have not ended, of all accounts together: for monitoring.
-import * as v from 'valibot';
-import { Present, type Sql } from '../database/sql.js';
+// How many payments of a journal are unfinished, of all accounts together: for monitoring. Pure.
+import { status, type Payment } from './payment.js';
 
-const unfinishedSchema = v.array(
-  v.object({
-    status: v.picklist(['open', 'in-flight', 'unknown']),
-    /** Opened within the last minute, 10 minutes or hour, or before. */
-    age: v.picklist(['1m', '10m', '1h', 'older']),
-    count: v.number(),
-    /** When the oldest of them was opened, epoch ms. */
-    oldest: v.number(),
-  }),
-);
-
-export type UnfinishedPayments = v.InferOutput<typeof unfinishedSchema>[number];
-
-export async function unfinishedPayments(sql: Sql): Promise<readonly UnfinishedPayments[]> {
-  const text = `SELECT status, age, count(*) AS count, min(opened_at) AS oldest FROM (
-      SELECT opened_at,
-        CASE WHEN step = 'confirming' OR doubts <> '[]' OR txn_state IN ('expired', 'usercanceled', 'canceled') THEN 'unknown'
-          WHEN step = 'confirmed' THEN 'in-flight' ELSE 'open' END AS status,
-        CASE WHEN opened_at > ? THEN '1m' WHEN opened_at > ? THEN '10m' WHEN opened_at > ? THEN '1h' ELSE 'older' END AS age
-      FROM intents WHERE step <> 'final' AND closed = 0
-    ) AS unfinished GROUP BY status, age ORDER BY status, oldest`;
-  return v.parse(unfinishedSchema, await sql.all(text, ...[60_000, 600_000, 3_600_000].map((ms) => new Present(-ms))));
+export interface UnfinishedPayments {
+  readonly status: 'open' | 'in-flight' | 'unknown';
+  /** Opened within the last minute, 10 minutes or hour, or before. */
+  readonly age: '1m' | '10m' | '1h' | 'older';
+  readonly count: number;
+  /** When the oldest of them was opened, epoch ms. */
+  readonly oldest: number;
 }
+
+/** By status and age, the oldest first within a status. */
+export function unfinishedOf(payments: readonly Payment[], now: number): readonly UnfinishedPayments[] {
+  const groups = new Map<string, UnfinishedPayments>();
+  for (const payment of payments) {
+    const is = status(payment);
+    if (is !== 'open' && is !== 'in-flight' && is !== 'unknown') continue;
+    const age = ageOf(now - payment.openedAt);
+    const { count = 0, oldest = payment.openedAt } = groups.get(`${is} ${age}`) ?? {};
+    groups.set(`${is} ${age}`, { status: is, age, count: count + 1, oldest: Math.min(oldest, payment.openedAt) });
+  }
+  return [...groups.values()].toSorted((a, b) => (a.status === b.status ? a.oldest - b.oldest : a.status < b.status ? -1 : 1));
+}
+
+const ageOf = (ms: number): UnfinishedPayments['age'] => (ms < 60_000 ? '1m' : ms < 600_000 ? '10m' : ms < 3_600_000 ? '1h' : 'older');

@@ -1,87 +1,11 @@
-// What the payment journal keeps and promises. Every step of a payment is written here before its request goes out.
+// What the payment journal stores and guarantees. Every attempt is written here before the request that it announces.
 import type { UnfinishedPayments } from './figures.js';
+import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
 
-/** How far a payment has come. Each is written before the request that it announces. */
-export type Step = 'intent' | 'created' | 'confirming' | 'confirmed' | 'final';
-
-/** What a person agreed to: nothing yet, one quote (up to `approvedTotal`), or any quote within the terms (`--yes`). */
-export type Consent = 'none' | 'quote' | 'standing';
-
-export interface PaymentTerms {
-  /** Highest total fee, in the source currency or as a percentage of the amount. */
-  readonly maxFee?: { readonly amount: string; readonly ccy: string } | { readonly percent: string } | undefined;
-  /** What a conversion may lose against the service's own rates, in percent. */
-  readonly maxRateLoss?: string | undefined;
-}
-
-export interface IntentDraft {
-  readonly id: string;
-  /** The service and the account: a reference is unique within it. */
-  readonly scope: string;
-  /** The account alone, under which spending is summed up whatever name its host goes by. */
-  readonly account: string;
-  readonly ref: string;
-  /** What is paid for, in words: `send lightning`. */
-  readonly kind: string;
-  /** The creation body without its extRefId, as JSON. */
-  readonly request: string;
-  /** Equal for equal payments: a used reference may only be run again with the same. */
-  readonly fingerprint: string;
-  /** What can be paid once only, such as a payment hash: once in all scopes together. */
-  readonly onceKey: string | null;
-  readonly terms: PaymentTerms;
-  readonly consent: Consent;
-}
-
-/** An attempt that was let go and may have paid, and that a person had tried again all the same. */
-export type Doubt = Pick<
-  Intent,
-  'attempt' | 'txnId' | 'txnState' | 'approvedTotal' | 'approvedReceives' | 'spendCcy' | 'approvedAt'
->;
-
-export interface Intent extends IntentDraft {
-  /** 1 for `R`, n for `R~n`. */
-  readonly attempt: number;
-  readonly step: Step;
-  readonly txnId: string | null;
-  /** Last `txnState` seen. */
-  readonly txnState: string | null;
-  /** What the quote that was agreed to took from the wallet, fees included. */
-  readonly approvedTotal: string | null;
-  /** What it brought, where it said so. */
-  readonly approvedReceives: string | null;
-  readonly spendCcy: string | null;
-  /** When the money of the present attempt was let go; null while no confirmation can have been sent for it. */
-  readonly approvedAt: number | null;
-  /** Of other attempts than the present one, in their order. The journal keeps them by itself. */
-  readonly doubts: readonly Doubt[];
-  /** Ended without being final: declined, refused by the service or by a limit. */
-  readonly closed: boolean;
-  readonly openedAt: number;
-  readonly updatedAt: number;
-}
-
-export type IntentChange = Partial<
-  Pick<
-    Intent,
-    | 'attempt'
-    | 'step'
-    | 'txnId'
-    | 'txnState'
-    | 'consent'
-    | 'approvedTotal'
-    | 'approvedReceives'
-    | 'spendCcy'
-    | 'approvedAt'
-    | 'closed'
-    | 'terms'
-  >
->;
-
-/** Proof that this process drives an intent; a later claim by another makes it stale. */
+/** Proof that this process works on a payment; a later claim by another process makes it stale. */
 export interface Claim {
-  readonly intent: Intent;
-  /** Counts the claims on this intent: 1 for the first ever. */
+  readonly payment: Payment;
+  /** Counts the claims on this payment: 1 for the first ever. */
   readonly fence: number;
 }
 
@@ -90,25 +14,25 @@ export interface Spend {
   readonly total: string;
 }
 
-/** A payment that was let go, as the service tells of it. */
-export interface LetGo extends Pick<Intent, 'attempt' | 'txnState' | 'approvedTotal' | 'approvedReceives' | 'spendCcy'> {
+/** An attempt as the service reports it, for a journal that lacks it after a restore. */
+export interface ImportedAttempt extends Pick<Attempt, 'number' | 'txnState' | 'approvedTotal' | 'approvedReceives' | 'spendCcy'> {
   readonly txnId: string;
-  readonly step: 'confirmed' | 'final';
-  /** How long ago that was, in ms. */
+  readonly state: 'in-flight' | 'paid' | 'failed' | 'error' | 'unknown';
+  /** Ms since it was submitted. */
   readonly ago: number;
 }
 
 export interface SpentBefore {
-  /** All that was let go in the window and has not come back, see `Journal.spent`. */
-  readonly spent: readonly Spend[];
-  /** Another intent with the same `onceKey` that was let go and has not come back. */
-  readonly rival: Intent | undefined;
+  /** All that the account submitted in the window and did not get back, see `Journal.spent`. Locks the account until the change is written. */
+  readonly spent: () => Promise<readonly Spend[]>;
+  /** Another payment with the same idempotency key that may have paid. */
+  readonly rival: Payment | undefined;
 }
 
 /**
- * A span of time up to the present, of which there are two readings, by the machine's clock and by the service's: money
- * is counted from the earlier and noted under the later one, so that a clock that is moved opens no new day early. A
- * journal with a clock of its own (a database's) goes by that one alone.
+ * A span of time up to the present, of which there are two readings, by the machine's clock and by the service's: spending
+ * is counted from the earlier one and dated by the later one, so that a clock that is moved opens no new day early. A
+ * database's journal uses the database's clock alone.
  */
 export interface Window {
   readonly lengthMs: number;
@@ -118,85 +42,55 @@ export interface Window {
   readonly latest: number;
 }
 
-/** A transaction as the service's list shows it, as far as references are concerned. */
-export interface SeenTransaction {
-  readonly txnId: string;
-  readonly extRefId: string | null;
-  /** Epoch ms by the service's clock. */
-  readonly createdAt: number;
-}
-
-/** The part of the service's history that was read whole, epoch ms by its clock. */
-export interface Coverage {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** The transactions of a scope that were seen in the service's list, so that it is read once and then only what is new. */
-export interface ReferenceIndex {
-  /** Undefined when the list was never read. */
-  covered(scope: string): Promise<Coverage | undefined>;
-  /**
-   * Adds what was read and, where a span of the list is now read whole, widens the coverage, in one transaction. Of spans
-   * that do not touch the later one counts.
-   */
-  note(scope: string, seen: readonly SeenTransaction[], span?: Coverage): Promise<void>;
-  /** Those that carry the reference or one of its attempts, `R~n`. */
-  attempts(scope: string, ref: string): Promise<readonly SeenTransaction[]>;
-  /** How many are known that were created at this moment or later. */
-  countSince(scope: string, createdAt: number): Promise<number>;
-}
-
-/** Every method reads the present by the journal's own clock, within its transaction. */
+/** Every method reads the time from the journal's own clock, within its transaction. */
 export interface Journal {
   /**
-   * Opens an intent, or finds the one that has the same reference (`ref`), or another one with the same `onceKey` that
-   * paid or still may (`once`; it goes first where the one with the reference is over without having paid). A draft
-   * takes the place of one of the same reference that ended before anything was created. Atomic between processes.
+   * Opens a payment, or finds the one with the same reference (`ref`), or another one with the same idempotency key that may
+   * have paid (`once`; it goes first if the payment with the reference has moved nothing). A draft replaces a payment of the same
+   * reference for which nothing was ever created. Atomic between processes.
    */
-  begin(draft: IntentDraft): Promise<{ intent: Intent; found: 'new' | 'ref' | 'once' }>;
-  /** Takes an intent over when nobody drives it, its driver is dead, or its lease ran out; undefined otherwise. */
+  begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
+  /** Takes a payment over if nobody works on it, its process is dead, or its lease ran out; undefined otherwise. */
   claim(id: string, owner: string): Promise<Claim | undefined>;
-  /** Lengthens the lease while a request is out. Rejects with LostClaim when another process took the intent over. */
+  /** Extends the lease while a request is out. Rejects with LostClaim if another process took the payment over. */
   renew(claim: Claim): Promise<void>;
-  /** Writes a change durably. Rejects with LostClaim when another process took the intent over. */
-  write(claim: Claim, change: IntentChange): Promise<Claim>;
+  /** Writes a change durably. Rejects with LostClaim if another process took the payment over. */
+  write(claim: Claim, change: PaymentChange): Promise<Claim>;
   /**
-   * Writes the change that lets money go, with the moment, after `allow` has seen what stands in its way: one
-   * transaction, so that two payments at once cannot both pass. `allow` throws to refuse.
+   * Writes the change that submits an attempt, dated now, after `allow` has seen what the account spent and whether another payment
+   * competes: in one transaction, so that two payments at once cannot both pass. `allow` throws to refuse; it runs again if the transaction does.
    */
-  spend(claim: Claim, change: IntentChange, window: Window, allow: (before: SpentBefore) => void): Promise<Claim>;
+  submit(claim: Claim, change: PaymentChange & { readonly attempt: Attempt }, window: Window, allow: (before: SpentBefore) => void | Promise<void>): Promise<Claim>;
   release(claim: Claim): Promise<void>;
   /**
-   * Enters what a journal that was restored from a back-up does not know: under the draft's reference, or as what became
-   * of the payment that waits there. A process that is at work on it loses its claim. False where it is known already.
+   * Enters an attempt that a restored journal lacks: under the draft's reference, or into the payment that has it. A process
+   * that works on that payment loses its claim. False if the journal already has the attempt as submitted.
    */
-  enter(draft: IntentDraft, letGo: LetGo, window: Window): Promise<boolean>;
+  enter(draft: PaymentDraft, imported: ImportedAttempt, window: Window): Promise<boolean>;
   /**
-   * All that the account let go in the window and has not come back: what left the wallet and, where it arrived elsewhere
-   * in another currency, also that.
+   * All that the account submitted in the window and did not get back: every attempt that may have moved money, with what
+   * it debits and, where that arrives elsewhere in another currency, what arrives.
    */
   spent(account: string, window: Window): Promise<readonly Spend[]>;
-  read(id: string): Promise<Intent | undefined>;
-  /** By intent id, transaction id or reference; last by the transaction of an attempt in doubt. */
-  find(scope: string, name: string): Promise<Intent | undefined>;
-  /** Two at most of those whose transaction id begins so: for a person who was shown no more of it. */
-  beginning(scope: string, start: string): Promise<readonly Intent[]>;
-  /** What the account let go last, newest first. */
-  latest(account: string, atMost: number): Promise<readonly Intent[]>;
-  /** Intents that are neither final nor closed, oldest first. */
-  open(scope: string): Promise<readonly Intent[]>;
-  /** Those of all accounts that were opened so many ms ago or before, oldest first, and the process that had them last. */
-  openSince(ms: number): Promise<readonly (Intent & { readonly owner: string | null })[]>;
-  /** How many have not ended, by status and age, of all accounts. */
+  read(id: string): Promise<Payment | undefined>;
+  /** By payment id, by the transaction id of an attempt, by reference (also `R~2`). */
+  find(scope: string, name: string): Promise<Payment | undefined>;
+  /** At most two of those with an attempt whose transaction id begins so: for a person who was shown no more of it. */
+  beginning(scope: string, start: string): Promise<readonly Payment[]>;
+  /** The payments of the account with the most recently submitted attempts, newest first. */
+  latest(account: string, atMost: number): Promise<readonly Payment[]>;
+  /** Payments that are unfinished (see `isUnfinished`), oldest first. Costs nothing more with a long history. */
+  open(scope: string): Promise<readonly Payment[]>;
+  /** Unfinished payments of all accounts that were opened so many ms ago or earlier, oldest first, and the process that had each last. */
+  openSince(ms: number): Promise<readonly (Payment & { readonly owner: string | null })[]>;
+  /** How many payments of all accounts are unfinished, by status and age. */
   unfinished(): Promise<readonly UnfinishedPayments[]>;
-  readonly references: ReferenceIndex;
   close(): Promise<void>;
 }
 
 export const leaseMs = 30_000;
 
-/** Another process has taken the intent over; what it does now is in the journal. */
+/** Another process has taken the payment over; what it does now is in the journal. */
 export class LostClaim extends Error {
   override readonly name = 'LostClaim';
 }

@@ -2,10 +2,10 @@
 import type { Postgres } from '../database/postgres.js';
 import type { Part } from '../database/postgres-schema.js';
 import type { Journal } from './journal.js';
-import { emptyJournalSteps } from './schema.js';
+import { sharedJournalSteps } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
-export const journalPart: Part = { name: 'journal', table: 'intents', steps: emptyJournalSteps };
+export const journalPart: Part = { name: 'journal', table: 'payments', steps: sharedJournalSteps };
 
 export const openPostgresJournal = (database: Postgres, isAlive: (owner: string) => boolean): Journal =>
   openSqlJournal(database, isAlive);

@@ -1,7 +1,4 @@
-// The journal's tables, by numbered steps from one version to the next, and its rows as intents.
-import * as v from 'valibot';
-import { flag, rowOf } from '../database/rows.js';
-import type { Intent, IntentChange } from './journal.js';
+// The journal's tables, by numbered steps from one version to the next.
 import { accountLimitsStep } from './account-limits.js';
 import { settlementRatesStep } from './settlement-rates.js';
 
@@ -58,7 +55,7 @@ const newTable = `
 const kept = `id, scope, ref, kind, request, fingerprint, once_key, terms, consent, attempt, step, txn_id, txn_state, approved_total,
   approved_receives, spend_ccy, opened_at, updated_at, owner, lease_until, fence`;
 
-/** What version 1 gave up in doubt stays open, and a new attempt forgets when the one before it was let go. */
+/** Payments that version 1 abandoned after a confirmation stay open; a new attempt has not been submitted. */
 const moveRows = `
   INSERT INTO intents_2 (${kept}, account, approved_at, closed, receives_ccy, receives_total)
   SELECT ${kept}, substr(scope, instr(scope, ' ') + 1), CASE WHEN step = 'intent' THEN NULL ELSE approved_at END,
@@ -85,78 +82,122 @@ const rest = `
     read_to INTEGER NOT NULL
   ) STRICT;`;
 
-/** Version 3 keeps attempts that may have paid, where a person asked for another. */
+/** Version 3 keeps earlier attempts that may have paid, as `doubts`. */
 const version3 = `
   ALTER TABLE intents ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
   CREATE INDEX intents_doubts ON intents (account) WHERE doubts <> '[]';`;
 
-export const journalSteps: readonly string[] = [version1, `${newTable}${moveRows}${rest}`, version3, settlementRatesStep];
+const tables = `
+  CREATE TABLE payments (
+    id TEXT PRIMARY KEY,
+    scope TEXT NOT NULL,
+    account TEXT NOT NULL,
+    ref TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    request TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    idempotency_key TEXT,
+    terms TEXT NOT NULL,
+    consent TEXT NOT NULL,
+    receives_ccy TEXT,
+    receives_total TEXT,
+    abandoned INTEGER NOT NULL DEFAULT 0,
+    unfinished INTEGER NOT NULL DEFAULT 1,
+    opened_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    owner TEXT,
+    lease_until INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL DEFAULT 0,
+    last_change TEXT,
+    UNIQUE (scope, ref)
+  ) STRICT;
+  CREATE TABLE attempts (
+    payment_id TEXT NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    account TEXT NOT NULL,
+    state TEXT NOT NULL,
+    txn_id TEXT,
+    txn_state TEXT,
+    approved_total TEXT,
+    approved_receives TEXT,
+    spend_ccy TEXT,
+    submitted_at INTEGER,
+    PRIMARY KEY (payment_id, number)
+  ) STRICT, WITHOUT ROWID;`;
 
-/** The same for a database that never held rows of version 1. */
-export const emptyJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3, `${settlementRatesStep}${accountLimitsStep}`];
+/** The state of the attempt that a row of version 3 stands at. */
+const stateOf = `CASE step
+    WHEN 'intent' THEN 'requested'
+    WHEN 'created' THEN 'quoted'
+    WHEN 'confirming' THEN CASE WHEN approved_total IS NULL OR spend_ccy IS NULL OR approved_at IS NULL THEN 'unknown' ELSE 'submitting' END
+    WHEN 'confirmed' THEN CASE WHEN txn_state IN ('expired','usercanceled','canceled') THEN 'unknown' ELSE 'in-flight' END
+    ELSE CASE
+      WHEN txn_state = 'completed' THEN 'paid'
+      WHEN txn_state IN ('failed','rejected') THEN 'failed'
+      WHEN txn_state = 'error' THEN 'error'
+      WHEN txn_state IN ('expired','usercanceled','canceled') AND approved_at IS NULL THEN 'lapsed'
+      ELSE 'unknown' END
+    END`;
 
-const termsSchema = v.object({
-  maxFee: v.optional(
-    v.union([v.object({ amount: v.string(), ccy: v.string() }), v.object({ percent: v.string() })]),
-  ),
-  maxRateLoss: v.optional(v.string()),
-});
+/**
+ * References belong to the account, no longer to a host name as well; the embedded sandbox stays apart. Of payments that
+ * come to share a reference, the first that may have moved money has it, and the others stay under their host name.
+ */
+const splitRows = `
+  INSERT INTO payments (id, scope, account, ref, kind, request, fingerprint, idempotency_key, terms, consent, receives_ccy, receives_total,
+    abandoned, unfinished, opened_at, updated_at, owner, lease_until, fence, last_change)
+  SELECT id, CASE place WHEN 1 THEN new_scope ELSE scope END, account, ref, kind, request, fingerprint, once_key, terms, consent, receives_ccy,
+    receives_total, closed,
+    CASE WHEN state = 'paid' THEN 0 WHEN has_moved = 1 AND state <> 'error' OR doubts <> '[]' THEN 1
+      WHEN state IN ('requested','quoted') AND closed = 0 THEN 1 ELSE 0 END,
+    opened_at, updated_at, owner, lease_until, fence, last_change
+  FROM (
+    SELECT moved.*, row_number() OVER (PARTITION BY new_scope, ref ORDER BY has_moved DESC, opened_at, id) AS place
+    FROM (
+      SELECT known.*, CASE WHEN state IN ('submitting','in-flight','paid','error','unknown') OR doubts <> '[]' THEN 1 ELSE 0 END AS has_moved
+      FROM (
+        SELECT intents.*, ${stateOf} AS state, CASE WHEN scope LIKE 'http://sandbox.localhost %' THEN scope ELSE account END AS new_scope
+        FROM intents
+      ) AS known
+    ) AS moved
+  ) AS ranked;
+  INSERT INTO attempts (payment_id, number, account, state, txn_id, txn_state, approved_total, approved_receives, spend_ccy, submitted_at)
+  SELECT id, attempt, account, state, txn_id, txn_state, approved_total, approved_receives, spend_ccy,
+    CASE WHEN state IN ('requested','quoted','lapsed') THEN NULL ELSE approved_at END
+  FROM (SELECT intents.*, ${stateOf} AS state FROM intents) AS known;`;
 
-export const spendSchema = v.object({ ccy: v.string(), total: v.string() });
+/** Earlier attempts that may have paid; one with the number of the present attempt completes it. */
+const addDoubts = `
+  INSERT INTO attempts (payment_id, number, account, state, txn_id, txn_state, approved_total, approved_receives, spend_ccy, submitted_at)
+  SELECT intents.id, CAST(doubt.value ->> 'attempt' AS INTEGER), account, 'unknown', max(doubt.value ->> 'txnId'), max(doubt.value ->> 'txnState'),
+    max(doubt.value ->> 'approvedTotal'), max(doubt.value ->> 'approvedReceives'), max(doubt.value ->> 'spendCcy'),
+    max(CAST(doubt.value ->> 'approvedAt' AS INTEGER))
+  FROM intents, json_each(doubts) AS doubt WHERE doubts <> '[]' GROUP BY intents.id, account, CAST(doubt.value ->> 'attempt' AS INTEGER)
+  ON CONFLICT (payment_id, number) DO UPDATE SET
+    state = CASE WHEN attempts.state IN ('requested','quoted','lapsed') THEN 'unknown' ELSE attempts.state END,
+    txn_id = COALESCE(attempts.txn_id, excluded.txn_id), txn_state = COALESCE(attempts.txn_state, excluded.txn_state),
+    approved_total = COALESCE(attempts.approved_total, excluded.approved_total),
+    approved_receives = COALESCE(attempts.approved_receives, excluded.approved_receives),
+    spend_ccy = COALESCE(attempts.spend_ccy, excluded.spend_ccy), submitted_at = COALESCE(attempts.submitted_at, excluded.submitted_at);`;
 
-const doubts = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.array(
-    v.object({
-      attempt: v.number(),
-      txnId: v.nullable(v.string()),
-      txnState: v.nullable(v.string()),
-      approvedTotal: v.nullable(v.string()),
-      approvedReceives: v.nullable(v.string()),
-      spendCcy: v.nullable(v.string()),
-      approvedAt: v.nullable(v.number()),
-    }),
-  ),
-);
+/** `unfinished` is set for every payment that `isUnfinished` holds for, so that those are found among a million. */
+const version4 = `${tables}${splitRows}${addDoubts}
+  DROP TABLE intents;
+  DROP TABLE seen_transactions;
+  DROP TABLE read_spans;
+  CREATE INDEX payments_unfinished ON payments (scope, opened_at) WHERE unfinished = 1;
+  CREATE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
+  CREATE INDEX attempts_submitted ON attempts (account, submitted_at) WHERE submitted_at IS NOT NULL;`;
 
-export const rowSchema = v.pipe(
-  rowOf({
-    id: v.string(),
-    scope: v.string(),
-    account: v.string(),
-    ref: v.string(),
-    kind: v.string(),
-    request: v.string(),
-    fingerprint: v.string(),
-    onceKey: v.nullable(v.string()),
-    terms: v.pipe(v.string(), v.parseJson(), termsSchema),
-    consent: v.picklist(['none', 'quote', 'standing']),
-    attempt: v.number(),
-    step: v.picklist(['intent', 'created', 'confirming', 'confirmed', 'final']),
-    txnId: v.nullable(v.string()),
-    txnState: v.nullable(v.string()),
-    approvedTotal: v.nullable(v.string()),
-    approvedReceives: v.nullable(v.string()),
-    spendCcy: v.nullable(v.string()),
-    approvedAt: v.nullable(v.number()),
-    doubts,
-    closed: flag,
-    openedAt: v.number(),
-    updatedAt: v.number(),
-    owner: v.nullable(v.string()),
-    leaseUntil: v.number(),
-    fence: v.number(),
-    lastChange: v.nullable(v.string()),
-  }),
-  v.transform(({ owner, leaseUntil, fence, lastChange, ...intent }) =>
-    ({ intent: intent satisfies Intent, owner, leaseUntil, fence, lastChange })),
-);
+/** Closes a file whose payments were moved into a database to processes that still have it open. */
+export const closing = ['INSERT', 'UPDATE'].map((change) => `CREATE TRIGGER IF NOT EXISTS moved_before_${change} BEFORE ${change} ON payments
+  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`).join('\n');
 
-export type Row = v.InferOutput<typeof rowSchema>;
+const version4InFile = (names: readonly string[]): string => version4 + (names.includes('moved_before_INSERT') ? closing : '');
 
-export type ColumnChange = IntentChange & Partial<Pick<Intent, 'doubts'>>;
+export const journalSteps: readonly (string | ((names: readonly string[]) => string))[] =
+  [version1, `${newTable}${moveRows}${rest}`, version3, version4InFile, settlementRatesStep];
 
-/** What was let go and has not come back, as `wasLetGo` says it: lapsed after a confirmation is no proof of that. */
-export const letGo = `(step IN ('confirming','confirmed')
-  OR (step = 'final' AND txn_state NOT IN ('failed','rejected')))`;
+/** The same for a database, which never held rows of version 1. */
+export const sharedJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3, version4, `${settlementRatesStep}${accountLimitsStep}`];

@@ -1,281 +1,285 @@
 // The journal in a database: durable before it answers, safe with many processes at once, on one machine or on many.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { columnOf } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import { places, rowOf } from '../database/rows.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue } from '../database/sql.js';
+import { leaseMs, LostClaim, type Claim, type ImportedAttempt, type Journal, type Spend, type Window } from './journal.js';
 import {
-  leaseMs,
-  LostClaim,
-  type Claim,
-  type Intent,
-  type IntentChange,
-  type IntentDraft,
-  type Journal,
-  type LetGo,
-  type Spend,
-  type SpentBefore,
-  type Window,
-} from './journal.js';
-import { unfinishedPayments } from './figures.js';
-import { referenceIndex } from './references.js';
-import { arrivalOf, isAccounted, mayHavePaid, neverCreated, spendsOf, wasEverLetGo } from './rules.js';
-import { letGo, rowSchema, spendSchema, type ColumnChange, type Row } from './schema.js';
-import { changed, checkIntent, doubtsAfter, opened } from './steps.js';
+  attemptNamed,
+  changed,
+  checkPayment,
+  isUnfinished,
+  mayHavePaid,
+  neverCreated,
+  opened,
+  type Attempt,
+  type Payment,
+  type PaymentChange,
+  type PaymentDraft,
+} from './payment.js';
+import { unfinishedOf } from './figures.js';
+import { arrivalOf, attemptColumns, attemptValues, readRows, selectPayments, type Row } from './rows.js';
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
 export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) => boolean): Journal {
-  const { forUpdate } = database;
   const isHeld = ({ owner, leaseUntil }: Row, at: number): boolean =>
     owner !== null && leaseUntil > at && leaseUntil <= at + leaseMs && isAlive(owner);
-  const take = 'UPDATE intents SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
-
-  /** What has the reference, and what pays for the same thing: of both, one look. */
-  const begin = async (sql: Sql, draft: IntentDraft): Promise<{ intent: Intent; found: 'new' | 'ref' | 'once' }> => {
-    const condition = `(scope = ? AND ref = ?) OR once_key = ?${forUpdate}`;
-    const rows = await all(sql, condition, [draft.scope, draft.ref, draft.onceKey]);
-    const same = rows.find(({ intent }) => intent.scope === draft.scope && intent.ref === draft.ref);
-    const others = rows.map(({ intent }) => intent).filter(({ id, onceKey }) => id !== same?.intent.id && onceKey === draft.onceKey);
-    const rival = draft.onceKey === null ? undefined : others.find(mayHavePaid);
-    // Its own row: the answer to a commit was lost, and this is the second try.
-    if (same?.intent.id === draft.id) return { intent: same.intent, found: 'new' };
-    if (rival !== undefined && (same === undefined || !mayHavePaid(same.intent))) return { intent: rival, found: 'once' };
-    const at = await sql.now();
-    if (same === undefined) return { intent: await insert(sql, draft, at, true), found: 'new' };
-    const isUnused = neverCreated(same.intent) && !isHeld(same, at);
-    if (same.intent.fingerprint === draft.fingerprint || !isUnused) return { intent: same.intent, found: 'ref' };
-    return { intent: await replace(sql, same.intent.id, draft), found: 'ref' };
-  };
+  const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
+  const read = (condition: string, ...values: SqlValue[]): Promise<Payment[]> =>
+    database.read(async (sql) => paymentsIn(await sql.final(selectPayments(condition), ...values)));
 
   return {
-    begin: (draft) => database.transaction((sql) => begin(sql, draft), { locks: [refLock(draft), ...onceLock(draft)] }),
+    begin: (draft) => database.transaction((sql) => begin(sql, database, draft, isHeld), { locks: [refLock(draft), ...keyLock(draft)] }),
     async claim(id, owner) {
-      const free = await database.transaction(async (sql) => {
-        const rows = await sql.final(`${take} AND (owner IS NULL OR owner = ?) RETURNING *`, owner, new Present(leaseMs), id, owner);
-        return rows.length === 0 ? undefined : claimOf(writtenRow(rows));
-      });
-      if (free !== undefined) return free;
+      // A second statement sees what a process that the first one waited for has written.
+      const free = `${take} AND (owner IS NULL OR owner = ?); ${selectPayments('p.id = ? AND p.owner = ?')}`;
+      const claimed = await database.transaction(async (sql) =>
+        readRows(await sql.final(free, owner, new Present(leaseMs), id, owner, id, owner))[0]);
+      if (claimed !== undefined) return claimOf(claimed);
       return database.transaction(async (sql) => {
-        const row = await one(sql, 'id = ?', [id], forUpdate);
+        const row = await lockedRow(sql, database, 'id = ?', [id]);
         const at = await sql.now();
         if (row === undefined || isHeld(row, at)) return undefined;
-        return claimOf(writtenRow(await sql.final(`${take} RETURNING *`, owner, at + leaseMs, id)));
+        const taken = await sql.final(`${take}; ${selectPayments('p.id = ?')}`, owner, at + leaseMs, id, id);
+        return claimOf(onlyRow(taken));
       });
     },
     async renew(claim) {
-      const lengthen = 'UPDATE intents SET lease_until = ? WHERE id = ? AND fence = ? RETURNING 1';
-      const renewed = await database.transaction((sql) => sql.final(lengthen, new Present(leaseMs), claim.intent.id, claim.fence));
+      const extend = 'UPDATE payments SET lease_until = ? WHERE id = ? AND fence = ? RETURNING 1';
+      const renewed = await database.transaction((sql) => sql.final(extend, new Present(leaseMs), claim.payment.id, claim.fence));
       if (renewed.length !== 1) throw lost();
     },
     async write(claim, change) {
       const token = randomUUID();
       const options = { lasts: mustLast(change) };
-      const written = await database.transaction((sql) => setColumns(sql, claim, change, token), options);
+      const written = await database.transaction((sql) => writeChange(sql, claim, change, token), options);
       if (written !== undefined) return written;
-      // Taken over, written in a commit whose answer was lost, or a step further than this claim knows.
-      return database.transaction(async (sql) => update(sql, await one(sql, 'id = ?', [claim.intent.id]), claim, change, token), options);
+      // Taken over, written in a commit whose answer was lost, or further on than this claim shows.
+      return database.transaction(async (sql) => update(sql, await rowOfPayment(sql, claim.payment.id), claim, change, token), options);
     },
-    spend: (claim, change, window, allow) => {
+    submit: (claim, change, window, allow) => {
       const token = randomUUID();
-      const { intent } = claim;
+      const { payment } = claim;
       return database.transaction(
         async (sql) => {
-          const rows = await all(sql, 'id = ? OR once_key = ?', [intent.id, intent.onceKey]);
-          const row = rows.find((each) => each.intent.id === intent.id);
+          const rows = readRows(await sql.all(selectPayments('p.id = ? OR p.idempotency_key = ?'), payment.id, payment.idempotencyKey));
+          const row = rows.find((each) => each.payment.id === payment.id);
           if (row?.fence === claim.fence && row.lastChange === token) return claimOf(row);
-          const others = rows.map((each) => each.intent).filter(({ id }) => id !== intent.id);
-          const rival = others.find(wasEverLetGo);
-          await allowed(allow, rival, async () => {
-            await sql.lock(`account ${intent.account}`);
-            return spentIn(sql, database, intent.account, window, intent.id);
+          const rival = rows.map((each) => each.payment).find((each) => each.id !== payment.id && mayHavePaid(each));
+          await allow({
+            rival,
+            spent: async () => {
+              await sql.lock(`account ${payment.account}`);
+              return summed(await sql.all(...spentQuery(database, payment.account, window)));
+            },
           });
-          const approvedAt = database.kind === 'postgres' ? await sql.now() : window.latest;
-          return update(sql, row, claim, { ...change, approvedAt }, token);
+          const submittedAt = database.kind === 'postgres' ? await sql.now() : window.latest;
+          return update(sql, row, claim, { ...change, attempt: { ...change.attempt, submittedAt } }, token);
         },
-        { lasts: true, locks: onceLock(intent) },
+        { lasts: true, locks: keyLock(payment) },
       );
     },
     async release(claim) {
-      const set = 'UPDATE intents SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
-      await database.transaction((sql) => sql.final(set, claim.intent.id, claim.fence));
+      const set = 'UPDATE payments SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
+      await database.transaction((sql) => sql.final(set, claim.payment.id, claim.fence));
     },
-    enter: (draft, letGo, window) =>
-      database.transaction((sql) => enter(sql, database, draft, letGo, window), { lasts: true, locks: [refLock(draft), ...onceLock(draft)] }),
-    spent: (account, window) => database.read((sql) => spentIn(sql, database, account, window, '')),
-    read: (id) => database.read(async (sql) => (await one(sql, 'id = ?', [id]))?.intent),
-    find: (scope, name) =>
-      database.read(async (sql) => {
-        // One by one, because each has an index of its own.
-        for (const column of ['id', 'txn_id', 'ref']) {
-          const found = await one(sql, `scope = ? AND ${column} = ?`, [scope, name]);
-          if (found !== undefined) return found.intent;
-        }
-        const doubtful = await all(sql, `scope = ? AND doubts <> '[]'`, [scope]);
-        return doubtful.map(({ intent }) => intent).find(({ doubts }) => doubts.some(({ txnId }) => txnId === name));
-      }),
-    beginning: (scope, start) =>
-      database.read(async (sql) => {
-        const rows = await all(sql, 'scope = ? AND txn_id >= ? AND txn_id < ? LIMIT 2', [scope, start, `${start}\u{10FFFF}`]);
-        return rows.map(({ intent }) => intent);
-      }),
-    latest: (account, atMost) =>
-      database.read(async (sql) => {
-        const rows = await all(sql, 'account = ? AND approved_at IS NOT NULL ORDER BY approved_at DESC, id LIMIT ?', [account, atMost]);
-        return rows.map(({ intent }) => intent);
-      }),
-    open: (scope) =>
-      database.read(async (sql) => {
-        const rows = await all(sql, `scope = ? AND step <> 'final' AND closed = 0 ORDER BY opened_at, id`, [scope]);
-        return rows.map(({ intent }) => intent);
-      }),
+    enter: (draft, imported, window) =>
+      database.transaction((sql) => enter(sql, database, draft, imported, window), { lasts: true, locks: [refLock(draft), ...keyLock(draft)] }),
+    spent: (account, window) => database.read(async (sql) => summed(await sql.final(...spentQuery(database, account, window)))),
+    read: async (id) => (await read('p.id = ?', id))[0],
+    async find(scope, name) {
+      const [ref, number] = attemptNamed(name);
+      const ids = `SELECT id FROM payments WHERE id = ? UNION ALL SELECT id FROM payments WHERE scope = ? AND ref IN (?, ?)
+        UNION ALL SELECT payment_id FROM attempts WHERE txn_id = ?`;
+      const everywhere = await read(`p.id IN (${ids})`, name, scope, name, ref, name);
+      const found = everywhere.filter((payment) => payment.scope === scope);
+      return found.find(({ id }) => id === name) ?? found.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
+        found.find((payment) => payment.ref === name) ?? found.find(({ attempts }) => attempts.some((each) => each.number === number));
+    },
+    async beginning(scope, start) {
+      const ids = `SELECT payment_id FROM attempts WHERE txn_id >= ? AND txn_id < ?
+        AND (SELECT scope FROM payments WHERE id = payment_id) = ? GROUP BY payment_id LIMIT 2`;
+      return read(`p.id IN (${ids})`, start, `${start}\u{10FFFF}`, scope);
+    },
+    async latest(account, atMost) {
+      const ids = `SELECT payment_id FROM attempts a WHERE account = ? AND submitted_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM attempts later WHERE later.payment_id = a.payment_id AND later.submitted_at > a.submitted_at)
+        ORDER BY submitted_at DESC LIMIT ?`;
+      const found = await read(`p.id IN (${ids})`, account, atMost);
+      return found.toSorted((a, b) => lastSubmitted(b) - lastSubmitted(a));
+    },
+    open: async (scope) => (await read('p.scope = ? AND p.unfinished = 1', scope)).filter(isUnfinished),
     openSince: (ms) =>
       database.read(async (sql) => {
-        const rows = await all(sql, `opened_at <= ? AND step <> 'final' AND closed = 0 ORDER BY opened_at, id`, [new Present(-ms)]);
-        return rows.map(({ intent, owner }) => ({ ...intent, owner }));
+        const rows = readRows(await sql.all(selectPayments('p.opened_at <= ? AND p.unfinished = 1'), new Present(-ms)));
+        return rows.flatMap(({ payment, owner }) => (isUnfinished(payment) ? { ...payment, owner } : []));
       }),
-    unfinished: () => database.read(unfinishedPayments),
-    references: referenceIndex(database),
+    unfinished: () =>
+      database.read(async (sql) => unfinishedOf(paymentsIn(await sql.all(selectPayments('p.unfinished = 1'))), await sql.now())),
     close: () => database.close(),
   };
 }
 
-async function all(sql: Sql, condition: string, values: readonly SqlValue[]): Promise<Row[]> {
-  const rows = v.parse(v.array(rowSchema), await sql.all(`SELECT * FROM intents WHERE ${condition}`, ...values));
-  for (const { intent } of rows) checkIntent(intent);
-  return rows;
+const paymentsIn = (rows: readonly unknown[]): Payment[] => readRows(rows).map(({ payment }) => payment);
+
+const lastSubmitted = ({ attempts }: Payment): number => Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? 0));
+
+const rowOfPayment = async (sql: Sql, id: string): Promise<Row | undefined> => readRows(await sql.all(selectPayments('p.id = ?'), id))[0];
+
+const idsSchema = v.array(v.object({ id: v.string() }));
+
+/** Waits for other writers first: a second statement sees all that they have written. */
+async function lockedRow(sql: Sql, { forUpdate }: SqlDatabase, condition: string, values: readonly SqlValue[]): Promise<Row | undefined> {
+  const [found] = v.parse(idsSchema, await sql.all(`SELECT id FROM payments WHERE ${condition}${forUpdate}`, ...values));
+  return found && rowOfPayment(sql, found.id);
 }
 
-async function one(sql: Sql, condition: string, values: readonly SqlValue[], end = ''): Promise<Row | undefined> {
-  const [row] = await all(sql, `${condition} LIMIT 1${end}`, values);
-  return row;
+const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} ${ref}`;
+
+/** Payments for the same thing are opened and submitted one after the other, whatever their references. */
+const keyLock = ({ idempotencyKey }: PaymentDraft): string[] => (idempotencyKey === null ? [] : [`key ${idempotencyKey}`]);
+
+async function begin(
+  sql: Sql,
+  database: SqlDatabase,
+  draft: PaymentDraft,
+  isHeld: (row: Row, at: number) => boolean,
+): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }> {
+  const condition = '(p.scope = ? AND p.ref = ?) OR p.idempotency_key = ?';
+  const rows = readRows(await sql.all(selectPayments(condition), draft.scope, draft.ref, draft.idempotencyKey));
+  const same = rows.find(({ payment }) => payment.scope === draft.scope && payment.ref === draft.ref)?.payment;
+  // The answer to a commit was lost, and this is the second try.
+  if (same?.id === draft.id) return { payment: same, found: 'new' };
+  const rival = rows.find(({ payment }) => payment.id !== same?.id && mayHavePaid(payment))?.payment;
+  if (rival !== undefined && (same === undefined || !mayHavePaid(same))) return { payment: rival, found: 'once' };
+  if (same === undefined) return { payment: await insert(sql, draft), found: 'new' };
+  if (same.fingerprint === draft.fingerprint || !neverCreated(same)) return { payment: same, found: 'ref' };
+  const row = await lockedRow(sql, database, 'id = ?', [same.id]);
+  const isUnused = row !== undefined && neverCreated(row.payment) && !isHeld(row, await sql.now());
+  return { payment: isUnused ? await replace(sql, same.id, draft) : same, found: 'ref' };
 }
 
-const refLock = ({ scope, ref }: IntentDraft): string => `ref ${scope} ${ref}`;
+const attemptsMoved = `a.state IN ('submitting','in-flight','paid','error','unknown')`;
 
-/** Payments for the same thing are opened and let go one after the other, whatever they are called. */
-const onceLock = ({ onceKey }: IntentDraft): string[] => (onceKey === null ? [] : [`once ${onceKey}`]);
-
-/**
- * Asks whether the money may go. What was spent is summed up, with the account locked, only for one who looks at it: the
- * first look breaks off, and the second sees the sum.
- */
-async function allowed(
-  allow: (before: SpentBefore) => void,
-  rival: Intent | undefined,
-  sum: () => Promise<Spend[]>,
-): Promise<void> {
-  let isWanted = false;
-  const untold = {
-    rival,
-    get spent(): readonly Spend[] {
-      isWanted = true;
-      throw new NotSummedYet();
-    },
-  };
-  try {
-    allow(untold);
-  } catch (error) {
-    if (!(error instanceof NotSummedYet)) throw error;
-  }
-  if (isWanted) allow({ rival, spent: await sum() });
-}
-
-class NotSummedYet extends Error {}
-
-/**
- * What left the wallet, and what arrived outside of it in another currency, of all payments but one; and of attempts that
- * may have paid before another was made, that one's too.
- */
-async function spentIn(sql: Sql, { kind }: SqlDatabase, account: string, window: Window, but: string): Promise<Spend[]> {
-  const since = (kind === 'postgres' ? await sql.now() : window.earliest) - window.lengthMs;
-  const which = `account = ? AND approved_at >= ? AND id <> ? AND spend_ccy IS NOT NULL AND ${letGo}`;
-  // Where the order fixes only what leaves, the quote that was agreed to says what arrives.
-  const arrives = 'COALESCE(receives_total, approved_receives)';
-  const each = `SELECT spend_ccy AS ccy, approved_total AS total FROM intents WHERE ${which}
-    UNION ALL SELECT receives_ccy, ${arrives} FROM intents
-    WHERE ${which} AND receives_ccy <> spend_ccy AND ${arrives} IS NOT NULL AND kind <> 'swap'`;
+/** What was debited and, where that arrives elsewhere in another currency, what arrived. */
+function spentQuery({ kind }: SqlDatabase, account: string, window: Window): [text: string, ...values: SqlValue[]] {
+  const since = kind === 'postgres' ? new Present(-window.lengthMs) : window.earliest - window.lengthMs;
+  // As a query of its own the time is read once, so that PostgreSQL can use the index.
+  const attempts = `FROM attempts a JOIN payments p ON p.id = a.payment_id
+    WHERE a.account = ? AND a.submitted_at >= (SELECT CAST(? AS BIGINT)) AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL AND ${attemptsMoved}`;
+  // If the order states only what is debited, the approved quote states what arrives.
+  const arrives = 'COALESCE(p.receives_total, a.approved_receives)';
+  const each = `SELECT a.spend_ccy AS ccy, a.approved_total AS total ${attempts}
+    UNION ALL SELECT p.receives_ccy, ${arrives} ${attempts} AND p.receives_ccy <> a.spend_ccy AND ${arrives} IS NOT NULL AND p.kind <> 'swap'`;
   // SQLite has no exact decimals to add.
   const sums = `SELECT ccy, CAST(sum(CAST(total AS NUMERIC)) AS TEXT) AS total FROM (${each}) AS spends GROUP BY ccy`;
-  const values = [account, since, but];
-  const spent = v.parse(v.array(spendSchema), await sql.all(kind === 'postgres' ? sums : each, ...values, ...values));
-  const doubtful = await all(sql, `account = ? AND doubts <> '[]'`, [account]);
-  const attempts = doubtful.flatMap(({ intent }) => intent.doubts.map((doubt) => ({ ...intent, ...doubt })));
-  return [...spent, ...attempts.filter(({ approvedAt }) => approvedAt !== null && approvedAt >= since).flatMap(spendsOf)];
+  return [kind === 'postgres' ? sums : each, account, since, account, since];
 }
 
+const spendsSchema = v.array(v.object({ ccy: v.string(), total: v.string() }));
+const summed = (rows: readonly unknown[]): Spend[] => v.parse(spendsSchema, rows);
+
 /** @param token tells this change from any other, for when the answer to its commit is lost. */
-async function update(sql: Sql, row: Row | undefined, claim: Claim, change: IntentChange, token: string): Promise<Claim> {
+async function update(sql: Sql, row: Row | undefined, claim: Claim, change: PaymentChange, token: string): Promise<Claim> {
   if (row?.fence !== claim.fence) throw lost();
   if (row.lastChange === token) return claimOf(row);
-  const written = await setColumns(sql, claimOf(row), change, token);
+  const written = await writeChange(sql, claimOf(row), change, token);
   if (written === undefined) throw lost();
   return written;
 }
 
-async function enter(sql: Sql, { kind, forUpdate }: SqlDatabase, draft: IntentDraft, { ago, ...letGo }: LetGo, window: Window): Promise<boolean> {
-  const same = (await one(sql, 'scope = ? AND ref = ?', [draft.scope, draft.ref], forUpdate))?.intent;
-  if (same !== undefined && isAccounted(same)) return false;
+async function enter(sql: Sql, database: SqlDatabase, draft: PaymentDraft, { ago, ...found }: ImportedAttempt, window: Window): Promise<boolean> {
+  const row = await lockedRow(sql, database, 'scope = ? AND ref = ?', [draft.scope, draft.ref]);
+  const known = row?.payment.attempts ?? [];
+  if (known.some(({ number, submittedAt }) => number === found.number && submittedAt !== null)) return false;
   const at = await sql.now();
-  const intent = same ?? (await insert(sql, draft, at, false));
-  const approvedAt = (kind === 'postgres' ? at : window.latest) - ago;
-  const change: IntentChange = { ...letGo, approvedAt, closed: false };
-  const entered = checkIntent({ ...intent, ...change });
-  const { fence } = writtenRow(await sql.all('UPDATE intents SET owner = NULL, fence = fence + 1 WHERE id = ? RETURNING *', intent.id));
-  await setValues(sql, { intent, fence }, { ...change, doubts: doubtsAfter(intent, entered) }, randomUUID());
+  const attempt: Attempt = { ...found, submittedAt: (database.kind === 'postgres' ? at : window.latest) - ago };
+  const attempts = [...known.filter(({ number }) => number !== attempt.number), attempt].toSorted((a, b) => a.number - b.number);
+  const payment = checkPayment({ ...(row?.payment ?? opened(draft, at)), attempts, abandoned: false });
+  if (row === undefined) await sql.run(...insertPayment(draft, at));
+  const columns = { abandoned: 0, unfinished: Number(isUnfinished(payment)), owner: null, lease_until: 0, fence: (row?.fence ?? 0) + 1 };
+  await writeColumns(sql, columns, ['id = ?', payment.id], attempt, randomUUID());
   return true;
 }
 
 /**
- * Writes as long as the claim holds and the step is the one that is known; undefined where it was not. Nobody else writes
- * under a claim, so that what the row says now is known without reading it.
+ * Writes if the claim holds and the journal has no attempt further on than the claim shows; undefined otherwise. Nobody
+ * else writes under a claim, so that the payment is known without being read again.
  */
-async function setColumns(sql: Sql, { intent, fence }: Claim, change: IntentChange, token: string): Promise<Claim | undefined> {
-  const after = changed(intent, change);
-  const written = after.doubts === intent.doubts ? change : { ...change, doubts: after.doubts };
-  const updatedAt = await setValues(sql, { intent, fence }, written, token);
-  return updatedAt === undefined ? undefined : { intent: { ...after, updatedAt }, fence };
+async function writeChange(sql: Sql, { payment, fence }: Claim, { attempt, ...change }: PaymentChange, token: string): Promise<Claim | undefined> {
+  const after = changed(payment, { ...change, attempt });
+  const columns = {
+    ...(change.consent !== undefined && { consent: change.consent }),
+    ...(change.terms !== undefined && { terms: JSON.stringify(change.terms) }),
+    ...(change.abandoned !== undefined && { abandoned: Number(change.abandoned) }),
+    unfinished: Number(isUnfinished(after)),
+    lease_until: new Present(leaseMs),
+  };
+  const shown = payment.attempts.flatMap(({ number, state }) => [number, state]);
+  const condition = `id = ? AND fence = ? AND NOT EXISTS (SELECT 1 FROM attempts
+    WHERE payment_id = id AND (number, state) NOT IN (VALUES ${places(payment.attempts.length, '(?, ?)')}))`;
+  const updatedAt = await writeColumns(sql, columns, [condition, payment.id, fence, ...shown], attempt, token);
+  return updatedAt === undefined ? undefined : { payment: { ...after, updatedAt }, fence };
 }
 
-const updatedSchema = v.array(rowOf({ updatedAt: v.number() }));
+const writtenSchema = v.array(rowOf({ updatedAt: v.number() }));
+const settable = attemptColumns.filter((name) => name !== 'number');
+const writeAttempt = `INSERT INTO attempts (payment_id, account, ${attemptColumns.join(', ')})
+  SELECT id, account, ${places(attemptColumns.length)} FROM payments WHERE last_change = ? AND id = ?
+  ON CONFLICT (payment_id, number) DO UPDATE SET ${settable.map((name) => `${name} = excluded.${name}`).join(', ')}
+  RETURNING (SELECT updated_at FROM payments WHERE id = payment_id) AS updated_at`;
 
-/** Nothing follows in its transaction. Resolves with when it was written. */
-async function setValues(sql: Sql, { intent, fence }: Claim, change: ColumnChange, token: string): Promise<number | undefined> {
-  const entries = Object.entries(change).filter(([, value]) => value !== undefined);
-  const names = entries.map(([name]) => columnOf(name));
-  const sets = [...names, 'updated_at', 'lease_until', 'last_change'].map((name) => `${name} = ?`).join(', ');
-  const values = [...entries.map(([, value]) => toColumn(value)), new Present(), new Present(leaseMs), token, intent.id, fence, intent.step];
-  const text = `UPDATE intents SET ${sets} WHERE id = ? AND fence = ? AND step = ? RETURNING updated_at`;
-  return v.parse(updatedSchema, await sql.final(text, ...values))[0]?.updatedAt;
+/** Nothing follows in its transaction. Resolves with when it was written, or with undefined if the condition does not hold. */
+async function writeColumns(
+  sql: Sql,
+  columns: Readonly<Record<string, SqlValue>>,
+  [condition, id, ...values]: readonly [condition: string, id: string, ...values: SqlValue[]],
+  attempt: Attempt | undefined,
+  token: string,
+): Promise<number | undefined> {
+  const all = { ...columns, updated_at: new Present(), last_change: token };
+  const set = `UPDATE payments SET ${Object.keys(all).map((name) => `${name} = ?`).join(', ')} WHERE ${condition}`;
+  const given = [...Object.values(all), id, ...values];
+  const rows = attempt === undefined
+    ? await sql.final(`${set} RETURNING updated_at`, ...given)
+    : await sql.final(`${set}; ${writeAttempt}`, ...given, ...attemptValues(attempt), token, id);
+  return v.parse(writtenSchema, rows)[0]?.updatedAt;
 }
 
-const claimOf = ({ intent, fence }: Row): Claim => ({ intent, fence });
+const claimOf = ({ payment, fence }: Row): Claim => ({ payment, fence });
 
 const lost = (): LostClaim => new LostClaim('another process took the payment over');
 
-async function insert(sql: Sql, draft: IntentDraft, at: number, isLast: boolean): Promise<Intent> {
+async function insert(sql: Sql, draft: PaymentDraft): Promise<Payment> {
+  const payment = opened(draft, await sql.now());
+  const [text, ...values] = insertPayment(draft, payment.openedAt);
+  const first = payment.attempts.flatMap(attemptValues);
+  const attempt = `INSERT INTO attempts (payment_id, account, ${attemptColumns.join(', ')}) VALUES (${places(first.length + 2)})`;
+  await sql.final(`${text}; ${attempt}`, ...values, draft.id, draft.account, ...first);
+  return payment;
+}
+
+function insertPayment(draft: PaymentDraft, at: number): [text: string, ...values: SqlValue[]] {
   const { id, scope, account, ref } = draft;
-  const fields = { id, scope, account, ref, ...draftFields(draft), opened_at: at, updated_at: at };
-  const names = Object.keys(fields);
-  const text = `INSERT INTO intents (${names.join(', ')}) VALUES (${places(names.length)}) RETURNING 1`;
-  await (isLast ? sql.final : sql.all)(text, ...Object.values(fields));
-  return opened(draft, at);
+  const columns = { id, scope, account, ref, ...orderColumns(draft), opened_at: at, updated_at: at };
+  return [`INSERT INTO payments (${Object.keys(columns).join(', ')}) VALUES (${places(Object.keys(columns).length)})`, ...Object.values(columns)];
 }
 
-async function replace(sql: Sql, id: string, draft: IntentDraft): Promise<Intent> {
-  const fields = draftFields(draft);
-  const sets = Object.keys(fields).map((name) => `${name} = ?`);
-  const text = `UPDATE intents SET ${sets.join(', ')}, fence = fence + 1 WHERE id = ? RETURNING *`;
-  return writtenRow(await sql.final(text, ...Object.values(fields), id)).intent;
+async function replace(sql: Sql, id: string, draft: PaymentDraft): Promise<Payment> {
+  const columns = orderColumns(draft);
+  const sets = Object.keys(columns).map((name) => `${name} = ?`);
+  const text = `UPDATE payments SET ${sets.join(', ')}, fence = fence + 1 WHERE id = ?; ${selectPayments('p.id = ?')}`;
+  return onlyRow(await sql.final(text, ...Object.values(columns), id, id)).payment;
 }
 
-function draftFields(draft: IntentDraft): Record<string, string | null> {
+function orderColumns(draft: PaymentDraft): Record<string, string | null> {
   const arrival = arrivalOf(draft);
   return {
     kind: draft.kind,
     request: draft.request,
     fingerprint: draft.fingerprint,
-    once_key: draft.onceKey,
+    idempotency_key: draft.idempotencyKey,
     terms: JSON.stringify(draft.terms),
     consent: draft.consent,
     receives_ccy: arrival.ccy,
@@ -283,21 +287,14 @@ function draftFields(draft: IntentDraft): Record<string, string | null> {
   };
 }
 
-function writtenRow(rows: readonly unknown[]): Row {
-  const [row] = v.parse(v.array(rowSchema), rows);
+function onlyRow(rows: readonly unknown[]): Row {
+  const [row] = readRows(rows);
   if (row === undefined) throw new Failure('unexpected', 'The journal lost a row that it had just written.');
-  checkIntent(row.intent);
   return row;
 }
 
-function toColumn(value: unknown): SqlValue {
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
-  return JSON.stringify(value);
-}
-
 /**
- * What the service could not tell again after the power failed: that money may have been let go, and that a payment was
- * given up. All other steps outlive the process, which is what a crash takes; they are on the disk with the next of these.
+ * The service cannot restore that a payment may have been submitted, or that it was abandoned. Every other change outlives
+ * the process and reaches the disk with the next of these.
  */
-const mustLast = ({ step, closed }: IntentChange): boolean => step === 'confirming' || closed === true;
+const mustLast = ({ attempt, abandoned }: PaymentChange): boolean => attempt?.state === 'submitting' || abandoned === true;

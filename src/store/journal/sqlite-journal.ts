@@ -1,4 +1,4 @@
-// The journal in a SQLite file of its own: what a wallet has without anything being set up.
+// The journal in a SQLite file of its own, which needs no setup.
 import Database from 'libsql';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import { openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
@@ -10,13 +10,13 @@ export interface SqliteJournalOptions {
   readonly path: string;
   /** Whether the process that a claim's owner names still runs. */
   readonly isAlive: (owner: string) => boolean;
-  /** The machine's clock, epoch ms: read when the lock on the file is held, which may have taken long. */
+  /** The machine's clock, epoch ms: read after the lock on the file is taken, which can take long. */
   readonly now: () => number;
-  /** Whether the settings tell of a journal in this place. */
+  /** Whether the settings record a journal at this path. */
   readonly isKnown?: boolean;
 }
 
-/** Throws Failure when the file is damaged, from a newer version, or cannot be written: nothing is sent then. */
+/** Throws Failure if the file is damaged, from a newer version, or cannot be written. */
 export const openJournal = ({ path, isAlive, now, isKnown }: SqliteJournalOptions): Journal =>
   openSqlJournal(sqliteDatabase(journalIn(path, isKnown), now), isAlive);
 
@@ -33,16 +33,17 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
 export const checkJournal = (path: string): void => void openSqlite(journalIn(path)).close();
 
 /**
- * Whether there is a payment in the file, of whatever version; nothing is changed.
+ * Whether a file of any version has a payment. Changes nothing.
  *
- * @param apartFrom a service whose payments do not count, because its money is none
+ * @param apartFrom a service whose payments do not count, because they move no real money
  */
 export function holdsPayments(path: string, apartFrom: string): boolean {
   try {
     const db = new Database(path, { readonly: true });
     try {
-      const hasTable = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'intents'`).get() !== undefined;
-      return hasTable && db.prepare(`SELECT 1 FROM intents WHERE scope NOT LIKE ? || ' %' LIMIT 1`).get(apartFrom) !== undefined;
+      const isTable = (name: string): boolean => db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== undefined;
+      const table = ['payments', 'intents'].find(isTable);
+      return table !== undefined && db.prepare(`SELECT 1 FROM ${table} WHERE scope NOT LIKE ? || ' %' LIMIT 1`).get(apartFrom) !== undefined;
     } finally {
       db.close();
     }

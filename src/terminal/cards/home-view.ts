@@ -9,7 +9,7 @@ import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { oneLine, padRight, widthOf, wrap } from '../text.js';
 import { clockTime, shortTime } from '../time.js';
-import { isUnchecked, progressOf, type PendingPayment } from '../views/intent-view.js';
+import { isSubmitted, isUnchecked, progressOf, type PendingPayment } from '../views/pending-view.js';
 import { confirmationsText, kindOf, stateWord } from '../views/state-words.js';
 import { sideAmount, shortAmount, shortened, stateStyle, transactionKind, type Known } from '../views/transaction-view.js';
 import { placeLine, type Place } from '../views/wallet-view.js';
@@ -233,11 +233,10 @@ const ways: Readonly<Record<string, string>> = {
 };
 
 function openLine(payment: PendingPayment): OpenLine {
-  const { ccy, step, kind, with: party, ref } = payment;
+  const { ccy, kind, with: party, ref } = payment;
   const { amount, way } = whatOf(payment.amount === null || ccy === null ? undefined : money(ccy, payment.amount), ways[kind] ?? kind);
   const to = toWhom(way, party);
   if (isUnchecked(payment)) return { amount: `Not checked: ${amount}`, about: to, state: progressOf(payment) };
-  const isSubmitted = step === 'confirming' || step === 'confirmed';
-  if (isSubmitted) return { amount: `On its way: ${amount}`, about: to, state: progressOf(payment) };
+  if (isSubmitted(payment)) return { amount: `On its way: ${amount}`, about: to, state: progressOf(payment) };
   return { amount: `Unfinished: ${amount}`, about: `${to} (${ref})`, state: 'nothing moved yet' };
 }

@@ -9,7 +9,7 @@ import { pointsAligned } from '../rows/table.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { clockTime, shortTime } from '../time.js';
-import { progressOf } from '../views/intent-view.js';
+import { progressOf } from '../views/pending-view.js';
 import { confirmationsText, stateWord } from '../views/state-words.js';
 import { lineAmount, lineKind, partyOf, shortAmount, stateStyle } from '../views/transaction-view.js';
 import { placeLine } from '../views/wallet-view.js';

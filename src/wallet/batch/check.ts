@@ -2,13 +2,13 @@
 import Big from 'big.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Intent, Spend } from '../../store/journal/journal.js';
+import type { Spend } from '../../store/journal/journal.js';
+import { latest, mayHavePaid, neverCreated, status, type Payment } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
-import { isForOrder, isTold } from '../payment/order-record.js';
-import { checkNotExpired } from '../payment/orders.js';
-import { differentPayment } from '../payment/references.js';
-import { isLetGo } from '../payment/run.js';
+import { decodeOrder, isForOrder } from '../order/order-record.js';
+import { checkNotExpired } from '../order/orders.js';
+import { differentPayment } from '../payment/outcomes.js';
 import { mostQuoted, rowAmount } from './cost.js';
 import type { PlannedRow } from './plan.js';
 import { isProblem, problemOf, type BatchRow, type Problem } from './rows.js';
@@ -37,7 +37,7 @@ export interface CheckDeps {
   /** Throws Failure for a destination that must not be paid, such as the own address; asked for rows still to be paid. */
   readonly vet: (row: PlannedRow) => Promise<void>;
   /** What the journal has under a reference. */
-  readonly find: (ref: string) => Promise<Intent | undefined>;
+  readonly find: (ref: string) => Promise<Payment | undefined>;
   /** What the limits per day count at present. */
   readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
@@ -67,8 +67,8 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
       continue;
     }
     // That the journal cannot be read is no fault of the row.
-    const intent = await deps.find(planned.ref);
-    const state = await orProblem(row.line, () => stateOf(planned, intent, deps));
+    const payment = await deps.find(planned.ref);
+    const state = await orProblem(row.line, () => stateOf(planned, payment, deps));
     if (isProblem(state)) problems.push(state);
     else if (state.settled) settled += 1;
     else {
@@ -89,9 +89,9 @@ interface Seen {
 
 /** Throws Failure `usage` for a row that says what an earlier one has said. */
 function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfInvoice }: Seen): void {
-  const { onceKey } = order;
+  const { idempotencyKey } = order;
   const sameRef = lineOfRef.get(ref);
-  const sameInvoice = onceKey === null ? undefined : lineOfInvoice.get(onceKey);
+  const sameInvoice = idempotencyKey === null ? undefined : lineOfInvoice.get(idempotencyKey);
   if (sameInvoice !== undefined) throw usage(`This invoice is already on line ${sameInvoice}.`);
   if (sameRef !== undefined) {
     throw usage(
@@ -101,29 +101,29 @@ function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfIn
     );
   }
   lineOfRef.set(ref, line);
-  if (onceKey !== null) lineOfInvoice.set(onceKey, line);
+  if (idempotencyKey !== null) lineOfInvoice.set(idempotencyKey, line);
 }
 
 const usage = (message: string): Failure => new Failure('usage', message);
 
-/** Whether an earlier run has paid it, or let it go. Throws Failure for a row that cannot be paid. */
-async function stateOf(row: PlannedRow, intent: Intent | undefined, deps: CheckDeps): Promise<{ settled: boolean }> {
-  const settled = intent?.ref === row.ref && isSettled(row, intent);
+/** Whether an earlier run has paid or submitted it. Throws Failure for a row that cannot be paid. */
+async function stateOf(row: PlannedRow, payment: Payment | undefined, deps: CheckDeps): Promise<{ settled: boolean }> {
+  const settled = payment?.ref === row.ref && isSettled(row, payment);
   if (!settled) await checkPayable(row, deps);
   return { settled };
 }
 
 /** Throws Failure `usage` for a reference that belongs to a different payment. */
-function isSettled({ ref, order }: PlannedRow, intent: Intent): boolean {
-  if (paysSameInvoice(order, intent)) return true;
-  const mayChange = (intent.closed && intent.step === 'intent') || isTold(intent);
-  if (!isForOrder(intent, order) && !mayChange) throw differentPayment(ref, intent.txnId);
-  return isPaid(intent) || isLetGo(intent);
+function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
+  if (paysSameInvoice(order, payment)) return true;
+  const mayChange = neverCreated(payment) || decodeOrder(payment.request).isImported === true;
+  if (!isForOrder(payment, order) && !mayChange) throw differentPayment(ref, latest(payment).txnId);
+  return ['paid', 'in-flight', 'unknown'].includes(status(payment));
 }
 
 /** A bitcoin: URI is planned by another way once its invoice has expired; what it is for has been paid all the same. */
-const paysSameInvoice = ({ onceKey }: PlannedRow['order'], intent: Intent): boolean =>
-  onceKey !== null && intent.onceKey === onceKey && (isPaid(intent) || isLetGo(intent));
+const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
+  idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
 
 async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
   try {
@@ -132,8 +132,6 @@ async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T |
     return problemOf(line, error);
   }
 }
-
-export const isPaid = ({ step, txnState }: Intent): boolean => step === 'final' && txnState === 'completed';
 
 async function checkPayable(row: PlannedRow, { vet, limits, now }: CheckDeps): Promise<void> {
   const { order } = row;

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
-import { asAsked } from '../payment/order-record.js';
-import type { Order } from '../payment/orders.js';
-import { onceRef } from '../payment/references.js';
+import { asAsked } from '../order/order-record.js';
+import type { Order } from '../order/orders.js';
+import { ownRef } from '../payment/outcomes.js';
 import { payoutDestination } from '../payout/order.js';
 
 export interface PlannedRow {
@@ -27,7 +27,7 @@ export interface PlannedRow {
  * paid once only has the reference that it has everywhere.
  */
 export function derivedRef(order: Order, name: string): string {
-  if (order.onceKey !== null) return onceRef(order.onceKey);
+  if (order.idempotencyKey !== null) return ownRef(order.idempotencyKey);
   const { sourceReq, destReq } = order.body;
   const amounts = [sourceReq, destReq].flatMap(({ ccy, amtRequested }) =>
     amtRequested === undefined ? [] : [ccy, fixed(new Big(amtRequested))],

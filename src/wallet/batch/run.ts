@@ -4,11 +4,10 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
-import type { PaymentTerms } from '../../store/journal/journal.js';
+import type { PaymentTerms } from '../../store/journal/payment.js';
 import type { Approval, PaymentDeps, PaymentOptions } from '../payment/contract.js';
-import { isForOrder } from '../payment/order-record.js';
+import { isForOrder } from '../order/order-record.js';
 import { pay } from '../payment/payment.js';
-import { isPaid } from './check.js';
 import type { Ceiling } from './cost.js';
 import type { PlannedRow } from './plan.js';
 
@@ -52,8 +51,8 @@ export interface BatchDeps {
   /** Aborted when no further row is to be begun; those in flight go on. */
   readonly stop: AbortSignal;
   readonly on: (outcome: RowOutcome) => void;
-  /** The money of a row is about to be let go. */
-  readonly onLetGo: () => void;
+  /** A row is about to be submitted. */
+  readonly onSubmit: () => void;
   readonly warn: (failure: Failure) => void;
 }
 
@@ -112,15 +111,15 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
   const { ceiling } = options;
   const asking = askingCeiling(ceiling);
   let total: Money | undefined;
-  let letGo = false;
+  let isSubmitted = false;
   const payment: PaymentDeps = {
     ...deps.payment,
     approve: asking.approve,
     on: (event) => {
       if (event.type === 'quoted') total = event.approval.quote.total;
-      else if (event.type === 'let-go') {
-        letGo = true;
-        deps.onLetGo();
+      else if (event.type === 'submitting') {
+        isSubmitted = true;
+        deps.onSubmit();
       } else if (event.type === 'journal-failed') deps.warn(event.error);
     },
   };
@@ -132,11 +131,11 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
     const txn = await pay(request, waitFor(row, options), payment);
     // What another process paid meanwhile, it wrote down; that this cannot be read takes nothing back.
     total ??= (await paidBefore(row, deps).catch(() => undefined))?.total;
-    return outcomeOf(row, txn, letGo, total);
+    return outcomeOf(row, txn, isSubmitted, total);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.kind !== 'pending') asking.giveBack();
-    const elsewhere = letGo ? undefined : await paidElsewhere(row, error, deps);
+    const elsewhere = isSubmitted ? undefined : await paidElsewhere(row, error, deps);
     if (elsewhere !== undefined) return elsewhere;
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
     const exceeded = failure !== error && asking.exceeded();
@@ -144,10 +143,10 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
   }
 }
 
-/** What this run did not let go itself was paid, or is being paid, by another. */
-function outcomeOf(row: PlannedRow, { txnId, txnState }: Transaction, letGo: boolean, total: Money | undefined): RowOutcome {
+/** A row that this run did not submit was paid, or is being paid, by another. */
+function outcomeOf(row: PlannedRow, { txnId, txnState }: Transaction, isSubmitted: boolean, total: Money | undefined): RowOutcome {
   const fate = txnState === 'completed' ? 'paid' : 'sent';
-  return { row, fate, before: !letGo && fate === 'paid', txnId, txnState, total, failure: undefined };
+  return { row, fate, before: !isSubmitted && fate === 'paid', txnId, txnState, total, failure: undefined };
 }
 
 /** The yes to a row where a sum was agreed to for all: as long as that is not used up. */
@@ -184,7 +183,7 @@ function askingCeiling(ceiling: Ceiling | undefined) {
 
 /** An invoice that was paid under another reference, by another batch perhaps, is paid. */
 async function paidElsewhere(row: PlannedRow, { kind, txnId }: Failure, { payment }: BatchDeps): Promise<RowOutcome | undefined> {
-  if (kind !== 'usage' || txnId === undefined || row.order.onceKey === null) return undefined;
+  if (kind !== 'usage' || txnId === undefined || row.order.idempotencyKey === null) return undefined;
   const txn = await payment.service.transaction(txnId).catch(() => undefined);
   const { paymentRequest } = txn?.destReq.reqDetails ?? {};
   const isSame = paymentRequest !== undefined && paymentRequest === row.order.body.destReq.reqDetails?.['paymentRequest'];
@@ -194,18 +193,19 @@ async function paidElsewhere(row: PlannedRow, { kind, txnId }: Failure, { paymen
 
 function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): PaymentOptions {
   const waits = wait ?? !row.slow;
-  return { wait: waits ? waitTimeout : false, retry, mode: 'pay' };
+  return { wait: waits ? waitTimeout : false, retry };
 }
 
 /** What the journal knows to be paid needs no word from the service. */
 async function paidBefore(row: PlannedRow, { payment }: BatchDeps): Promise<RowOutcome | undefined> {
-  const intent = await payment.journal.find(payment.scope, row.ref);
-  if (intent === undefined || intent.ref !== row.ref || !isPaid(intent)) return undefined;
-  const isSame = row.order.onceKey !== null && intent.onceKey === row.order.onceKey;
-  if (!isSame && !isForOrder(intent, row.order)) return undefined;
-  const { txnId, txnState, approvedTotal, spendCcy } = intent;
-  const known = approvedTotal !== null && spendCcy !== null;
-  const total = known ? { ccy: spendCcy, value: new Big(approvedTotal) } : undefined;
+  const known = await payment.journal.find(payment.scope, row.ref);
+  const paid = known?.attempts.find(({ state }) => state === 'paid');
+  if (known === undefined || known.ref !== row.ref || paid === undefined) return undefined;
+  const isSame = row.order.idempotencyKey !== null && known.idempotencyKey === row.order.idempotencyKey;
+  if (!isSame && !isForOrder(known, row.order)) return undefined;
+  const { txnId, txnState, approvedTotal, spendCcy } = paid;
+  const isPriced = approvedTotal !== null && spendCcy !== null;
+  const total = isPriced ? { ccy: spendCcy, value: new Big(approvedTotal) } : undefined;
   return { row, fate: 'paid', before: true, txnId, txnState, total, failure: undefined };
 }
 

@@ -6,7 +6,7 @@ import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import type { SortedRow, SortedRows } from '../../store/files/sorted-rows.js';
 import { withFigures } from '../history/missing-amounts.js';
-import { spanFilter } from '../payment/history.js';
+import { spanFilter } from '../payment/find.js';
 import { booked, readCandidate, readMovement, type Candidate, type Movement } from './movement.js';
 import { balanceAfter, type Difference } from './statement.js';
 

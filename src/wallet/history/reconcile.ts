@@ -4,15 +4,15 @@ import type { ListedTransaction, Transaction, TransactionFilter } from '../../ap
 import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
-import type { Intent, IntentDraft, Journal, LetGo } from '../../store/journal/journal.js';
-import { isAccounted, wasLetGo } from '../../store/journal/rules.js';
+import type { ImportedAttempt, Journal } from '../../store/journal/journal.js';
+import { attemptNamed, latest, mayHaveMoved, mayHavePaid, type Payment, type PaymentDraft } from '../../store/journal/payment.js';
 import { lastDay } from '../limits/limits.js';
-import { orderOf } from '../payment/confirm-quote.js';
-import { attemptNamed, spanFilter } from '../payment/history.js';
-import { decodeOrder, recordOf } from '../payment/order-record.js';
-import { lightningOrder, type Order } from '../payment/orders.js';
+import { orderOf } from '../order/order-of-quote.js';
+import { spanFilter } from '../payment/find.js';
+import { decodeOrder, recordOf } from '../order/order-record.js';
+import { lightningOrder, type Order } from '../order/orders.js';
 import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
-import { echoes } from '../quote/echo.js';
+import { echoes } from '../order/echo.js';
 import { movedAmounts } from './moved-amounts.js';
 import { createdSince } from './newest-first.js';
 
@@ -60,7 +60,10 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
     deps.onRead((read += page.length));
     for (const row of page) if (mayBeOurs(row)) await look(row.txnId);
   }
-  for (const { txnId, step } of await deps.journal.open(deps.scope)) if (step === 'created' && txnId !== null) await look(txnId);
+  for (const payment of await deps.journal.open(deps.scope)) {
+    const { txnId, state } = latest(payment);
+    if (state === 'quoted' && txnId !== null) await look(txnId);
+  }
   return { read, entered, uncounted };
 }
 
@@ -71,61 +74,62 @@ const mayBeOurs = ({ txnId, txnState, extRefId, sourceReq }: ListedTransaction):
 async function account(txnId: string, deps: ReconcileDeps): Promise<'known' | 'entered' | 'uncounted'> {
   const { journal, scope } = deps;
   const known = await journal.find(scope, txnId);
-  if (known?.txnId === txnId && isAccounted(known)) return 'known';
+  const attempt = known?.attempts.find((each) => each.txnId === txnId);
+  if (attempt !== undefined && mayHaveMoved(attempt) && attempt.submittedAt !== null) return 'known';
   const txn = await readTransaction(deps.service, txnId);
   if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || txn.sourceReq.method !== 'servicepay') return 'known';
-  const [ref, attempt] = attemptNamed(txn.extRefId ?? txnId);
-  const there = known?.txnId === txnId ? known : await journal.find(scope, ref);
-  const letGo = letGoOf(txn, attempt, deps);
+  const [ref, number] = attemptNamed(txn.extRefId ?? txnId);
+  const there = attempt !== undefined ? known : await journal.find(scope, ref);
+  const imported = importedAttempt(txn, number, deps);
   const draft = draftOf(txn, there === undefined || isPlaceOf(there, txn) ? (there?.ref ?? ref) : txnId, deps);
-  const isNew = await journal.enter(draft, letGo, lastDay(deps.now(), deps.service.serviceNow()));
+  const isNew = await journal.enter(draft, imported, lastDay(deps.now(), deps.service.serviceNow()));
   if (!isNew) return 'known';
-  return letGo.approvedTotal === null ? 'uncounted' : 'entered';
+  return imported.approvedTotal === null ? 'uncounted' : 'entered';
 }
 
 /** Whether the journal's payment is the one that the service tells of; another one keeps its reference. */
-function isPlaceOf(there: Intent, txn: Transaction): boolean {
-  if (there.txnId === txn.txnId) return true;
-  return !wasLetGo(there) && echoes(decodeOrder(there.request), txn);
+function isPlaceOf(there: Payment, txn: Transaction): boolean {
+  if (there.attempts.some(({ txnId }) => txnId === txn.txnId)) return true;
+  return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn);
 }
 
-const draftOf = (txn: Transaction, ref: string, { newId, scope, account }: ReconcileDeps): IntentDraft => ({
+const draftOf = (txn: Transaction, ref: string, { newId, scope, account }: ReconcileDeps): PaymentDraft => ({
   id: newId(),
   scope,
   account,
   ref,
-  ...recordOf(orderTold(txn)),
+  ...recordOf(importedOrder(txn)),
   terms: {},
   consent: 'none',
 });
 
 /** An invoice says all that was asked. */
-function orderTold(txn: Transaction): Order {
+function importedOrder(txn: Transaction): Order {
   const order = orderOf(txn);
   const { paymentRequest } = txn.destReq.reqDetails ?? {};
   const isInvoice = txn.destReq.method === 'lightning' && typeof paymentRequest === 'string';
-  return isInvoice ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy) : { ...order, told: true };
+  return isInvoice ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy) : { ...order, isImported: true };
 }
 
-function letGoOf(txn: Transaction, attempt: number, { service }: ReconcileDeps): LetGo {
+function importedAttempt(txn: Transaction, number: number, { service }: ReconcileDeps): ImportedAttempt {
   const { txnId, txnState } = txn;
   const told = movedAmounts(txn);
   // What is below zero would make room under a limit.
   const figures = told === undefined || told.left.value.lt(0) || told.arrived.value.lt(0) ? undefined : told;
   return {
     txnId,
-    attempt,
+    number,
     txnState,
-    step: isFinal(txnState) ? 'final' : 'confirmed',
+    state: txnState === 'completed' ? 'paid' : isFinal(txnState) ? 'error' : 'in-flight',
     approvedTotal: figures === undefined ? null : fixed(figures.left.value),
     approvedReceives: figures === undefined ? null : fixed(figures.arrived.value),
     spendCcy: figures?.left.ccy ?? null,
-    ago: Math.max(service.serviceNow() - letGoAt(txn, service.serviceNow()), 0),
+    ago: Math.max(service.serviceNow() - submittedAt(txn, service.serviceNow()), 0),
   };
 }
 
 /** The latest that it can have been confirmed: when its quote was over, which a service holds for an hour at most. */
-function letGoAt({ createdAt, sourceReq: { expiresAt } }: Transaction, now: number): number {
+function submittedAt({ createdAt, sourceReq: { expiresAt } }: Transaction, now: number): number {
   if (createdAt == null) return now;
   return Math.min(Math.max(expiresAt ?? createdAt, createdAt), createdAt + overlapMs);
 }

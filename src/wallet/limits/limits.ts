@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import type { Spend, Window } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { allowedName, isAllowed } from './allowed-destinations.js';
-import type { Order } from '../payment/orders.js';
+import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 
 /** A limit per day counts the payments submitted in this time before now. */

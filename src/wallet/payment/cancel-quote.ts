@@ -1,10 +1,11 @@
-// Takes a quote back. Where the service has no such operation the quote lapses by itself; the journal lets go of it.
+// Cancels a quote. If the service has no such operation, the quote expires by itself, and the journal abandons the payment.
 import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { LostClaim, type Claim, type Intent, type Journal } from '../../store/journal/journal.js';
+import { LostClaim, type Claim, type Journal } from '../../store/journal/journal.js';
+import { latest, type Payment } from '../../store/journal/payment.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
-import { doubtAbout } from './references.js';
+import { unresolvedTransaction } from './outcomes.js';
 
 export interface CancelDeps {
   readonly service: {
@@ -17,34 +18,37 @@ export interface CancelDeps {
 }
 
 /**
- * Resolves with the transaction, which is `usercanceled`, or had lapsed before. Throws Failure `refused` when it is
- * past the point of no return, or when the service cannot cancel.
+ * Resolves with the transaction, which is `usercanceled`, or had expired before. Throws Failure `refused` if it is
+ * past the point of no return, or if the service cannot cancel.
  */
 export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Transaction> {
   const { journal, scope, service } = deps;
-  const intent = await journal.find(scope, txnId);
+  const payment = await journal.find(scope, txnId);
   const txn = await service.transaction(txnId);
-  if (hasLapsed(txn.txnState)) return lapsed(txn, intent);
+  if (hasLapsed(txn.txnState)) return lapsed(txn, payment);
   if (!isQuoted(txn.txnState)) throw tooLate(txn);
-  const taken = intent?.txnId === txnId ? await take(intent, deps) : undefined;
+  const taken = payment !== undefined && latest(payment).txnId === txnId ? await take(payment, deps) : undefined;
   try {
     // Another process may have gone on to the next attempt just before: that one is not touched.
-    const claim = taken?.intent.txnId === txnId ? await giveUp(taken, deps) : undefined;
+    const claim = taken !== undefined && latest(taken.payment).txnId === txnId ? await abandon(taken, deps) : undefined;
     const ended = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
-    if (claim?.intent.closed === true) await journal.write(claim, { step: 'final', txnState: ended.txnState, closed: false });
-    return lapsed(ended, claim?.intent ?? intent);
+    const attempt = claim && latest(claim.payment);
+    if (claim !== undefined && attempt?.state === 'quoted') {
+      await journal.write(claim, { attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState } });
+    }
+    return lapsed(ended, claim?.payment ?? payment);
   } catch (error) {
-    throw error instanceof LostClaim ? atWork(txnId) : error;
+    throw error instanceof LostClaim ? isBusy(txnId) : error;
   } finally {
     if (taken !== undefined) await journal.release(taken);
   }
 }
 
-/** That it lapsed proves nothing of a payment whose confirmation was sent. */
-function lapsed(txn: Transaction, intent: Intent | undefined): Transaction {
-  const doubt = doubtAbout(intent, txn);
-  if (doubt !== undefined) throw doubt;
+/** A lapse proves nothing of a payment that was submitted. */
+function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
+  const failure = unresolvedTransaction(payment, txn);
+  if (failure !== undefined) throw failure;
   return txn;
 }
 
@@ -52,7 +56,7 @@ async function cancelOrRead(txn: Transaction, { service }: CancelDeps): Promise<
   try {
     return await service.cancelTransaction(txn.txnId);
   } catch (error) {
-    if (error instanceof CancelNotOffered) throw lapsesByItself(txn, error);
+    if (error instanceof CancelNotOffered) throw expiresByItself(txn, error);
     if (!(error instanceof ServiceError) || error.kind !== 'refused') throw error;
     const after = await service.transaction(txn.txnId);
     if (hasLapsed(after.txnState)) return after;
@@ -60,34 +64,34 @@ async function cancelOrRead(txn: Transaction, { service }: CancelDeps): Promise<
   }
 }
 
-async function take({ id, txnId }: Intent, { journal, owner }: CancelDeps): Promise<Claim> {
-  const claim = await journal.claim(id, owner);
-  if (claim === undefined) throw atWork(txnId);
+async function take(payment: Payment, { journal, owner }: CancelDeps): Promise<Claim> {
+  const claim = await journal.claim(payment.id, owner);
+  if (claim === undefined) throw isBusy(latest(payment).txnId);
   return claim;
 }
 
-/** Otherwise `tx resume` would ask for the payment again. One that a confirmation may be on its way for stays open. */
-async function giveUp(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
-  return claim.intent.step === 'created' ? journal.write(claim, { closed: true, consent: 'none' }) : claim;
+/** Otherwise `tx resume` would ask for the payment again. One that may have been submitted stays as it is. */
+async function abandon(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
+  return latest(claim.payment).state === 'quoted' ? journal.write(claim, { abandoned: true, consent: 'none' }) : claim;
 }
 
-const atWork = (txnId: string | null): Failure =>
-  new Failure('refused', 'Not cancelled: another process is at work on this payment.', {
+const isBusy = (txnId: string | null): Failure =>
+  new Failure('refused', 'Not cancelled: another process works on this payment.', {
     hint: 'Answer its question with no, or interrupt it.',
     txnId: txnId ?? undefined,
   });
 
 function tooLate({ txnId, txnState }: Transaction): Failure {
-  return new Failure('refused', `Not cancelled: only a quote can be, and this transaction is ${txnState}.`, {
+  return new Failure('refused', `Not cancelled: this transaction is ${txnState}, and only a quote can be cancelled.`, {
     next: { do: 'show', id: txnId },
     txnId,
   });
 }
 
-function lapsesByItself({ txnId, sourceReq }: Transaction, cause: CancelNotOffered): Failure {
+function expiresByItself({ txnId, sourceReq }: Transaction, cause: CancelNotOffered): Failure {
   const { expiresAt } = sourceReq;
   const when = expiresAt == null ? 'soon' : `at ${new Date(expiresAt).toISOString()}`;
-  return new Failure('refused', `Nothing moved: the service cannot cancel. This quote lapses by itself ${when}.`, {
+  return new Failure('refused', `Nothing moved: the service cannot cancel. This quote expires by itself ${when}.`, {
     status: cause.status,
     txnId,
     cause,

@@ -1,86 +1,89 @@
-// Creation along the rules that keep a reference to one transaction: after a lost answer it is looked for before it is
-// asked for again, under the same reference.
-import { NoAnswer, ServiceError } from '../../api/errors.js';
-import type { CreateTransaction, Transaction } from '../../api/types.js';
-import { formatAmount, type Money } from '../../formats/amount.js';
+// Requests a quote: what is known beforehand is checked first, and the wallet is read next to the creation.
+import { NoAnswer } from '../../api/errors.js';
+import type { Transaction } from '../../api/types.js';
+import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { pauseBefore } from '../transaction/backoff.js';
+import { isQuoted } from '../../formats/states.js';
+import { attemptRef, latest } from '../../store/journal/payment.js';
+import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/limits.js';
+import { echoes, notObeyed } from '../order/echo.js';
+import { checkNotExpired } from '../order/orders.js';
+import { readQuote, type Quote } from '../quote/quote.js';
+import { checkMaxFee } from '../quote/terms.js';
+import { readFunds, type Funds } from './balance.js';
+import type { PaymentDeps } from './contract.js';
+import type { ApprovedAmounts, FactBody, Run } from './model.js';
 
-export interface CreateDeps {
-  readonly service: { createTransaction(body: CreateTransaction): Promise<Transaction> };
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly signal: AbortSignal;
+/** What is certain of the limits and the invoice before anything is created; the quote is checked again. Throws Failure. */
+async function checkFirst({ order, payment }: Run, { limits, journal, now, service }: PaymentDeps): Promise<void> {
+  checkDestination(limits, order);
+  const hasDaily = Object.keys(limits.perDay).length > 0;
+  const spent = hasDaily ? await journal.spent(payment.account, lastDay(now(), service.serviceNow())) : [];
+  checkSpend(limits, knownAmounts(order), () => spent);
+  checkNotExpired(order, service.serviceNow());
 }
 
-const tries = 4;
-
 /**
- * Throws the service's refusal, or Failure `temporary` when no answer came: a quote moves nothing either way.
- *
- * @param ours nobody else can have used `body.extRefId`, so that a refusal needs no look-up.
- * @param find looks for a transaction that an earlier request under the same reference made.
- * @param onLost an answer was lost: from now on the service may know the reference from this very call.
+ * Sends the creation once. If nobody will be asked, the wallet is read at the same time, so that its figure may include what
+ * this quote reserves; otherwise the wallet is read before.
  */
-export async function createOnce(
-  body: CreateTransaction,
-  ours: boolean,
-  find: () => Promise<Transaction | undefined>,
-  onLost: (mayHaveArrived: boolean) => void,
-  { service, sleep, signal }: CreateDeps,
-): Promise<Transaction> {
-  let unknown = ours;
-  for (let attempt = 1; ; attempt += 1) {
-    let error: unknown;
-    try {
-      return await service.createTransaction(body);
-    } catch (caught) {
-      error = caught;
-    }
-    onLost(mayHaveArrived(error));
-    unknown &&= !mayHaveArrived(error);
-    const again = isTemporary(error);
-    if (again) {
-      const pause = pauseBefore(attempt, error);
-      if (attempt >= tries || pause === undefined || signal.aborted) throw nothingMoved(error);
-      await sleep(pause, signal);
-    }
-    // What is refused after another try may be refused for what that try has made, whatever its answer said.
-    const earlier = unknown && (again || attempt === 1) ? undefined : await find();
-    if (earlier !== undefined) return earlier;
-    if (!again) throw error;
+export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<FactBody> {
+  const { service } = deps;
+  const { ref } = run.payment;
+  const extRefId = attemptRef(ref, latest(run.payment).number);
+  await checkFirst(run, deps);
+  const reading = readFunds(run.order.body.sourceReq.ccy, service);
+  const before = isAsked ? await reading : undefined;
+  const sending = service.createTransaction({ ...run.order.body, extRefId });
+  const [funds, answer] = await Promise.all([
+    reading.then((read): Funds | undefined => read && { ...read, isBefore: before !== undefined }),
+    sending.then((txn) => ({ txn }), (error: unknown) => ({ error })),
+  ]);
+  if ('error' in answer) return refusedOrUnanswered(answer.error, funds);
+  const { txn } = answer;
+  if (txn.extRefId !== extRefId) {
+    throw notObeyed(`the reference is ${txn.extRefId == null ? 'missing' : `"${txn.extRefId}"`}, not "${extRefId}"`, txn.txnId);
+  }
+  if (isQuoted(txn.txnState)) return { is: 'created', txn, funds };
+  return { is: 'created', txn, funds, amounts: movedAlready(run, txn, deps) };
+}
+
+function refusedOrUnanswered(error: unknown, funds: Funds | undefined): FactBody {
+  if (!(error instanceof Failure)) throw error;
+  const isTemporary = error instanceof NoAnswer || error.kind === 'temporary';
+  if (!isTemporary) return { is: 'create-refused', error, funds };
+  return { is: 'create-unanswered', error, mayExist: !(error instanceof NoAnswer && !error.mayHaveArrived) };
+}
+
+/** The service began to pay without a confirmation. It is followed; what it exceeds is reported, and it counts against limits. */
+function movedAlready(run: Run, txn: Transaction, { limits, on }: PaymentDeps): ApprovedAmounts {
+  if (!echoes(run.order, txn)) {
+    throw new Failure('pending', `Outcome unknown: the service answered the request for a quote with transaction ${txn.txnId} (${txn.txnState}), which is not what was asked for.`, {
+      next: { do: 'show', id: txn.txnId },
+      txnId: txn.txnId,
+    });
+  }
+  const quote = orFailure(() => readQuote(run.order, txn));
+  if (quote instanceof Failure) return { approvedTotal: null, approvedReceives: null, spendCcy: null };
+  const excess = orFailure(() => {
+    checkMaxFee(run.payment.terms, quote);
+    checkSpend(limits, [quote.total], () => []);
+  });
+  if (excess instanceof Failure) on({ type: 'exceeded', failure: excess });
+  return amountsOf(quote);
+}
+
+function orFailure<T>(read: () => T): T | Failure {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
   }
 }
 
-const isTemporary = (error: unknown): boolean =>
-  error instanceof NoAnswer || (error instanceof Failure && error.kind === 'temporary');
-
-const mayHaveArrived = (error: unknown): boolean => error instanceof NoAnswer && error.mayHaveArrived;
-
-function nothingMoved(error: unknown): unknown {
-  if (!(error instanceof Failure) || error.kind === 'temporary') return error;
-  return new Failure('temporary', 'Nothing moved: the service did not answer the request for a quote.', {
-    hint: 'Run the same command again.',
-    status: error.status,
-    cause: error,
-  });
-}
-
-/** The specification gives no code for a balance that is too small, only these words; a code that is known decides. */
-const saysInsufficient = ({ code, reason }: ServiceError): boolean =>
-  !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
-
-/** A refusal of the service in words that say first that nothing moved; exit 7 where the funds are too small. */
-export function explainRefusal(error: unknown, available: Money | undefined, txnId?: string): unknown {
-  if (!(error instanceof ServiceError) || (error.kind !== 'refused' && error.kind !== 'limit')) return error;
-  const poor = error.kind === 'limit' || saysInsufficient(error);
-  const have = poor && available !== undefined ? ` You have ${formatAmount(available)}.` : '';
-  const what = txnId === undefined ? 'quote' : 'confirmation';
-  const where = error.code === undefined ? error.status : `${error.status}, code ${error.code}`;
-  const message = `Nothing moved: the service refused the ${what}: ${error.reason} (${where}).${have}`;
-  return new Failure(poor ? 'limit' : 'refused', message, {
-    status: error.status,
-    code: error.code,
-    txnId,
-    cause: error,
-  });
-}
+export const amountsOf = ({ total, receives }: Quote): ApprovedAmounts => ({
+  approvedTotal: fixed(total.value),
+  approvedReceives: receives === undefined ? null : fixed(receives.value),
+  spendCcy: total.ccy,
+});

@@ -1,29 +1,29 @@
-// Finishes or reports every open payment: first what can be done at once for each, then what has to be waited for.
+// Finishes or reports every unfinished payment: first what can be done at once for each, then what has to be waited for.
 import type { Transaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import type { Intent } from '../../store/journal/journal.js';
+import type { Payment } from '../../store/journal/payment.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { resume } from './payment.js';
 import { isFinal } from '../../formats/states.js';
 
-/** What became of an open payment: its transaction, or why there is none. */
+/** What happened to an unfinished payment: its transaction, or why there is none. */
 export interface Resumed {
-  readonly intent: Intent;
+  readonly payment: Payment;
   readonly txn: Transaction | undefined;
   readonly failure: Failure | undefined;
 }
 
-/** What an intent is driven with, so that each is drawn as itself. Throws Failure where it cannot be gone on with now. */
-type DepsFor = (intent: Intent) => Promise<PaymentDeps>;
+/** What a payment is driven with, so that each is drawn as itself. Throws Failure if it cannot be resumed now. */
+type DepsFor = (payment: Payment) => Promise<PaymentDeps>;
 
 /** @param wait as for a payment: how long, in ms, all of them together are waited for */
 export async function resumeAll(
-  intents: readonly Intent[],
+  payments: readonly Payment[],
   wait: PaymentOptions['wait'],
   depsFor: DepsFor,
 ): Promise<Resumed[]> {
   const atOnce: Resumed[] = [];
-  for (const intent of intents) atOnce.push(await outcome(intent, false, depsFor));
+  for (const payment of payments) atOnce.push(await outcome(payment, false, depsFor));
   if (wait === false) return atOnce;
   const ended: Resumed[] = [];
   let left: number | 'forever' = wait;
@@ -32,25 +32,25 @@ export async function resumeAll(
       ended.push(each);
       continue;
     }
-    const { now } = await depsFor(each.intent);
+    const { now } = await depsFor(each.payment);
     const before = now();
-    ended.push(await outcome(each.intent, left, depsFor));
+    ended.push(await outcome(each.payment, left, depsFor));
     if (typeof left === 'number') left = Math.max(left - Math.max(now() - before, 0), 0);
   }
   return ended;
 }
 
-async function outcome(intent: Intent, wait: PaymentOptions['wait'], depsFor: DepsFor): Promise<Resumed> {
+async function outcome(payment: Payment, wait: PaymentOptions['wait'], depsFor: DepsFor): Promise<Resumed> {
   try {
-    const txn = await resume(intent, { wait, retry: false }, await depsFor(intent));
-    return { intent, txn, failure: undefined };
+    const txn = await resume(payment, { wait }, await depsFor(payment));
+    return { payment, txn, failure: undefined };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { intent, txn: undefined, failure: error };
+    return { payment, txn: undefined, failure: error };
   }
 }
 
-/** What a script has to know first: that money is on its way, then that a payment is lost, then what was not done. */
+/** What a script has to know first: money is on its way, then a payment ended unpaid, then something was not done. */
 const gravity: readonly FailureKind[] = [
   'pending', 'payment-failed', 'unexpected', 'refused', 'limit', 'authentication', 'not-found', 'usage', 'temporary',
   'declined', 'interrupted',

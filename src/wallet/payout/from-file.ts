@@ -7,7 +7,7 @@ import { parseCountryCode } from '../../formats/country.js';
 import { Failure, type FailureDetails } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
 import { parsePhone } from '../../formats/phone.js';
-import type { Order } from '../payment/orders.js';
+import type { Order } from '../order/orders.js';
 import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './order.js';
 import { methodsIn, type PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';

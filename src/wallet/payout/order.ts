@@ -5,7 +5,7 @@ import type { Money } from '../../formats/amount.js';
 import { parsePhoneIn } from '../../formats/phone.js';
 import type { Party } from '../../store/profile/profiles.js';
 import type { PayoutInstitution } from './institutions.js';
-import type { Order } from '../payment/orders.js';
+import type { Order } from '../order/orders.js';
 import type { PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
@@ -52,7 +52,7 @@ export function orderOf(body: CreateTransaction, amount: Money): Order {
   return {
     kind: 'payout',
     body,
-    onceKey: null,
+    idempotencyKey: null,
     destination: payoutDestination(body.destReq),
     receives: amount,
   };

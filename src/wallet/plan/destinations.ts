@@ -8,7 +8,7 @@ import type { Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, ifTold } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
-import type { Order } from '../payment/orders.js';
+import type { Order } from '../order/orders.js';
 
 export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean => wanted === 'any' || actual === wanted;
 

@@ -7,7 +7,7 @@ import { detectDestination, type Bip21Destination, type Destination } from '../.
 import { Failure } from '../../formats/failure.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { inBtc, isForeign, type Asked } from '../receive/asked.js';
-import { deducting, lightningOrder, lnurlOrder, onchainOrder, usdtOrder, usdtSpendOrder, type Order } from '../payment/orders.js';
+import { deducting, lightningOrder, lnurlOrder, onchainOrder, usdtOrder, usdtSpendOrder, type Order } from '../order/orders.js';
 import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress, isOnNetwork } from './destinations.js';
 
 export type SendKind = 'lightning' | 'lnurl' | 'onchain' | 'usdt';
@@ -233,7 +233,7 @@ function onlyWay(
 function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
   if (planned.missing !== undefined || invoice === null) return planned;
   const { plan } = planned;
-  return { plan: { ...plan, order: { ...plan.order, onceKey: lightningOrder(invoice, 'BTC').onceKey } } };
+  return { plan: { ...plan, order: { ...plan.order, idempotencyKey: lightningOrder(invoice, 'BTC').idempotencyKey } } };
 }
 
 function saying({ label, message }: Bip21Destination, planned: Planned): Planned {

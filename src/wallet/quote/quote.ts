@@ -4,8 +4,8 @@ import type { Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, formatAmount, givenFromWire, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
-import { notObeyed } from './echo.js';
-import type { Order } from '../payment/orders.js';
+import { notObeyed } from '../order/echo.js';
+import type { Order } from '../order/orders.js';
 
 /** What a quote costs. */
 export interface Quote {

@@ -3,8 +3,8 @@ import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { PaymentTerms } from '../../store/journal/journal.js';
-import type { Order } from '../payment/orders.js';
+import type { PaymentTerms } from '../../store/journal/payment.js';
+import type { Order } from '../order/orders.js';
 import { findRate } from './rates.js';
 import type { Quote } from './quote.js';
 

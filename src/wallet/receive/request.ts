@@ -1,20 +1,24 @@
-// Asking for money by any method: create and confirm once, and wait until there is something to pay to.
+// Requests money by any method: create and confirm once, and wait until there is something to pay to.
 import Big from 'big.js';
+import { NoAnswer } from '../../api/errors.js';
+import { retryPolicy } from '../../api/retry-policy.js';
+import type { CreateTransaction, Transaction } from '../../api/types.js';
 import { moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
-import type { CreateTransaction, Transaction } from '../../api/types.js';
-import { confirmOnce, type ConfirmDeps } from '../payment/confirm.js';
-import { createOnce, explainRefusal, type CreateDeps } from '../payment/create.js';
-import type { History } from '../payment/history.js';
-import { withKnown } from '../transaction/read-transaction.js';
+import type { PaymentService } from '../payment/contract.js';
+import { listedUnder } from '../payment/find.js';
+import { noQuote, refused } from '../payment/outcomes.js';
+import { isOwnRefusal, referenceUse } from '../payment/refusals.js';
+import { pauseBefore } from '../transaction/backoff.js';
+import { readTransaction, withKnown } from '../transaction/read-transaction.js';
 import { waitUntilFinal } from '../transaction/wait.js';
 
 export interface ReceiveDeps {
-  readonly service: CreateDeps['service'] & ConfirmDeps['service'];
-  /** Opened only where a reference has to be looked for. */
-  readonly history: () => Promise<History>;
-  readonly sleep: ConfirmDeps['sleep'];
+  readonly service: Pick<PaymentService, 'createTransaction' | 'confirmTransaction' | 'transaction' | 'transactions' | 'eachTransaction'>;
+  /** Called while the list is searched for a used reference: how many transactions so far. */
+  readonly onRead: (count: number) => void;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -22,15 +26,15 @@ export interface ReceiveDeps {
 
 export interface Requested {
   readonly txn: Transaction;
-  /** What it asks for. */
+  /** What it requests. */
   readonly amount: Money;
 }
 
 /**
- * Creates and confirms a receive transaction. With a reference that was used before, the earlier one is returned.
- * Throws Failure `refused` when the reference belongs to another amount or method.
+ * Creates and confirms a receive transaction. If the reference was used before, the earlier transaction is returned.
+ * Throws Failure `refused` if the reference belongs to another amount or method.
  *
- * @param isConverted the amount is that of a rate, which an earlier one may differ from by as much as a rate moves
+ * @param isConverted the amount was computed from a rate, which an earlier amount may differ from by as much as a rate moves
  */
 export async function requestMoney(
   body: CreateTransaction,
@@ -39,21 +43,14 @@ export async function requestMoney(
   deps: ReceiveDeps,
 ): Promise<Requested> {
   const extRefId = ref ?? deps.newId();
-  const find = async (): Promise<Transaction | undefined> => {
-    const history = await deps.history();
-    await history.update(0);
-    const earlier = (await history.attempts(extRefId)).at(-1);
-    return earlier === undefined ? undefined : deps.service.transaction(earlier.txnId);
-  };
-  const known = ref === undefined ? undefined : await find();
-  const quoted = known ?? (await createQuote({ ...body, extRefId }, ref === undefined, find, deps));
-  const amount = checkedAmount(body, quoted, extRefId, known !== undefined && isConverted ? rateMoves : new Big(0));
-  const confirmed = isQuoted(quoted.txnState) ? (await confirmOnce(quoted.txnId, false, deps)).txn : quoted;
+  const { txn: quoted, isEarlier } = await createOrFind({ ...body, extRefId }, ref === undefined, deps);
+  const amount = checkedAmount(body, quoted, extRefId, isEarlier && isConverted ? rateMoves : new Big(0));
+  const confirmed = isQuoted(quoted.txnState) ? await confirmReceive(quoted.txnId, deps) : quoted;
   const made = { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable };
   return { txn: await waitUntilFinal(withKnown(quoted, confirmed), made, deps), amount };
 }
 
-/** A confirmation may be answered before there is something to pay to; it is read again until there is. */
+/** A confirmation may be answered before there is something to pay to; the transaction is read again until there is. */
 const longestMakingMs = 60_000;
 
 /** An invoice or an address is there. */
@@ -62,16 +59,50 @@ function isPayable({ sourceReq }: Transaction): boolean {
   return [paymentRequest, address].some((each) => typeof each === 'string' && each !== '');
 }
 
-async function createQuote(
-  body: CreateTransaction,
-  fresh: boolean,
-  find: () => Promise<Transaction | undefined>,
-  deps: ReceiveDeps,
-): Promise<Transaction> {
-  try {
-    return await createOnce(body, fresh, find, () => undefined, deps);
-  } catch (error) {
-    throw explainRefusal(error, undefined);
+type Found = { readonly txn: Transaction; readonly isEarlier: boolean };
+
+/** The service refuses a used reference; only then is the list searched. */
+async function createOrFind(body: CreateTransaction, isOwnReference: boolean, deps: ReceiveDeps): Promise<Found> {
+  let mayExist = false;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { txn: await deps.service.createTransaction(body), isEarlier: false };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof NoAnswer) && error.kind !== 'temporary') {
+        const use = referenceUse(error, mayExist, isOwnReference);
+        const [listed] = use === undefined ? [] : await listedUnder(body.extRefId ?? '', { since: 0, depth: use.depth, onRead: deps.onRead }, deps.service);
+        if (listed === undefined) throw refused('quote', error);
+        return { txn: await deps.service.transaction(listed.row.txnId), isEarlier: true };
+      }
+      mayExist ||= error instanceof NoAnswer && error.mayHaveArrived;
+      const pause = pauseBefore(tries, error);
+      if (tries >= retryPolicy.creations || pause === undefined || deps.signal.aborted) throw noQuote(error);
+      await deps.sleep(pause, deps.signal);
+    }
+  }
+}
+
+/** A receive moves nothing by being confirmed: after an unanswered confirmation it is read, and confirmed again if it is still a quote. */
+export async function confirmReceive(txnId: string, deps: Pick<ReceiveDeps, 'service' | 'sleep' | 'signal'>): Promise<Transaction> {
+  const { service, sleep, signal } = deps;
+  for (let tries = 1; ; tries += 1) {
+    let error: unknown;
+    try {
+      const txn = await service.confirmTransaction(txnId);
+      if (txn.txnId === txnId && !isQuoted(txn.txnState)) return txn;
+    } catch (caught) {
+      error = caught;
+      if (!(error instanceof Failure)) throw error;
+      if (isOwnRefusal(error)) throw refused('confirmation', error, undefined, txnId);
+    }
+    const pause = pauseBefore(tries, error);
+    if (tries >= retryPolicy.confirmations || pause === undefined || signal.aborted) {
+      throw error ?? new Failure('temporary', 'The service did not confirm the request.', { next: { do: 'show', id: txnId }, txnId });
+    }
+    await sleep(pause, signal).catch(() => undefined);
+    const txn = await readTransaction(service, txnId).catch(() => undefined);
+    if (txn !== undefined && !isQuoted(txn.txnState)) return txn;
   }
 }
 
@@ -79,13 +110,13 @@ async function createQuote(
 const rateMoves = new Big('0.1');
 
 function checkedAmount({ sourceReq, destReq }: CreateTransaction, txn: Transaction, ref: string, tolerance: Big): Money {
-  const told = moneyFromWire(destReq.ccy, txn.destReq.amtRequested);
+  const answered = moneyFromWire(destReq.ccy, txn.destReq.amtRequested);
   const asked = new Big(destReq.amtRequested ?? 0);
   const isSame =
     txn.sourceReq.method === sourceReq.method &&
     txn.destReq.ccy === destReq.ccy &&
-    told?.value.minus(asked).abs().lte(asked.times(tolerance)) === true;
-  if (told !== undefined && isSame) return told;
+    answered?.value.minus(asked).abs().lte(asked.times(tolerance)) === true;
+  if (answered !== undefined && isSame) return answered;
   throw new Failure('refused', `Not usable: transaction ${txn.txnId} (${ref}) is a different request.`, {
     next: { do: 'show', id: txn.txnId },
     txnId: txn.txnId,

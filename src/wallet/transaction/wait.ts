@@ -31,7 +31,7 @@ export interface WaitOptions {
 /** By the method that leaves the service or reaches it, whichever is not its own. */
 const paces: Readonly<Record<string, Pace>> = { servicepay: 'quick', lightning: 'quick', lnurl: 'quick', 'on-chain': 'blocks' };
 
-function paceOf({ sourceReq, destReq }: Transaction): Pace {
+export function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
   return entryOf(paces, outside ?? '') ?? 'steady';
 }

@@ -1,13 +1,16 @@
-// Journal and inbox of a home moved into PostgreSQL: interrupted anywhere and run again, all of it is there once.
+// Moves journal and inbox of a home into PostgreSQL: interrupted anywhere and run again, every row is there once.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import Big from 'big.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { moveInto, type Source } from '../../../src/store/database/move.js';
 import { postgresDatabase, type Postgres } from '../../../src/store/database/postgres.js';
 import { prepareTables } from '../../../src/store/database/postgres-schema.js';
 import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgres-events.js';
 import { eventsIn } from '../../../src/store/events/sqlite-events.js';
+import type { Spend } from '../../../src/store/journal/journal.js';
+import type { PaymentDraft } from '../../../src/store/journal/payment.js';
 import { journalPart, openPostgresJournal } from '../../../src/store/journal/postgres-journal.js';
 import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { svcpay } from '../../support/in-process.js';
@@ -24,7 +27,9 @@ afterAll(() => server?.stop());
 function newHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  for (const name of ['journal', 'events']) copyFileSync(resolve(import.meta.dirname, `../fixtures/${name}-1.db`), join(home, `${name}.db`));
+  for (const [name, version] of [['journal', 3], ['events', 1]]) {
+    copyFileSync(resolve(import.meta.dirname, `../fixtures/${name}-${version}.db`), join(home, `${name}.db`));
+  }
   return home;
 }
 
@@ -40,28 +45,36 @@ async function emptyDatabase(): Promise<Postgres> {
 }
 
 const nobody = (): boolean => false;
-const scope = 'http://127.0.0.1:37299 ne01-e84b64ed';
+const scope = 'ne01-e84b64ed';
 
-async function isThere(database: Postgres): Promise<void> {
-  const journal = openPostgresJournal(database, nobody);
-  expect((await journal.open(scope)).map(({ ref, step }) => [ref, step])).toEqual([['in-doubt', 'confirmed'], ['going', 'confirmed']]);
+async function isThere(database: Postgres, home: string): Promise<void> {
+  const [journal, file] = [openPostgresJournal(database, nobody), openJournal({ path: join(home, 'journal.db'), isAlive: nobody, now: () => 0 })];
+  onTestFinished(() => file.close());
+  const unfinished = await file.open(scope);
+  expect(unfinished.length).toBeGreaterThan(5);
+  expect(await journal.open(scope)).toEqual(unfinished);
+  const window = { lengthMs: Date.now(), earliest: Date.now(), latest: Date.now() };
+  const total = (spends: readonly Spend[]) => spends.filter(({ ccy }) => ccy === 'BTC').reduce((sum, spend) => sum.plus(spend.total), Big(0)).toFixed();
+  expect(total(await journal.spent(scope, window))).toBe(total(await file.spent(scope, window)));
   const { leases } = openPostgresEvents(database);
   expect(await leases.take('http://127.0.0.1:9/hooks', 'one', 10)).toHaveLength(3);
-  const counts = await database.read((sql) => sql.all('SELECT (SELECT count(*) FROM intents) AS payments, (SELECT count(*) FROM events) AS events'));
-  expect(counts).toEqual([{ payments: 6, events: 3 }]);
+  const counts = await database.read((sql) => sql.all(`SELECT (SELECT count(*) FROM payments) AS payments,
+    (SELECT count(*) FROM attempts) AS attempts, (SELECT count(*) FROM events) AS events`));
+  expect(counts).toEqual([{ payments: 25, attempts: 29, events: 3 }]);
 }
 
 describe.skipIf(!hasPostgres)('moving into a database', () => {
-  test('is the same once and twice', async () => {
+  test('has the same result once and twice', async () => {
     const database = await emptyDatabase();
-    const source = sourceOf(newHome());
-    expect(await moveInto(database, source, nobody)).toEqual({ payments: 6, events: 3 });
-    await moveInto(database, source, nobody);
-    await isThere(database);
+    const home = newHome();
+    expect(await moveInto(database, sourceOf(home), nobody)).toEqual({ payments: 25, events: 3 });
+    await moveInto(database, sourceOf(home), nobody);
+    await isThere(database, home);
   });
 
-  test('is done by the next run, wherever the one before was interrupted', async () => {
-    const source = sourceOf(newHome());
+  test('is completed by the next run, wherever the run before was interrupted', async () => {
+    const home = newHome();
+    const source = sourceOf(home);
     for (let allowed = 0; ; allowed += 1) {
       const database = await emptyDatabase();
       let left = allowed;
@@ -71,27 +84,41 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
       };
       const isWhole = await moveInto(breaking, source, nobody).then(() => true, () => false);
       await moveInto(database, source, nobody);
-      await isThere(database);
+      await isThere(database, home);
       if (isWhole) break;
     }
   });
 
-  test('lets nobody begin a payment in the file who has it open still', async () => {
+  test('closes the file to a process that still has it open', async () => {
     const source = sourceOf(newHome());
     const journal = openJournal({ path: source.journal.path, isAlive: nobody, now: () => Date.now(), isKnown: true });
     onTestFinished(() => journal.close());
-    const { id: _id, ...paid } = (await journal.find(scope, 'coffee')) ?? { id: '' };
+    const paid = await journal.find(scope, 'coffee');
     await moveInto(await emptyDatabase(), source, nobody);
-    const draft = { ...paid, id: 'new', ref: 'tea', onceKey: null } as Parameters<typeof journal.begin>[0];
+    const draft = { ...paid, id: 'new', ref: 'tea', idempotencyKey: null } as PaymentDraft;
     await expect(journal.begin(draft)).rejects.toThrow('its payments were moved into a database');
   });
 
-  test('stops where another payment has the reference', async () => {
+  test('updates a payment of which the file has a later version, and no other', async () => {
     const database = await emptyDatabase();
     const home = newHome();
     await moveInto(database, sourceOf(home), nobody);
-    await database.transaction((sql) => sql.run(`UPDATE intents SET id = 'other', txn_id = 'other' WHERE ref = 'coffee'`));
-    await expect(moveInto(database, sourceOf(home), nobody)).rejects.toThrow('coffee differs from the payment');
+    const change = (text: string): Promise<unknown> => database.transaction((sql) => sql.run(text));
+    await change(`UPDATE payments SET updated_at = updated_at + CASE ref WHEN 'going' THEN 1 ELSE -1 END WHERE ref IN ('going', 'submitting')`);
+    await change(`UPDATE attempts SET txn_state = 'there' WHERE payment_id IN (SELECT id FROM payments WHERE ref IN ('going', 'submitting'))`);
+    await moveInto(database, sourceOf(home), nobody);
+    const journal = openPostgresJournal(database, nobody);
+    expect((await journal.find(scope, 'going'))?.attempts).toMatchObject([{ txnState: 'there' }]);
+    expect((await journal.find(scope, 'submitting'))?.attempts).toMatchObject([{ txnState: 'quoted' }]);
+  });
+
+  test('stops if another payment has the reference', async () => {
+    const database = await emptyDatabase();
+    const home = newHome();
+    await moveInto(database, sourceOf(home), nobody);
+    const rename = `UPDATE payments SET ref = CASE ref WHEN 'coffee' THEN 'moved' ELSE 'coffee' END WHERE ref = '`;
+    for (const ref of ['coffee', 'swap-1']) await database.transaction((sql) => sql.run(`${rename}${ref}'`));
+    await expect(moveInto(database, sourceOf(home), nobody)).rejects.toThrow('another payment with the reference coffee');
   });
 
   test('leaves a home that does not pay from its files any more', async () => {

@@ -1,4 +1,4 @@
-// What the journal promises, held against all: in SQLite, in PostgreSQL, and the one that the simulation runs on.
+// The guarantees of the journal, checked in SQLite, in PostgreSQL and in the memory journal of the simulation.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { postgresDatabase } from '../../../src/store/database/postgres.js';
 import { prepareTables } from '../../../src/store/database/postgres-schema.js';
 import type { SqlDatabase } from '../../../src/store/database/sql.js';
-import { leaseMs, LostClaim, type Intent, type IntentChange, type IntentDraft, type Journal, type Spend } from '../../../src/store/journal/journal.js';
+import { leaseMs, LostClaim, type ImportedAttempt, type Journal, type Spend } from '../../../src/store/journal/journal.js';
+import { latest, requested, type Attempt, type Payment, type PaymentChange, type PaymentDraft } from '../../../src/store/journal/payment.js';
 import { journalPart } from '../../../src/store/journal/postgres-journal.js';
 import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
 import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
@@ -17,12 +18,10 @@ import { hasPgBouncer, hasPostgres, type Databases } from '../../support/postgre
 import { sharedPostgres } from '../../support/shared-postgres.js';
 
 const now = Date.UTC(2025, 0, 15);
-/** What the journal takes for the present. */
+/** The journal's clock. */
 let present = now;
 beforeEach(() => void (present = now));
 const window = { lengthMs: 1, earliest: now, latest: now };
-const quoted = { step: 'created', txnId: 't', txnState: 'quoted' } as const;
-const agreed = { step: 'confirming', approvedTotal: '0.5', spendCcy: 'BTC', approvedAt: now } as const;
 const dead = new Set(['dead']);
 const isAlive = (owner: string): boolean => !dead.has(owner);
 
@@ -46,11 +45,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server?.stop());
 
-/** On the real server, with the clock of the test in place of its own. */
+/** On the real server, with the test's clock instead of the server's. */
 function postgres(address: string): Journal {
   const database = postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
   const ready = prepareTables(database, 'the test', journalPart).then(() =>
-    database.transaction((sql) => sql.run('TRUNCATE intents, seen_transactions, read_spans')),
+    database.transaction((sql) => sql.run('TRUNCATE payments, attempts')),
   );
   const clocked = withClock(database, () => present);
   const timed: SqlDatabase = {
@@ -63,30 +62,49 @@ function postgres(address: string): Journal {
 }
 
 let ids = 0;
-const draft = (change: Partial<IntentDraft> = {}): IntentDraft => ({
+const draft = (change: Partial<PaymentDraft> = {}): PaymentDraft => ({
   id: `id-${(ids += 1)}`,
-  scope: 'https://pay.example ne01',
+  scope: 'ne01',
   account: 'ne01',
   ref: 'R',
   kind: 'swap',
   request: '{}',
   fingerprint: 'same',
-  onceKey: null,
+  idempotencyKey: null,
   terms: {},
   consent: 'standing',
   ...change,
 });
 
-async function written(journal: Journal, given: IntentDraft, ...changes: IntentChange[]): Promise<Intent> {
-  const { intent } = await journal.begin(given);
-  let claim = await journal.claim(intent.id, 'writer');
-  if (claim === undefined) throw new Error('the intent is held');
-  for (const change of changes) claim = await journal.write(claim, change);
-  await journal.release(claim);
-  return claim.intent;
+/** A change of a payment, and of the attempt that it names or else of the latest one. */
+type Step = Omit<PaymentChange, 'attempt'> & { readonly attempt?: Partial<Attempt> };
+
+const quoted: Step = { attempt: { state: 'quoted', txnId: 't', txnState: 'quoted' } };
+const approved = { approvedTotal: '0.5', spendCcy: 'BTC' } as const;
+const submitted: Step = { attempt: { state: 'submitting', ...approved, submittedAt: now } };
+const became = (state: Attempt['state'], txnState: string): Step => ({ attempt: { state, txnState } });
+const abandoned: Step = { abandoned: true };
+const again: Step = { attempt: requested(2) };
+
+function changeOf(payment: Payment, { attempt, ...columns }: Step): PaymentChange {
+  if (attempt === undefined) return columns;
+  const known = payment.attempts.find(({ number }) => number === attempt.number) ?? latest(payment);
+  return { ...columns, attempt: { ...known, ...attempt } };
 }
 
-/** A journal may tell each payment or the sums of them. */
+const whole = (payment: Payment, attempt: Partial<Attempt>): PaymentChange & { readonly attempt: Attempt } =>
+  ({ attempt: { ...latest(payment), ...attempt } });
+
+async function written(journal: Journal, given: PaymentDraft, ...steps: readonly Step[]): Promise<Payment> {
+  const { payment } = await journal.begin(given);
+  let claim = await journal.claim(payment.id, 'writer');
+  if (claim === undefined) throw new Error('the payment is held');
+  for (const step of steps) claim = await journal.write(claim, changeOf(claim.payment, step));
+  await journal.release(claim);
+  return claim.payment;
+}
+
+/** A journal returns each debit or the sums of them. */
 function sums(spent: readonly Spend[]): Record<string, number> {
   const total = (ccy: string): number => spent.filter((each) => each.ccy === ccy).reduce((sum, each) => sum + Number(each.total), 0);
   return Object.fromEntries(spent.map(({ ccy }) => [ccy, total(ccy)]));
@@ -95,300 +113,348 @@ function sums(spent: readonly Spend[]): Record<string, number> {
 const journals: [string, () => Journal][] = [
   ['SQLite', sqlite],
   ...(hasPostgres ? [['PostgreSQL', () => postgres(url)] satisfies [string, () => Journal]] : []),
-  ...(hasPgBouncer ? [['PostgreSQL by way of PgBouncer', () => postgres(pooled)] satisfies [string, () => Journal]] : []),
+  ...(hasPgBouncer ? [['PostgreSQL through PgBouncer', () => postgres(pooled)] satisfies [string, () => Journal]] : []),
   ['memory', () => memoryJournal(emptyStore(), isAlive, () => present)],
 ];
 
 describe.each(journals)('the journal in %s', (_name, open) => {
-  test('opens an intent once for a reference', async () => {
+  test('opens a payment once for a reference', async () => {
     const journal = open();
     const first = await journal.begin(draft());
-    expect(first).toMatchObject({ found: 'new', intent: { attempt: 1, step: 'intent', closed: false, txnId: null } });
-    expect(await journal.begin(draft())).toEqual({ found: 'ref', intent: first.intent });
+    expect(first).toMatchObject({ found: 'new', payment: { abandoned: false, openedAt: now, attempts: [requested(1)] } });
+    expect(await journal.begin(draft())).toEqual({ found: 'ref', payment: first.payment });
   });
 
-  test('keeps scopes apart', async () => {
+  test('opens a payment once when the answer to the commit is lost', async () => {
+    const journal = open();
+    const given = draft();
+    const first = await journal.begin(given);
+    expect(await journal.begin(given)).toMatchObject({ payment: first.payment });
+  });
+
+  test('separates scopes', async () => {
     const journal = open();
     await journal.begin(draft());
-    expect(await journal.begin(draft({ scope: 'https://other.example ne02' }))).toMatchObject({ found: 'new' });
+    expect(await journal.begin(draft({ scope: 'ne02' }))).toMatchObject({ found: 'new' });
   });
 
-  test('keeps what is written, also nothing where there was something', async () => {
+  test('stores every field of a payment and of its attempts, and null again', async () => {
     const journal = open();
-    const terms = { maxFee: { percent: '1' } };
-    const change = { step: 'created', txnId: 't1', txnState: 'quoted', attempt: 2, terms, approvedReceives: '1.5' } as const;
-    const intent = await written(journal, draft(), change, { step: 'intent', txnId: null, closed: true });
-    expect(await journal.read(intent.id)).toEqual(intent);
-    expect(intent).toMatchObject({ ...change, step: 'intent', txnId: null, closed: true });
+    const terms = { maxFee: { percent: '1' }, maxRateLoss: '2' };
+    const payment = await written(journal, draft({ idempotencyKey: 'hash' }), { ...quoted, terms, consent: 'none' },
+      { attempt: { state: 'lapsed', txnState: 'expired' } }, again, { attempt: { ...approved, approvedReceives: '1.5' } },
+      { attempt: { approvedTotal: null }, abandoned: true });
+    expect(await journal.read(payment.id)).toEqual(payment);
+    expect(payment).toMatchObject({ terms, consent: 'none', abandoned: true, attempts: [
+      { ...requested(1), state: 'lapsed', txnId: 't', txnState: 'expired' },
+      { ...requested(2), approvedReceives: '1.5', spendCcy: 'BTC' },
+    ] });
   });
 
-  test.each(['id-find', 't-find', 'R-find'])('finds an intent by %s', async (name) => {
+  test.each(['id-find', 't-first', 't-second', 'R-find', 'R-find~2'])('finds a payment by %s', async (name) => {
     const journal = open();
-    const intent = await written(journal, draft({ id: 'id-find', ref: 'R-find' }), { ...quoted, txnId: 't-find' });
-    expect(await journal.find(intent.scope, name)).toEqual(intent);
+    const payment = await written(journal, draft({ id: 'id-find', ref: 'R-find' }), { attempt: { ...quoted.attempt, txnId: 't-first' } },
+      became('lapsed', 'expired'), again, { attempt: { ...quoted.attempt, txnId: 't-second' } });
+    expect(await journal.find('ne01', name)).toEqual(payment);
     expect(await journal.find('elsewhere', name)).toBeUndefined();
+    expect(await journal.find('ne01', 'R-find~3')).toBeUndefined();
   });
 
-  test('tells the one or the two whose transaction id begins so', async () => {
+  test('finds one or two payments by the start of a transaction id', async () => {
     const journal = open();
-    const first = await written(journal, draft({ ref: 'one' }), { ...quoted, txnId: '3c335075-1' });
-    const second = await written(journal, draft({ ref: 'two' }), { ...quoted, txnId: '3c335075-2' });
-    expect(await journal.beginning(first.scope, '3c335075')).toEqual([first, second]);
-    expect(await journal.beginning(first.scope, '3c335075-2')).toEqual([second]);
+    const first = await written(journal, draft({ ref: 'one' }), { attempt: { ...quoted.attempt, txnId: '3c335075-1' } },
+      became('lapsed', 'expired'), again, { attempt: { ...quoted.attempt, txnId: '3c335075-11' } });
+    present += 1;
+    const second = await written(journal, draft({ ref: 'two' }), { attempt: { ...quoted.attempt, txnId: '3c335075-2' } });
+    expect(await journal.beginning('ne01', '3c335075')).toEqual([first, second]);
+    expect(await journal.beginning('ne01', '3c335075-2')).toEqual([second]);
     expect(await journal.beginning('elsewhere', '3c335075')).toEqual([]);
   });
 
-  test('lists what an account let go last, newest first', async () => {
+  test('lists the payments of an account by their last submission, newest first', async () => {
     const journal = open();
     const account = 'ne01-latest';
-    await written(journal, draft({ account, ref: 'looked-at' }), { ...quoted, txnId: 't-looked' });
+    await written(journal, draft({ account, ref: 'only quoted' }), quoted);
     for (const [at, ref] of ['first', 'second', 'third'].entries()) {
-      await written(journal, draft({ account, ref }), { ...quoted, txnId: `t-${ref}`, approvedAt: at + 1 });
+      await written(journal, draft({ account, ref }), quoted, { attempt: { ...submitted.attempt, submittedAt: at + 1 } });
     }
-    expect((await journal.latest(account, 2)).map(({ ref }) => ref)).toEqual(['third', 'second']);
+    const retried = await journal.find('ne01', 'first');
+    await written(journal, { ...draft({ account }), ...retried }, became('failed', 'failed'), again,
+      { attempt: { ...quoted.attempt, txnId: 't2' } }, { attempt: { ...submitted.attempt, submittedAt: 9 } });
+    expect((await journal.latest(account, 2)).map(({ ref }) => ref)).toEqual(['first', 'third']);
     expect(await journal.latest('ne01-nobody', 2)).toEqual([]);
   });
 
-  test('lists what is neither final nor closed, oldest first', async () => {
-    const journal = open();
-    await written(journal, draft({ ref: 'closed' }), { closed: true });
-    await written(journal, draft({ ref: 'final' }), quoted, { step: 'final', txnState: 'completed' });
-    await written(journal, draft({ ref: 'older' }), quoted, agreed);
-    present += 1;
-    await written(journal, draft({ ref: 'younger' }));
-    const listed = await journal.open(draft().scope);
-    expect(listed.map(({ ref }) => ref)).toEqual(['older', 'younger']);
-  });
-
-  const over = (txnState: string): IntentChange => ({ step: 'final', txnState });
-  const rivals: readonly [why: string, changes: IntentChange[], found: 'once' | 'new'][] = [
-    ['is open', [], 'once'],
-    ['was let go', [quoted, agreed], 'once'],
-    ['was paid', [quoted, agreed, over('completed')], 'once'],
-    ['ended as error', [quoted, agreed, over('error')], 'once'],
-    ['is said to have lapsed after it was let go', [quoted, agreed, { txnState: 'expired' }], 'once'],
-    ['was closed', [quoted, { closed: true }], 'new'],
-    ['failed', [quoted, agreed, over('failed')], 'new'],
-    ['was rejected', [quoted, agreed, over('rejected')], 'new'],
-    ['lapsed unconfirmed', [quoted, over('expired')], 'new'],
-    ['was cancelled', [quoted, over('usercanceled')], 'new'],
+  const ends: readonly (readonly [ref: string, steps: readonly Step[], isOpen: boolean])[] = [
+    ['requested', [], true],
+    ['quoted', [quoted], true],
+    ['abandoned', [quoted, abandoned], false],
+    ['reopened', [quoted, abandoned, { abandoned: false }], true],
+    ['submitting', [quoted, submitted], true],
+    ['in flight', [quoted, submitted, became('in-flight', 'srccreated')], true],
+    ['unknown', [quoted, submitted, became('unknown', 'expired')], true],
+    ['unknown, then abandoned', [quoted, submitted, became('unknown', 'expired'), { ...again, ...abandoned }], true],
+    ['unknown, then paid', [quoted, submitted, became('unknown', 'expired'), again, { attempt: { state: 'paid', txnId: 't2' } }], false],
+    ['paid', [quoted, became('paid', 'completed')], false],
+    ['failed', [quoted, submitted, became('failed', 'failed')], false],
+    ['error', [quoted, submitted, became('error', 'error')], false],
+    ['lapsed', [quoted, became('lapsed', 'expired')], false],
   ];
-  test.each(rivals)('what can be paid once and %s', async (_why, changes, found) => {
+  test('lists unfinished payments, oldest first', async () => {
     const journal = open();
-    await written(journal, draft({ ref: 'first', onceKey: 'hash' }), ...changes);
-    const elsewhere = { scope: 'http://127.0.0.1 alias', account: 'alias' };
-    expect(await journal.begin(draft({ ...elsewhere, ref: 'second', onceKey: 'hash' }))).toMatchObject({ found });
-    expect(await journal.begin(draft({ ref: 'third', onceKey: 'other' }))).toMatchObject({ found: 'new' });
+    for (const [ref, steps] of ends) {
+      present += 1;
+      await written(journal, draft({ ref }), ...steps);
+    }
+    const listed = await journal.open('ne01');
+    expect(listed.map(({ ref }) => ref)).toEqual(ends.filter(([, , isOpen]) => isOpen).map(([ref]) => ref));
+    expect(await journal.open('elsewhere')).toEqual([]);
   });
 
-  test('does not open again what another intent has paid for since', async () => {
+  const rivals: readonly [why: string, steps: Step[], found: 'once' | 'new'][] = [
+    ['was only requested', [], 'new'],
+    ['was only quoted', [quoted], 'new'],
+    ['was submitted', [quoted, submitted], 'once'],
+    ['was paid', [quoted, submitted, became('paid', 'completed')], 'once'],
+    ['ended as error', [quoted, submitted, became('error', 'error')], 'once'],
+    ['expired after it was submitted', [quoted, submitted, became('unknown', 'expired')], 'once'],
+    ['has an earlier attempt of unknown outcome', [quoted, submitted, became('unknown', 'expired'), { ...again, ...abandoned }], 'once'],
+    ['was abandoned', [quoted, abandoned], 'new'],
+    ['failed', [quoted, submitted, became('failed', 'rejected')], 'new'],
+    ['lapsed', [quoted, became('lapsed', 'usercanceled')], 'new'],
+  ];
+  test.each(rivals)('knows a payment with the same idempotency key that %s', async (_why, steps, found) => {
     const journal = open();
-    await written(journal, draft({ ref: 'first', onceKey: 'hash' }), { closed: true });
-    await written(journal, draft({ ref: 'second', onceKey: 'hash' }), quoted, { step: 'confirmed' });
-    const again = await journal.begin(draft({ ref: 'first', onceKey: 'hash' }));
-    expect(again).toMatchObject({ found: 'once', intent: { ref: 'second' } });
+    await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
+    const elsewhere = { scope: 'alias', account: 'alias' };
+    expect(await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' }))).toMatchObject({ found });
+    expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({ found: 'new' });
   });
 
-  test('lets another payment have a reference under which nothing was created', async () => {
+  test('returns the payment that has paid instead of the abandoned one with the reference', async () => {
     const journal = open();
-    await written(journal, draft(), { closed: true });
-    const replaced = await journal.begin(draft({ fingerprint: 'other', request: '{"other":1}' }));
-    expect(replaced).toMatchObject({ found: 'ref', intent: { fingerprint: 'other', request: '{"other":1}' } });
+    await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), abandoned);
+    await written(journal, draft({ ref: 'second', idempotencyKey: 'hash' }), quoted, became('in-flight', 'srccreated'));
+    const found = await journal.begin(draft({ ref: 'first', idempotencyKey: 'hash' }));
+    expect(found).toMatchObject({ found: 'once', payment: { ref: 'second' } });
   });
 
-  test.each<[string, IntentChange]>([
-    ['was quoted', { ...quoted, closed: true }],
+  test('gives another order a reference under which nothing was created', async () => {
+    const journal = open();
+    const before = await written(journal, draft(), abandoned);
+    const order = { fingerprint: 'other', request: '{"receives":{"ccy":"BTC","value":"1"}}', idempotencyKey: 'hash', terms: { maxRateLoss: '1' } };
+    const replaced = await journal.begin(draft(order));
+    expect(replaced).toMatchObject({ found: 'ref', payment: { ...order, id: before.id } });
+    expect(await journal.read(before.id)).toEqual(replaced.payment);
+  });
+
+  test.each<[string, Step]>([
+    ['was quoted', { ...quoted, ...abandoned }],
     ['is open', {}],
-    ['had an attempt before', { attempt: 2, closed: true }],
-  ])('keeps a reference for its payment when it %s', async (_why, change) => {
+    ['has an earlier attempt', { ...again, ...abandoned }],
+  ])('leaves a reference to its payment if the payment %s', async (_why, step) => {
     const journal = open();
-    await written(journal, draft(), change);
-    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({ intent: { fingerprint: 'same' } });
+    await written(journal, draft(), step);
+    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({ payment: { fingerprint: 'same' } });
   });
 
-  test('lets one process at a time have an intent', async () => {
+  test('leaves a reference to a payment that a process works on', async () => {
     const journal = open();
-    const { intent } = await journal.begin(draft());
-    const claim = await journal.claim(intent.id, 'one');
-    expect(claim?.fence).toBe(1);
-    expect(await journal.claim(intent.id, 'two')).toBeUndefined();
-    expect((await journal.claim(intent.id, 'one'))?.fence).toBe(2);
+    const { id } = await written(journal, draft(), abandoned);
+    await journal.claim(id, 'one');
+    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({ payment: { fingerprint: 'same' } });
+  });
+
+  test('gives a payment to one process at a time', async () => {
+    const journal = open();
+    const { payment } = await journal.begin(draft());
+    const claim = await journal.claim(payment.id, 'one');
+    expect(claim).toEqual({ payment, fence: 1 });
+    expect(await journal.claim(payment.id, 'two')).toBeUndefined();
+    expect((await journal.claim(payment.id, 'one'))?.fence).toBe(2);
+    expect(await journal.claim('no such payment', 'one')).toBeUndefined();
   });
 
   test.each<[string, string, number]>([
-    ['its driver is dead', 'dead', now],
+    ['its process is dead', 'dead', now],
     ['its lease ran out', 'one', now + leaseMs],
     ['the clock was set back', 'one', now - 1],
-  ])('hands an intent over when %s', async (_why, owner, at) => {
+  ])('gives a payment to another process if %s', async (_why, owner, at) => {
     const journal = open();
-    const { intent } = await journal.begin(draft());
-    const first = await journal.claim(intent.id, owner);
+    const { payment } = await journal.begin(draft());
+    const first = await journal.claim(payment.id, owner);
     present = at;
-    const second = await journal.claim(intent.id, 'two');
+    const second = await journal.claim(payment.id, 'two');
     expect(second?.fence).toBe(2);
-    await expect(journal.write(first!, quoted)).rejects.toBeInstanceOf(LostClaim);
-    await expect(journal.spend(first!, {}, window, () => {})).rejects.toBeInstanceOf(LostClaim);
-    expect((await journal.write(second!, quoted)).intent.step).toBe('created');
+    await expect(journal.write(first!, changeOf(payment, quoted))).rejects.toBeInstanceOf(LostClaim);
+    await expect(journal.submit(first!, whole(payment, {}), window, () => {})).rejects.toBeInstanceOf(LostClaim);
+    expect((await journal.write(second!, changeOf(payment, quoted))).payment.attempts[0]?.state).toBe('quoted');
   });
 
-  test('renews the lease with every write, and without one while a request is out', async () => {
+  test('refuses to write an attempt back to a state that it has left', async () => {
     const journal = open();
-    const { intent } = await journal.begin(draft());
-    const claim = await journal.claim(intent.id, 'one');
+    const { payment } = await journal.begin(draft());
+    const stale = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
+    await journal.write(stale, changeOf(stale.payment, became('paid', 'completed')));
+    await expect(journal.write(stale, changeOf(stale.payment, became('lapsed', 'expired')))).rejects.toThrow('move from paid to lapsed');
+    expect((await journal.read(payment.id))?.attempts).toMatchObject([{ state: 'paid' }]);
+  });
+
+  test('extends the lease with every write, and with renew while a request is out', async () => {
+    const journal = open();
+    const { payment } = await journal.begin(draft());
+    const claim = await journal.claim(payment.id, 'one');
     present += leaseMs - 1;
     await journal.write(claim!, {});
     present += leaseMs - 1;
     await journal.renew(claim!);
     present += leaseMs - 1;
-    expect(await journal.claim(intent.id, 'two')).toBeUndefined();
+    expect(await journal.claim(payment.id, 'two')).toBeUndefined();
     present += 1;
-    expect(await journal.claim(intent.id, 'two')).toBeDefined();
+    expect(await journal.claim(payment.id, 'two')).toBeDefined();
     await expect(journal.renew(claim!)).rejects.toBeInstanceOf(LostClaim);
   });
 
-  test('gives back with a release, but not what another has taken over', async () => {
+  test('releases its own claim only', async () => {
     const journal = open();
-    const { intent } = await journal.begin(draft());
-    const first = await journal.claim(intent.id, 'dead');
-    const second = await journal.claim(intent.id, 'two');
+    const { payment } = await journal.begin(draft());
+    const first = await journal.claim(payment.id, 'dead');
+    const second = await journal.claim(payment.id, 'two');
     await journal.release(first!);
-    expect(await journal.claim(intent.id, 'three')).toBeUndefined();
+    expect(await journal.claim(payment.id, 'three')).toBeUndefined();
     await journal.release(second!);
-    expect(await journal.claim(intent.id, 'three')).toBeDefined();
+    expect(await journal.claim(payment.id, 'three')).toBeDefined();
   });
 
-  test('shows, before money is let go, all that was let go and has not come back', async () => {
+  test('shows, before an attempt is submitted, all that the account spent and did not get back', async () => {
     const journal = open();
-    const yesterday = { ...agreed, approvedAt: now - 2 };
-    await written(journal, draft({ ref: 'before' }), quoted, yesterday, over('completed'));
-    await written(journal, draft({ ref: 'paid', scope: 'https://alias.example ne01' }), quoted, agreed, over('completed'));
-    await written(journal, draft({ ref: 'doubt' }), quoted, { ...agreed, approvedTotal: '0.25', txnState: 'expired' });
-    await written(journal, draft({ ref: 'failed' }), quoted, agreed, over('failed'));
-    await written(journal, draft({ ref: 'refused' }), quoted, agreed, { step: 'created', closed: true, approvedAt: null });
-    await written(journal, draft({ ref: 'other', scope: 'https://pay.example ne02', account: 'ne02' }), quoted, agreed);
-    const { intent } = await journal.begin(draft({ ref: 'now' }));
-    const claim = await journal.write((await journal.claim(intent.id, 'one'))!, quoted);
+    const yesterday: Step = { attempt: { ...submitted.attempt, submittedAt: now - 2 } };
+    await written(journal, draft({ ref: 'before' }), quoted, yesterday, became('paid', 'completed'));
+    await written(journal, draft({ ref: 'paid', scope: 'alias' }), quoted, submitted, became('paid', 'completed'));
+    await written(journal, draft({ ref: 'unknown' }), quoted, { attempt: { ...submitted.attempt, approvedTotal: '0.25' } }, became('unknown', 'expired'));
+    await written(journal, draft({ ref: 'failed' }), quoted, submitted, became('failed', 'failed'));
+    await written(journal, draft({ ref: 'refused' }), quoted, submitted, became('lapsed', 'quoted'));
+    await written(journal, draft({ ref: 'other', scope: 'ne02', account: 'ne02' }), quoted, submitted);
+    const { payment } = await journal.begin(draft({ ref: 'now' }));
+    const claim = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
     const seen: unknown[] = [];
-    const spent = await journal.spend(claim, { ...agreed, approvedAt: null }, window, (before) => void seen.push(sums(before.spent), before.rival));
+    const after = await journal.submit(claim, whole(claim.payment, { ...submitted.attempt, submittedAt: null }), window, async (before) => {
+      seen.push(sums(await before.spent()), before.rival);
+    });
     expect(seen).toEqual([{ BTC: 0.75 }, undefined]);
-    expect(spent.intent).toMatchObject({ step: 'confirming', approvedAt: window.latest });
+    expect(after.payment.attempts).toMatchObject([{ state: 'submitting', submittedAt: window.latest }]);
+    expect(await journal.read(payment.id)).toEqual(after.payment);
   });
 
-  test('keeps texts that could end a statement, or begin another one', async () => {
+  test('submits one of two payments that together exceed a limit', async () => {
     const journal = open();
-    const ref = `'); DROP TABLE intents; -- \\' $1 ? ?? \u2028 \uD83D\uDE00`;
-    const intent = await written(journal, draft({ ref, onceKey: `E'\\'` }), { ...quoted, txnId: `t'?\\`, txnState: `?'"` });
-    expect(await journal.find(intent.scope, ref)).toEqual(intent);
-    expect(await journal.begin(draft({ ref: 'other', onceKey: `E'\\'` }))).toMatchObject({ found: 'once', intent: { ref } });
-  });
-
-  const letGo = { txnId: 't', attempt: 2, txnState: 'completed', step: 'final', approvedTotal: '0.5', approvedReceives: '0.4', spendCcy: 'BTC', ago: 0 } as const;
-  test.each<[string, IntentChange[]]>([
-    ['it does not know', []],
-    ['it knows as a quote', [quoted]],
-    ['it gave up', [{ ...quoted, closed: true }]],
-    ['it knows to have failed', [quoted, agreed, over('failed')]],
-  ])('enters once what was let go and %s', async (_why, changes) => {
-    const journal = open();
-    const given = draft({ ref: 'R', onceKey: 'hash' });
-    if (changes.length > 0) await written(journal, draft({ ref: 'R', onceKey: 'hash' }), ...changes);
-    const working = await journal.claim((await journal.find(given.scope, 'R'))?.id ?? '', 'one');
-    expect([await journal.enter(given, letGo, window), await journal.enter(given, letGo, window)]).toEqual([true, false]);
-    expect(await journal.find(given.scope, 't')).toMatchObject({ ref: 'R', attempt: 2, step: 'final', txnState: 'completed', approvedAt: now, closed: false });
+    const submit = async (ref: string): Promise<unknown> => {
+      const { payment } = await journal.begin(draft({ ref }));
+      const claim = await journal.write((await journal.claim(payment.id, ref))!, changeOf(payment, quoted));
+      return journal.submit(claim, whole(claim.payment, submitted.attempt!), window, async ({ spent }) => {
+        if ((await spent()).length > 0) throw new Error('too much');
+      });
+    };
+    const results = await Promise.allSettled([submit('one'), submit('two')]);
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 0.5 });
-    expect(await journal.begin(draft({ ref: 'other', onceKey: 'hash' }))).toMatchObject({ found: 'once', intent: { ref: 'R' } });
+  });
+
+  test('stores texts that could end a statement or begin another one', async () => {
+    const journal = open();
+    const ref = `'); DROP TABLE payments; -- \\' $1 ? ?? \u2028 \uD83D\uDE00`;
+    const payment = await written(journal, draft({ ref, idempotencyKey: `E'\\'` }), { attempt: { state: 'in-flight', txnId: `t'?;\\`, txnState: `?'"` } });
+    expect(await journal.find(payment.scope, ref)).toEqual(payment);
+    expect(await journal.begin(draft({ ref: 'other', idempotencyKey: `E'\\'` }))).toMatchObject({ found: 'once', payment: { ref } });
+  });
+
+  const imported: ImportedAttempt =
+    { number: 2, txnId: 'found', state: 'paid', txnState: 'completed', approvedTotal: '0.5', approvedReceives: '0.4', spendCcy: 'BTC', ago: 0 };
+  test.each<[string, Step[]]>([
+    ['does not have', []],
+    ['has as a quote', [quoted, became('lapsed', 'expired'), again, { attempt: { ...quoted.attempt, txnId: 'found' } }]],
+    ['abandoned', [{ ...again, ...abandoned }]],
+    ['knows only a failed attempt before', [quoted, submitted, became('failed', 'failed')]],
+    ['knows only a later attempt of', [{ attempt: requested(3) }]],
+  ])('imports once an attempt of a payment that it %s', async (_why, steps) => {
+    const journal = open();
+    const given = draft({ idempotencyKey: 'hash' });
+    if (steps.length > 0) await written(journal, draft({ idempotencyKey: 'hash' }), ...steps);
+    const working = await journal.claim((await journal.find(given.scope, 'R'))?.id ?? '', 'one');
+    expect([await journal.enter(given, imported, window), await journal.enter(given, imported, window)]).toEqual([true, false]);
+    const { ago: _ago, ...attempt } = imported;
+    expect(await journal.find(given.scope, 'found')).toMatchObject({ ref: 'R', abandoned: false });
+    expect((await journal.find(given.scope, 'R'))?.attempts).toContainEqual({ ...attempt, submittedAt: now });
+    expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 0.5 });
+    expect(await journal.begin(draft({ ref: 'other', idempotencyKey: 'hash' }))).toMatchObject({ found: 'once', payment: { ref: 'R' } });
+    expect((await journal.open('ne01')).length).toBe(0);
     if (working !== undefined) await expect(journal.write(working, {})).rejects.toBeInstanceOf(LostClaim);
   });
 
-  test('counts also what arrived outside in another currency, but not what stayed in an own wallet', async () => {
+  test('counts what arrives elsewhere in another currency, but not what stays in an own wallet', async () => {
     const journal = open();
     const request = '{"receives":{"ccy":"VND","value":"500000"}}';
-    await written(journal, draft({ ref: 'payout', kind: 'payout', request }), quoted, agreed);
-    await written(journal, draft({ ref: 'swap', kind: 'swap', request }), quoted, agreed);
-    expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 1, VND: 500_000 });
+    const unstated = '{"body":{"destReq":{"ccy":"VND"}}}';
+    await written(journal, draft({ ref: 'payout', kind: 'payout', request }), quoted, submitted);
+    await written(journal, draft({ ref: 'swap', kind: 'swap', request }), quoted, submitted);
+    const receives: Step = { attempt: { ...submitted.attempt, approvedReceives: '7' } };
+    await written(journal, draft({ ref: 'stated by the quote', kind: 'payout', request: unstated }), quoted, receives);
+    expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 1.5, VND: 500_007 });
   });
 
-  const lapsed: IntentChange = { step: 'final', txnState: 'expired' };
-  const again: IntentChange = { step: 'intent', attempt: 2, txnId: null, txnState: null, approvedAt: null };
-  const second: IntentChange = { step: 'created', txnId: 't2', txnState: 'quoted' };
-  const other: IntentChange = { ...agreed, approvedTotal: '0.7' };
-  const failed: IntentChange = { step: 'final', txnState: 'failed' };
-  test.each<[string, IntentChange[], Record<string, number>]>([
-    ['beside the attempt after it', [quoted, agreed, again, second, other], { BTC: 1.2, VND: 500_000 * 2 }],
-    ['while the attempt after it is not let go', [quoted, agreed, lapsed, again, second], { BTC: 0.5, VND: 500_000 }],
-    ['though the attempt after it failed', [quoted, agreed, again, second, other, failed], { BTC: 0.5, VND: 500_000 }],
-    ['once when the payment goes back to it', [quoted, agreed, again, second,
-      { step: 'confirmed', attempt: 1, txnId: 't', txnState: 'expired', approvedTotal: '0.5', approvedAt: now }], { BTC: 0.5, VND: 500_000 }],
-    ['with every attempt after it', [quoted, agreed, again, second, other, { ...again, attempt: 3 }], { BTC: 1.2, VND: 500_000 * 2 }],
-    ['unless it failed', [quoted, agreed, failed, again, second, other], { BTC: 0.7, VND: 500_000 }],
-  ])('counts an attempt that may have paid %s', async (_when, changes, counted) => {
+  const second: Step = { attempt: { ...quoted.attempt, txnId: 't2' } };
+  const more: Step = { attempt: { ...submitted.attempt, approvedTotal: '0.7' } };
+  const unknown = became('unknown', 'expired');
+  test.each<[string, Step[], Record<string, number>]>([
+    ['next to the attempt after it', [quoted, submitted, unknown, again, second, more], { BTC: 1.2, VND: 500_000 * 2 }],
+    ['while the attempt after it is not submitted', [quoted, submitted, unknown, again, second], { BTC: 0.5, VND: 500_000 }],
+    ['though the attempt after it failed', [quoted, submitted, unknown, again, second, more, became('failed', 'failed')], { BTC: 0.5, VND: 500_000 }],
+    ['until it failed', [quoted, submitted, unknown, again, second, more, { attempt: { number: 1, state: 'failed' } }], { BTC: 0.7, VND: 500_000 }],
+  ])('counts an attempt of unknown outcome %s', async (_when, steps, counted) => {
     const journal = open();
-    const given = draft({ kind: 'payout', request: '{"receives":{"ccy":"VND","value":"500000"}}' });
-    const { id } = await written(journal, given, ...changes);
+    await written(journal, draft({ kind: 'payout', request: '{"receives":{"ccy":"VND","value":"500000"}}' }), ...steps);
     expect(sums(await journal.spent('ne01', window))).toEqual(counted);
     present = now + 2;
     expect(sums(await journal.spent('ne01', { ...window, earliest: present, latest: present }))).toEqual({});
-    expect((await journal.read(id))?.doubts.every(({ approvedAt }) => approvedAt === now)).toBe(true);
   });
 
-  test('names a rival that was let go, at the last moment', async () => {
+  test('names at submission another payment with the idempotency key that may have paid', async () => {
     const journal = open();
-    const { intent } = await journal.begin(draft({ ref: 'first', onceKey: 'hash' }));
-    const claim = await journal.write((await journal.claim(intent.id, 'one'))!, { ...quoted, closed: true });
-    await written(journal, draft({ ref: 'second', scope: 'http://[::1] ne01', onceKey: 'hash' }), quoted, agreed);
-    const rivals: unknown[] = [];
-    await journal.spend(claim, { ...agreed, closed: false }, window, ({ rival }) => void rivals.push(rival?.ref));
-    expect(rivals).toEqual(['second']);
+    const { payment } = await journal.begin(draft({ ref: 'first', idempotencyKey: 'hash' }));
+    const claim = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
+    await written(journal, draft({ ref: 'second', scope: 'alias', idempotencyKey: 'hash' }), quoted, submitted);
+    const seen: unknown[] = [];
+    await journal.submit(claim, whole(claim.payment, submitted.attempt!), window, ({ rival }) => void seen.push(rival?.ref));
+    expect(seen).toEqual(['second']);
   });
 
-  test('writes nothing when money may not be let go', async () => {
+  test('writes nothing if the submission is refused', async () => {
     const journal = open();
-    const { intent } = await journal.begin(draft());
-    const claim = await journal.claim(intent.id, 'one');
-    const refuse = (): never => {
+    const { payment } = await journal.begin(draft());
+    const claim = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
+    const refuse = async (): Promise<never> => {
       throw new Error('too much');
     };
-    await expect(journal.spend(claim!, agreed, window, refuse)).rejects.toThrow('too much');
-    expect((await journal.read(intent.id))?.step).toBe('intent');
+    await expect(journal.submit(claim, whole(claim.payment, submitted.attempt!), window, refuse)).rejects.toThrow('too much');
+    expect(await journal.read(payment.id)).toEqual(claim.payment);
   });
 
-  const isDone: IntentChange = { step: 'final', txnState: 'completed' };
-  test.each<[string, IntentChange[]]>([
-    ['from the intent to the confirmation', [agreed]],
-    ['to a quote without a transaction', [{ step: 'created' }]],
-    ['to a confirmation that nobody agreed to', [quoted, { step: 'confirming' }]],
-    ['from a confirmation back to the quote, as if it had not been sent', [quoted, agreed, { step: 'created' }]],
-    ['from a confirmation to a new attempt under the same number', [quoted, agreed, { step: 'intent', txnId: null }]],
-    ['that gives up what was let go', [quoted, agreed, { closed: true }]],
-    ['to an end that the service does not know', [quoted, agreed, { step: 'final', txnState: 'destsent' }]],
-    ['from the end back to the confirmation', [quoted, agreed, isDone, { step: 'confirmed' }]],
-  ])('takes no move %s', async (_why, changes) => {
+  test.each<[string, Step[]]>([
+    ['from requested to submitting', [{ attempt: { state: 'submitting', txnId: 't', ...submitted.attempt } }]],
+    ['to a quote without a transaction', [{ attempt: { state: 'quoted' } }]],
+    ['to submitting without approved amounts', [quoted, { attempt: { state: 'submitting', submittedAt: now } }]],
+    ['from submitting back to quoted', [quoted, submitted, { attempt: { state: 'quoted' } }]],
+    ['from submitting back to requested', [quoted, submitted, { attempt: { state: 'requested', txnId: null } }]],
+    ['from unknown to lapsed', [quoted, submitted, became('unknown', 'expired'), became('lapsed', 'expired')]],
+    ['from paid to failed', [quoted, submitted, became('paid', 'completed'), became('failed', 'failed')]],
+    ['to a new attempt that is already being submitted', [{ attempt: { ...requested(2), ...submitted.attempt, txnId: 't' } }]],
+  ])('refuses a move %s', async (_why, steps) => {
     const journal = open();
-    await expect(written(journal, draft(), ...changes)).rejects.toThrow(/journal/);
-  });
-
-  test('knows again what was read of the list, and how far it was read', async () => {
-    const { references } = open();
-    const scope = draft().scope;
-    expect(await references.covered(scope)).toBeUndefined();
-    await references.note(scope, [{ txnId: 't1', extRefId: 'R', createdAt: 5 }], { from: 0, to: 10 });
-    await references.note(scope, [{ txnId: 't2', extRefId: 'R~2', createdAt: 12 }, { txnId: 't1', extRefId: 'R', createdAt: 5 }], { from: 8, to: 20 });
-    await references.note(scope, [{ txnId: 't3', extRefId: 'R2', createdAt: 15 }, { txnId: 't4', extRefId: null, createdAt: 16 }], { from: 14, to: 18 });
-    await references.note('elsewhere', [{ txnId: 't5', extRefId: 'R', createdAt: 5 }], { from: 0, to: 30 });
-    expect(await references.covered(scope)).toEqual({ from: 0, to: 20 });
-    expect((await references.attempts(scope, 'R')).map(({ txnId }) => txnId)).toEqual(['t1', 't2']);
-    expect(await references.countSince(scope, 12)).toBe(3);
-  });
-
-  test('counts a part of the list as read only where it hangs together', async () => {
-    const { references } = open();
-    await references.note('scope', [], { from: 0, to: 10 });
-    await references.note('scope', [], { from: 20, to: 30 });
-    expect(await references.covered('scope')).toEqual({ from: 20, to: 30 });
+    await expect(written(journal, draft(), ...steps)).rejects.toThrow(/[Jj]ournal/);
   });
 });
 
-test('a journal in SQLite reads the present when the lock is its own', async () => {
+test('a journal in SQLite reads the clock while it holds the lock', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-journal-'));
   const path = join(folder, 'journal.db');
   const isFree: boolean[] = [];
@@ -408,11 +474,11 @@ test('a journal in SQLite reads the present when the lock is its own', async () 
   const journal = openJournal({ path, isAlive, now: look });
   await journal.open('any');
   rivals.push(new Database(path));
-  const { intent } = await journal.begin(draft());
-  const claim = await journal.claim(intent.id, 'one');
-  const created = await journal.write(claim!, quoted);
+  const { payment } = await journal.begin(draft());
+  const claim = await journal.claim(payment.id, 'one');
+  const created = await journal.write(claim!, changeOf(payment, quoted));
   await journal.renew(created);
-  await journal.spend(created, agreed, window, () => undefined);
+  await journal.submit(created, whole(created.payment, submitted.attempt!), window, () => undefined);
   expect(isFree.length).toBeGreaterThanOrEqual(5);
   expect(isFree).not.toContain(true);
   for (const rival of rivals) rival.close();

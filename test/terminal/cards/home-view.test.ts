@@ -5,7 +5,7 @@ import type { ListedTransaction, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { money } from '../../../src/formats/amount.js';
 import { homeLines, type Home, type HomeMore } from '../../../src/terminal/cards/home-view.js';
-import { pendingList, progressOf, type PendingPayment } from '../../../src/terminal/views/intent-view.js';
+import { pendingList, progressOf, type PendingPayment } from '../../../src/terminal/views/pending-view.js';
 import type { Canvas } from '../../../src/terminal/terminal.js';
 import { clockTime } from '../../../src/terminal/time.js';
 import { widthOf } from '../../../src/terminal/text.js';
@@ -159,7 +159,7 @@ describe('home', () => {
 
 const payment: PendingPayment = {
   ref: 'order-118', kind: 'send lightning', destination: '03e7', with: 'Coffee House', ccy: 'BTC',
-  amount: money('BTC', '0.000025').value, step: 'confirmed', agreed: true, txnId: 'c1d2', txnState: 'srccreated', attempt: 1,
+  amount: money('BTC', '0.000025').value, step: 'in-flight', agreed: true, txnId: 'c1d2', txnState: 'srccreated', attempt: 1,
   openedAt: now - 60_000, updatedAt: now - 60_000, asOf: now - 60_000, transaction: undefined,
 };
 
@@ -167,8 +167,8 @@ describe('an open payment', () => {
   test.each([
     [{ ...payment, transaction: taken }, 'On its way: 2 500 sat over Lightning to Coffee House, 2 of 6'],
     [payment, 'Not checked: 2 500 sat over Lightning to Coffee House, last seen confirmed'],
-    [{ ...payment, step: 'confirming' as const }, 'Not checked: 2 500 sat over Lightning to Coffee House, outcome unknown'],
-    [{ ...payment, step: 'created' as const }, 'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet'],
+    [{ ...payment, step: 'submitting' as const }, 'Not checked: 2 500 sat over Lightning to Coffee House, outcome unknown'],
+    [{ ...payment, step: 'quoted' as const }, 'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet'],
   ])('is shown at home by what is certain of its money', (open, line) => {
     const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
     expect(lines).toContain(`  ${line}`);
@@ -184,7 +184,7 @@ describe('an open payment', () => {
   test('says in words how far it is, as the service told it last', () => {
     expect(progressOf(payment)).toBe('last seen confirmed');
     expect(progressOf({ ...payment, transaction: taken })).toBe('2 of 6');
-    expect(progressOf({ ...payment, step: 'created', agreed: false, txnState: 'quoted' })).toBe('quoted, your yes is missing');
+    expect(progressOf({ ...payment, step: 'quoted', agreed: false, txnState: 'quoted' })).toBe('quoted, your yes is missing');
     expect(pendingList(now, 'as of 14:02:11').footer).toBe('as of 14:02:11');
   });
 });

@@ -8,7 +8,7 @@ import { derivedRef } from '../../../src/wallet/batch/plan.js';
 import { isProblem, readRows } from '../../../src/wallet/batch/rows.js';
 import type { Fate, RowOutcome } from '../../../src/wallet/batch/run.js';
 import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/tally.js';
-import { lnurlOrder, onchainOrder } from '../../../src/wallet/payment/orders.js';
+import { lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
 
 const columns = new Set(['ref', 'to', 'amount', 'note', 'acct_num']);
 

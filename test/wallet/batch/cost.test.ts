@@ -5,7 +5,7 @@ import { money, parseAmount, } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { Ceiling, quoteCost } from '../../../src/wallet/batch/cost.js';
 import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
-import { lnurlOrder, usdtOrder } from '../../../src/wallet/payment/orders.js';
+import { lnurlOrder, usdtOrder } from '../../../src/wallet/order/orders.js';
 
 const rowOf = (order: PlannedRow['order'], line: number): PlannedRow => ({
   line, ref: `r${line}`, named: true, order, to: order.destination, amount: '', slow: false,

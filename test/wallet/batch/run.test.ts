@@ -7,7 +7,7 @@ import type { Journal } from '../../../src/store/journal/journal.js';
 import { Ceiling } from '../../../src/wallet/batch/cost.js';
 import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
 import { runBatch, type RowOutcome } from '../../../src/wallet/batch/run.js';
-import { lnurlOrder } from '../../../src/wallet/payment/orders.js';
+import { lnurlOrder } from '../../../src/wallet/order/orders.js';
 import { bench } from '../support/machine.js';
 
 const rowOf = (line: number): PlannedRow => {
@@ -23,7 +23,7 @@ async function* reading(lines: readonly number[], end?: () => void): AsyncGenera
 function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench()) {
   const outcomes: RowOutcome[] = [];
   const options = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 1_000, retry: false, terms: () => ({}), ceiling };
-  const deps = { payment: made.deps, stop: new AbortController().signal, on: (each: RowOutcome) => void outcomes.push(each), onLetGo: () => undefined, warn: () => undefined };
+  const deps = { payment: made.deps, stop: new AbortController().signal, on: (each: RowOutcome) => void outcomes.push(each), onSubmit: () => undefined, warn: () => undefined };
   return { made, outcomes, ended: runBatch(rows, options, deps) };
 }
 
@@ -35,7 +35,7 @@ test('rows that cannot be read on let the payments under way finish first', asyn
   );
   await expect(ended).rejects.toThrow('the disk is gone');
   expect(outcomes.map(({ fate }) => fate)).toEqual(['paid']);
-  expect(made.intent('row-2')).toMatchObject({ step: 'final', txnState: 'completed' });
+  expect(made.payment('row-2')).toMatchObject({ step: 'final', txnState: 'completed' });
 });
 
 test('a row over the approved total is not paid and no later row starts', async () => {

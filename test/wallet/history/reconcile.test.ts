@@ -19,22 +19,22 @@ const dayOf = ({ time }: Bench) => ({ lengthMs: 86_400_000, earliest: time, late
 const spentOf = async (one: Bench): Promise<readonly Spend[]> =>
   (await one.deps.journal.spent('account', dayOf(one))).toSorted((a, b) => (a.total < b.total ? -1 : 1));
 
-/** Two payments, and the journal as it was before it wrote this step of the second. */
-async function backedUp(step: string): Promise<{ whole: Bench; old: Bench; copy: JournalStore }> {
+/** Two payments, and the journal as it was before it wrote this state of the second. */
+async function backedUp(state: string): Promise<{ whole: Bench; old: Bench; copy: JournalStore }> {
   const whole = bench();
   await whole.pay({ ref: 'before' });
   let copy = structuredClone(whole.store);
-  whole.journalFails = (change) => {
-    if (change.step === step) copy = structuredClone(whole.store);
+  whole.journalFails = ({ attempt }) => {
+    if (attempt?.state === state) copy = structuredClone(whole.store);
     return false;
   };
   await whole.pay({ order: otherOrder });
   return { whole, copy, old: bench(copy, whole.transactions) };
 }
 
-describe.each(['intent', 'created', 'confirming', 'confirmed', 'final', 'none'])('a back-up from before %s', (step) => {
+describe.each(['quoted', 'submitting', 'in-flight', 'paid', 'none'])('a backup from before %s', (state) => {
   test('counts what was spent, pays nothing again, and needs no second look', async () => {
-    const { whole, old } = await backedUp(step);
+    const { whole, old } = await backedUp(state);
     await compare(old);
     expect(await spentOf(old)).toEqual(await spentOf(whole));
     expect((await compare(old)).entered).toBe(0);
@@ -67,14 +67,14 @@ test('an attempt that followed one which failed is what became of the payment', 
   whole.confirms = () => 'srccreated';
   await whole.pay({ retry: true });
   expect((await compare(old)).entered).toBe(1);
-  expect(old.intent()).toMatchObject({ attempt: 2, step: 'final', txnState: 'completed' });
+  expect(old.now()).toMatchObject({ number: 2, state: 'paid', txnState: 'completed' });
 });
 
 test('what moved nothing, was only quoted, came in or carries no reference is not entered', async () => {
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay({ ref: 'failed' }).catch(() => undefined);
-  await whole.pay({ ref: 'quoted', mode: 'look' });
+  await whole.pay({ ref: 'quoted', until: 'quoted' });
   whole.confirms = () => 'completed';
   await whole.pay({ ref: 'out' });
   const [, , paid] = whole.transactions;
@@ -83,7 +83,7 @@ test('what moved nothing, was only quoted, came in or carries no reference is no
   whole.transactions.push({ ...paid, txnId: 'other', extRefId: null });
   const old = bench(emptyStore(), whole.transactions);
   expect(await compare(old)).toMatchObject({ read: 5, entered: 1 });
-  expect(old.intent('out')).toMatchObject({ step: 'final', txnState: 'completed', spendCcy: 'BTC' });
+  expect(old.now('out')).toMatchObject({ state: 'paid', txnState: 'completed', spendCcy: 'BTC' });
 });
 
 test('of what the service told no other try is made', async () => {
@@ -94,6 +94,6 @@ test('of what the service told no other try is made', async () => {
   await compare(bench(store, as('srcsent')));
   const old = bench(store, as('failed'));
   await expect(old.pay()).rejects.toThrow('ended as failed');
-  await expect(old.pay({ retry: true })).rejects.toThrow('not enough for another try');
+  await expect(old.pay({ retry: true })).rejects.toThrow('does not return enough to try it again');
   expect(old.log).not.toContain('POST R~2');
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { isAllowed, readAllowed } from '../../../src/wallet/limits/allowed-destinations.js';
 import { checkDestination, checkSpend, knownAmounts, noLimits } from '../../../src/wallet/limits/limits.js';
-import { lnurlOrder, onchainOrder, swapOrder, usdtOrder } from '../../../src/wallet/payment/orders.js';
+import { lnurlOrder, onchainOrder, swapOrder, usdtOrder } from '../../../src/wallet/order/orders.js';
 
 const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const tron = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';

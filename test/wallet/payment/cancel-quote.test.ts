@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { CancelNotOffered, ServiceError } from '../../../src/api/errors.js';
 import type { Transaction } from '../../../src/api/types.js';
 import type { Journal } from '../../../src/store/journal/journal.js';
+import { requested } from '../../../src/store/journal/payment.js';
 import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { cancelQuote } from '../../../src/wallet/payment/cancel-quote.js';
 
@@ -28,24 +29,26 @@ function openTestJournal(): Journal {
   return journal;
 }
 
+const quoted = { ...requested(1), state: 'quoted', txnId: 'txn-1', txnState: 'quoted' } as const;
+
 /** A journal that holds the quote as asked for with a standing yes, as after a crash between quote and confirmation. */
 async function journalWithQuote(): Promise<Journal> {
   const journal = openTestJournal();
-  const { intent } = await journal.begin({
-    id: 'intent-1',
+  const { payment } = await journal.begin({
+    id: 'payment-1',
     scope: 'here',
     account: 'here',
     ref: 'order-118',
     kind: 'swap',
     request: '{}',
     fingerprint: 'f',
-    onceKey: null,
+    idempotencyKey: null,
     terms: {},
     consent: 'standing',
   });
-  const claim = await journal.claim(intent.id, 'crashed:1');
+  const claim = await journal.claim(payment.id, 'crashed:1');
   if (claim === undefined) throw new Error('The intent could not be claimed.');
-  await journal.release(await journal.write(claim, { step: 'created', txnId: 'txn-1', txnState: 'quoted' }));
+  await journal.release(await journal.write(claim, { attempt: quoted }));
   return journal;
 }
 
@@ -101,20 +104,20 @@ describe('a quote that is cancelled', () => {
 
   test('is in doubt where its confirmation was sent, whatever the service calls it', async () => {
     const journal = await journalWithQuote();
-    const claim = await journal.claim('intent-1', 'other:3');
+    const claim = await journal.claim('payment-1', 'other:3');
     if (claim === undefined) throw new Error('The intent could not be claimed.');
-    const agreed = { step: 'confirming', approvedTotal: '1', approvedAt: 1, spendCcy: 'USDT' } as const;
-    await journal.release(await journal.write(claim, agreed));
+    const attempt = { ...quoted, state: 'submitting', approvedTotal: '1', submittedAt: 1, spendCcy: 'USDT' } as const;
+    await journal.release(await journal.write(claim, { attempt }));
     for (const state of ['expired', 'usercanceled']) {
       await expect(cancelQuote('txn-1', depsOf(journal, [state], never))).rejects.toMatchObject({ kind: 'pending', txnId: 'txn-1' });
     }
-    expect((await journal.read('intent-1'))?.step).toBe('confirming');
+    expect((await journal.read('payment-1'))?.attempts).toMatchObject([{ state: 'submitting' }]);
   });
 
   test('that another process takes over meanwhile is left to that one', async () => {
     const journal = await journalWithQuote();
     const takenOver = async (): Promise<Transaction> => {
-      await journal.claim('intent-1', 'me:2');
+      await journal.claim('payment-1', 'me:2');
       return transaction('usercanceled');
     };
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], takenOver))).rejects.toThrow(/another process/);
@@ -122,7 +125,7 @@ describe('a quote that is cancelled', () => {
 
   test('is left alone while another process drives its payment', async () => {
     const journal = await journalWithQuote();
-    await journal.claim('intent-1', 'other:3');
+    await journal.claim('payment-1', 'other:3');
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(/another process/);
   });
 });
@@ -131,12 +134,13 @@ test('a payment that has gone on to its next attempt meanwhile is left as it is'
   const journal = await journalWithQuote();
   const deps = depsOf(journal, [], async () => transaction('usercanceled'));
   const goesOn = async (): Promise<Transaction> => {
-    const claim = await journal.claim('intent-1', 'another:3');
+    const claim = await journal.claim('payment-1', 'another:3');
     if (claim === undefined) throw new Error('The intent could not be claimed.');
-    await journal.release(await journal.write(claim, { step: 'intent', txnId: null, txnState: null, attempt: 2 }));
+    const lapsed = await journal.write(claim, { attempt: { ...quoted, state: 'lapsed' } });
+    await journal.release(await journal.write(lapsed, { attempt: requested(2) }));
     return transaction('quoted');
   };
   const ended = await cancelQuote('txn-1', { ...deps, service: { ...deps.service, transaction: goesOn } });
   expect(ended.txnState).toBe('usercanceled');
-  expect(await journal.read('intent-1')).toMatchObject({ step: 'intent', attempt: 2, closed: false });
+  expect(await journal.read('payment-1')).toMatchObject({ attempts: [{ state: 'lapsed' }, { number: 2, state: 'requested' }], abandoned: false });
 });

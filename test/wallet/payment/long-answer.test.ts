@@ -42,7 +42,7 @@ test.each(['createTransaction', 'confirmTransaction', 'transactions'] as const)(
   const { service } = made.deps;
   const slowly = { [slow]: async (...args: never[]) => [await wait(), await Reflect.apply(service[slow], service, args)][1] };
   const deps = { ...made.deps, journal, every, service: { ...service, ...slowly } satisfies PaymentService };
-  const txn = await pay({ order, ref: 'R', terms: {}, consent: 'standing' }, { wait: 'forever', retry: false, mode: 'pay' }, deps);
+  const txn = await pay({ order, ref: 'R', terms: {}, consent: 'standing' }, { wait: 'forever', retry: false }, deps);
   expect(txn).toMatchObject({ txnState: 'completed', extRefId: 'R' });
   expect(taken.length).toBeGreaterThanOrEqual(answerTakes / second);
   expect(taken.filter((claim) => claim !== undefined)).toEqual([]);

@@ -12,7 +12,7 @@ import {
   receiveBody,
   swapOrder,
   usdtOrder,
-} from '../../../src/wallet/payment/orders.js';
+} from '../../../src/wallet/order/orders.js';
 import { walletSide } from '../../support/orders.js';
 
 /** BOLT11, examples: 2 500 micro-bitcoin. */
@@ -121,8 +121,8 @@ describe('a creation body', () => {
 
 describe('an order', () => {
   test('is paid once only where the destination can be: an invoice', () => {
-    expect(lightningOrder(decodeInvoice(invoice), 'BTC').onceKey).toMatch(/^bolt11:[0-9a-f]{64}$/);
-    expect(usdtOrder('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', parseAmount('25usdt'), 'USDT').onceKey).toBeNull();
+    expect(lightningOrder(decodeInvoice(invoice), 'BTC').idempotencyKey).toMatch(/^bolt11:[0-9a-f]{64}$/);
+    expect(usdtOrder('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', parseAmount('25usdt'), 'USDT').idempotencyKey).toBeNull();
   });
 
   test.for([

@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { CancelNotOffered } from '../../../src/api/errors.js';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Rates, Transaction } from '../../../src/api/types.js';
-import { LostClaim, type IntentChange } from '../../../src/store/journal/journal.js';
+import { LostClaim } from '../../../src/store/journal/journal.js';
+import { latest, requested, type PaymentChange } from '../../../src/store/journal/payment.js';
 import { money } from '../../../src/formats/amount.js';
-import { deducting, onchainOrder, swapOrder, type Order, usdtSpendOrder } from '../../../src/wallet/payment/orders.js';
+import { deducting, onchainOrder, swapOrder, type Order, usdtSpendOrder } from '../../../src/wallet/order/orders.js';
 import { confirmQuote } from '../../../src/wallet/payment/confirm-quote.js';
-import { noteSeen } from '../../../src/wallet/payment/note-seen.js';
+import { recordRead } from '../../../src/wallet/payment/record-read.js';
 import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
 import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from '../support/machine.js';
 
@@ -18,7 +19,7 @@ const slowly = (made: Bench): true => {
 };
 
 const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)/.test(line));
-const waiting = { wait: 'forever', retry: false, mode: 'pay' } as const;
+const waiting = { wait: 'forever', retry: false } as const;
 
 /** A transaction under a reference that the service has and the journal has not. */
 const known = (extRefId: string, txnState: string, change: Partial<Transaction> = {}): Transaction => ({
@@ -44,8 +45,8 @@ describe('a transaction that the list shows and a read does not find', () => {
     const made = elsewhere();
     made.fail('read', ...Array.from({ length: 9 }, () => refusal(404, 'not found')));
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, txnId: 'known-R' });
-    expect(requests(made)).toEqual([]);
-    expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
+    expect(requests(made)).toEqual(['POST R']);
+    expect(made.now()).toMatchObject({ state: 'requested', abandoned: false });
   });
 });
 
@@ -55,7 +56,7 @@ test('a quote from elsewhere that takes the fees out of the amount is confirmed 
   const quoted = { ...quoteOf({ ...body, sourceReq: { ...body.sourceReq, amtRequested: 0.00003 }, extRefId: 'R' }, 't1', made.time), deductNetworkFeesFromDest: true };
   made.transactions.push(quoted);
   await confirmQuote(quoted, { terms: {}, consent: 'standing' }, waiting, made.deps);
-  expect(made.intent()).toMatchObject({ step: 'final', approvedTotal: '0.00003', approvedReceives: '0.00002999' });
+  expect(made.now()).toMatchObject({ state: 'paid', approvedTotal: '0.00003', approvedReceives: '0.00002999' });
 });
 
 describe('a payment', () => {
@@ -63,9 +64,9 @@ describe('a payment', () => {
     const made = bench();
     expect(await made.pay()).toMatchObject({ txnState: 'completed' });
     expect(made.log.filter((line) => !line.startsWith('GET'))).toEqual([
-      'begin', 'POST R', 'write created', 'spend confirming', 'PUT t1', 'write confirmed', 'write final',
+      'begin', 'POST R', 'write quoted', 'submit submitting', 'PUT t1', 'write in-flight', 'write paid',
     ]);
-    expect(made.intent()).toMatchObject({ step: 'final', txnState: 'completed', txnId: 't1', closed: false });
+    expect(made.now()).toMatchObject({ state: 'paid', txnState: 'completed', txnId: 't1', abandoned: false });
   });
 
   test('is asked for once without a standing yes, and not at all with one', async () => {
@@ -106,21 +107,20 @@ describe('a payment', () => {
     expect(paid).toMatchObject({ txnState: 'completed', destReq: { method: 'lnurl' } });
   });
 
-  test('is looked for under its own reference, and not under one that was just made up', async () => {
+  test('is created without a look at the list, whatever its reference', async () => {
     const given = bench();
     await given.pay();
     const madeUp = bench();
     await pay({ order, ref: undefined, terms: {}, consent: 'standing' }, waiting, madeUp.deps);
-    expect(given.log).toContain('GET list');
-    expect(madeUp.log).not.toContain('GET list');
+    expect([...given.log, ...madeUp.log]).not.toContain('GET list');
   });
 
-  test('that is declined is closed, not resumed, and asked for anew', async () => {
+  test('that is declined is abandoned, not resumed, and asked for anew', async () => {
     const made = bench();
     made.says = () => false;
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'declined' });
-    expect(made.intent()).toMatchObject({ closed: true, consent: 'none' });
-    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    expect(made.now()).toMatchObject({ abandoned: true, consent: 'none' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
     made.says = () => true;
     expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
@@ -129,7 +129,7 @@ describe('a payment', () => {
   test('is remembered with what was agreed to', async () => {
     const made = bench();
     await made.pay({ yes: false });
-    expect(made.intent()).toMatchObject({ consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '0.00001' });
+    expect(made.now()).toMatchObject({ consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '0.00001' });
   });
 });
 
@@ -148,7 +148,7 @@ describe('a quote', () => {
     made.quotes = (body) => change(quoteOf(body, 't1', made.time));
     await expect(made.pay()).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing moved') });
     expect(requests(made)).toEqual(['POST R']);
-    expect(made.intent().closed).toBe(true);
+    expect(made.now().abandoned).toBe(true);
   });
 
   const dear: readonly [what: string, fee: number, maxFee: { amount: string; ccy: string } | { percent: string } | undefined][] = [
@@ -186,29 +186,31 @@ describe('a quote', () => {
     const made = bench();
     const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
     made.quotes = (body) => ({ fxRate: null, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings } });
-    await made.pay({ order: swap, mode: 'look' });
+    await made.pay({ order: swap, until: 'quoted' });
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-    const agreed = { consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '1' } as const;
-    for (const row of made.store.rows.values()) row.intent = { ...row.intent, ...agreed, closed: false };
-    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    const approved = { approvedTotal: '0.00001001', approvedReceives: '1' };
+    for (const row of made.store.rows.values()) {
+      row.payment = { ...row.payment, consent: 'quote', abandoned: false, attempts: row.payment.attempts.map((each) => ({ ...each, ...approved })) };
+    }
+    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
     expect(made.asked).toHaveLength(asked);
   });
 
-  test('that was only looked at is closed without a yes, whatever was said with it', async () => {
+  test('that was only looked at is abandoned without a yes, whatever was said with it', async () => {
     const made = bench();
-    expect(await made.pay({ mode: 'look', yes: true })).toMatchObject({ txnState: 'quoted' });
-    expect(made.intent()).toMatchObject({ closed: true, consent: 'none' });
+    expect(await made.pay({ until: 'quoted', yes: true })).toMatchObject({ txnState: 'quoted' });
+    expect(made.now()).toMatchObject({ abandoned: true, consent: 'none' });
     expect(requests(made)).toEqual(['POST R']);
   });
 
   test('that was only looked at is not paid by a later resume to which nobody says yes, even if the look was cut short', async () => {
     const made = bench();
-    made.journalFails = ({ closed }) => closed === true;
-    await made.pay({ mode: 'look', yes: true }).catch(() => undefined);
-    expect(made.intent()).toMatchObject({ step: 'created', closed: false, consent: 'none' });
+    made.journalFails = ({ abandoned }) => abandoned === true;
+    await made.pay({ until: 'quoted', yes: true }).catch(() => undefined);
+    expect(made.now()).toMatchObject({ state: 'quoted', abandoned: false, consent: 'none' });
     made.journalFails = () => false;
     made.says = () => false;
-    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
     expect(made.asked).toHaveLength(1);
     expect(requests(made)).toEqual(['POST R']);
   });
@@ -218,9 +220,9 @@ describe('a quote', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
     const before = requests(made).length;
-    expect(await made.pay({ mode: 'look' })).toMatchObject({ txnState: 'quoted' });
+    expect(await made.pay({ until: 'quoted' })).toMatchObject({ txnState: 'quoted' });
     expect(requests(made)).toHaveLength(before);
-    expect(made.intent()).toMatchObject({ step: 'confirming', consent: 'standing', closed: false });
+    expect(made.now()).toMatchObject({ state: 'submitting', consent: 'standing', abandoned: false });
   });
 
   test('that ran out while the person thought, and is called a quote still, is taken back and never confirmed', async () => {
@@ -304,9 +306,9 @@ describe('a quote', () => {
 
   test('that is to be confirmed by itself is never taken back', async () => {
     const made = bench();
-    await made.pay({ mode: 'look' });
+    await made.pay({ until: 'quoted' });
     made.says = () => slowly(made);
-    expect(await payThisQuote('t1', made.intent(), { consent: 'none' }, waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R' });
+    expect(await payThisQuote('t1', made.payment(), { consent: 'none' }, waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
@@ -324,17 +326,17 @@ describe('a quote', () => {
 
 describe('a reference that only the service knows', () => {
   const cases: readonly [state: string, retry: boolean, sent: string[], end: string][] = [
-    ['quoted', false, ['PUT known-R'], 'completed'],
-    ['srccreated', false, [], 'completed'],
-    ['destsent', false, [], 'completed'],
-    ['completed', false, [], 'completed'],
-    ['expired', false, ['POST R~2', 'PUT t2'], 'completed'],
-    ['usercanceled', false, ['POST R~2', 'PUT t2'], 'completed'],
-    ['failed', false, [], 'payment-failed'],
-    ['rejected', false, [], 'payment-failed'],
-    ['error', true, [], 'payment-failed'],
-    ['failed', true, ['POST R~2', 'PUT t2'], 'completed'],
-    ['rejected', true, ['POST R~2', 'PUT t2'], 'completed'],
+    ['quoted', false, ['POST R', 'PUT known-R'], 'completed'],
+    ['srccreated', false, ['POST R'], 'completed'],
+    ['destsent', false, ['POST R'], 'completed'],
+    ['completed', false, ['POST R'], 'completed'],
+    ['expired', false, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
+    ['usercanceled', false, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
+    ['failed', false, ['POST R'], 'payment-failed'],
+    ['rejected', false, ['POST R'], 'payment-failed'],
+    ['error', true, ['POST R'], 'payment-failed'],
+    ['failed', true, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
+    ['rejected', true, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
   ];
   test.each(cases)('as %s (retry: %s) leads to %j and %s', async (state, retry, sent, end) => {
     const made = bench(undefined, [known('R', state)]);
@@ -344,7 +346,7 @@ describe('a reference that only the service knows', () => {
 
   test('that is on its way is followed to its end, also where the journal cannot be written', async () => {
     const made = bench(undefined, [known('R', 'destsent')]);
-    made.journalFails = ({ step }) => step === 'created';
+    made.journalFails = ({ attempt }) => attempt?.state === 'paid';
     expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
     expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
   });
@@ -353,8 +355,8 @@ describe('a reference that only the service knows', () => {
     const attempts = ['R', ...Array.from({ length: 11 }, (_, index) => `R~${index + 2}`)];
     const made = bench(undefined, attempts.map((ref) => known(ref, ref === 'R~12' ? 'destsent' : 'expired')));
     expect(await made.pay()).toMatchObject({ extRefId: 'R~12', txnState: 'completed' });
-    expect(requests(made)).toEqual([]);
-    expect(made.intent()).toMatchObject({ attempt: 12, step: 'final' });
+    expect(requests(made)).toEqual(['POST R']);
+    expect(made.now()).toMatchObject({ number: 12, state: 'paid' });
   });
 
   test.each(['R~0', 'R~01', 'R~x', 'Q', 'R2'])('is not taken for another one such as %s', async (other) => {
@@ -367,7 +369,7 @@ describe('a reference that only the service knows', () => {
     const made = bench(undefined, [known('R', 'completed')]);
     await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 'known-R' });
     expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
-    expect(requests(made)).toEqual([]);
+    expect(requests(made)).toEqual(['POST R', 'POST R']);
   });
 });
 
@@ -388,8 +390,8 @@ describe('a reference in the journal', () => {
 
   test('is free for another payment while nothing was ever created under it', async () => {
     const made = bench();
-    made.fail('wallets', new Failure('interrupted', 'Interrupted.'));
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'interrupted' });
+    made.fail('create', refusal(400, 'invalid destination'));
+    await expect(made.pay()).rejects.toMatchObject({ kind: 'refused' });
     expect(await made.pay({ order: otherOrder })).toMatchObject({ txnState: 'completed' });
   });
 
@@ -403,12 +405,12 @@ describe('a reference in the journal', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1', 'POST R~2', 'PUT t2']);
   });
 
-  test('whose quote the service does not know is looked for, and quoted once more', async () => {
+  test('whose quote the service does not have any more is quoted again', async () => {
     const made = bench();
     made.says = () => false;
     await made.pay({ yes: false }).catch(() => undefined);
     made.transactions.length = 0;
-    expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R' });
+    expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
   });
 });
 
@@ -417,16 +419,14 @@ describe('a quote that is confirmed by its id', () => {
   /** Quoted twice, and the journal has forgotten by which transaction. */
   const forgotten = async (): Promise<Bench> => {
     const made = bench();
-    await made.pay({ mode: 'look' });
+    await made.pay({ until: 'quoted' });
     made.transactions[0] = { ...first(made), txnState: 'expired' };
-    await made.pay({ mode: 'look' });
+    await made.pay({ until: 'quoted' });
     forget(made);
     return made;
   };
   const forget = (made: Bench): void => {
-    const row = made.store.rows.get(made.intent().id);
-    if (row === undefined) throw new Error('The payment is not in the journal.');
-    made.store.rows.set(row.intent.id, { ...row, intent: { ...row.intent, step: 'intent', txnId: null, txnState: null, closed: true } });
+    for (const row of made.store.rows.values()) row.payment = { ...row.payment, attempts: [requested(1)], abandoned: true };
   };
   const first = ({ transactions: [txn] }: Bench): Transaction => {
     if (txn === undefined) throw new Error('There is no transaction.');
@@ -441,7 +441,7 @@ describe('a quote that is confirmed by its id', () => {
     const made = await forgotten();
     expect(second(made)).toMatchObject({ extRefId: 'R~2' });
     await confirmQuote(second(made), yes, waiting, made.deps);
-    expect([...made.store.rows.values()].map(({ intent }) => [intent.ref, intent.attempt, intent.step])).toEqual([['R', 2, 'final']]);
+    expect([...made.store.rows.values()].map(({ payment }) => [payment.ref, latest(payment).number, latest(payment).state])).toEqual([['R', 2, 'paid']]);
     expect(await made.pay()).toMatchObject({ txnId: 't2', txnState: 'completed' });
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
   });
@@ -449,7 +449,7 @@ describe('a quote that is confirmed by its id', () => {
   test('is of the payment as it was asked for, where the journal has lost sight of its only attempt', async () => {
     const made = bench();
     const spend = usdtSpendOrder('T-1', money('BTC', '0.0001'));
-    await made.pay({ order: spend, mode: 'look' });
+    await made.pay({ order: spend, until: 'quoted' });
     forget(made);
     await confirmQuote(first(made), yes, waiting, made.deps);
     expect(await made.pay({ order: spend })).toMatchObject({ txnId: 't1', txnState: 'completed' });
@@ -457,15 +457,15 @@ describe('a quote that is confirmed by its id', () => {
 
   test('has its yes for itself: cut off before it is let go, the payment is asked about again', async () => {
     const made = await forgotten();
-    made.journalFails = ({ step, closed }) => step === 'confirming' || closed === true;
+    made.journalFails = ({ attempt, abandoned }) => attempt?.state === 'submitting' || abandoned === true;
     await expect(confirmQuote(second(made), yes, waiting, made.deps)).rejects.toBeInstanceOf(Error);
-    expect(made.intent()).toMatchObject({ consent: 'none' });
+    expect(made.now()).toMatchObject({ consent: 'none' });
   });
 
   test('is not confirmed, nor is another, where the payment has gone on to another meanwhile', async () => {
     const made = await forgotten();
     await confirmQuote(second(made), yes, waiting, made.deps);
-    await expect(payThisQuote('t1', made.intent(), yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    await expect(payThisQuote('t1', made.payment(), yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
     made.transactions.push({ ...first(made), txnId: 't9', txnState: 'quoted' });
     await expect(confirmQuote({ ...first(made), txnId: 't9', txnState: 'quoted' }, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
@@ -473,7 +473,7 @@ describe('a quote that is confirmed by its id', () => {
 });
 
 describe('what can be paid once', () => {
-  const invoice = { ...order, onceKey: 'bolt11:hash' };
+  const invoice = { ...order, idempotencyKey: 'bolt11:hash' };
 
   test('is refused under another reference when it was paid', async () => {
     const made = bench();
@@ -491,8 +491,8 @@ describe('what can be paid once', () => {
 
   test('is not paid by an older quote, confirmed by its id, after it was paid by another', async () => {
     const made = bench();
-    await made.pay({ order: invoice, mode: 'look' });
-    const older = made.intent();
+    await made.pay({ order: invoice, until: 'quoted' });
+    const older = made.payment();
     await made.pay({ order: invoice, ref: 'S' });
     const yes = { terms: {}, consent: 'standing' } as const;
     await expect(payThisQuote('t1', older, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
@@ -527,7 +527,7 @@ describe('what can be paid once', () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
-    await expect(unnamed(made, { ...otherOrder, onceKey: invoice.onceKey })).rejects.toMatchObject({ kind: 'usage' });
+    await expect(unnamed(made, { ...otherOrder, idempotencyKey: invoice.idempotencyKey })).rejects.toMatchObject({ kind: 'usage' });
   });
 
   test('may be paid under another reference after it failed', async () => {
@@ -549,7 +549,7 @@ describe('what can be paid once', () => {
 });
 
 describe('a creation without an answer', () => {
-  test('is looked for before it is asked for again', async () => {
+  test('is sent again, and the answer of a service that returns the earlier transaction is taken', async () => {
     const made = bench();
     const { createTransaction } = made.deps.service;
     let calls = 0;
@@ -564,7 +564,7 @@ describe('a creation without an answer', () => {
     };
     Object.assign(made.deps, { service });
     expect(await made.pay()).toMatchObject({ txnId: 't1', txnState: 'completed' });
-    expect(requests(made)).toEqual(['POST R', 'PUT t1']);
+    expect(requests(made)).toEqual(['POST R', 'POST R', 'PUT t1']);
   });
 
   test.each([
@@ -626,10 +626,7 @@ describe('a confirmation', () => {
     const ended = await made.pay().then(({ txnState }) => txnState, ({ kind }) => kind);
     expect([requests(made).filter((line) => line.startsWith('PUT')).length, ended]).toEqual([sent, end]);
     expect(new Set(requests(made)).size).toBe(2);
-    const { step, closed } = made.intent();
-    expect({ step, closed }).toEqual(
-      end === 'completed' ? { step: 'final', closed: false } : end === 'pending' ? { step: 'confirming', closed: false } : { step: 'created', closed: true },
-    );
+    expect(made.now().state).toBe(end === 'completed' ? 'paid' : end === 'pending' || end === 'temporary' ? 'submitting' : 'lapsed');
   });
 
   test('whose refusal cannot be checked is in doubt', async () => {
@@ -640,8 +637,8 @@ describe('a confirmation', () => {
   });
 
   test.for([
-    [1, 'Nothing was repeated.'],
-    [5, 'The same transaction was confirmed again, no other was made.'],
+    [1, 'No second attempt was made.'],
+    [5, 'The same transaction was confirmed again.'],
   ] as const)('in doubt says whether it was sent again (%d times)', async ([sent, said]) => {
     const made = bench();
     made.fail('confirm', ...Array.from({ length: 5 }, lost));
@@ -666,19 +663,19 @@ describe('a confirmation', () => {
     };
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
     expect(requests(made)).toEqual(['POST R']);
-    expect(made.log).not.toContain('spend confirming');
-    expect(made.intent().closed).toBe(true);
+    expect(made.log).not.toContain('submit submitting');
+    expect(made.now().abandoned).toBe(true);
   });
 
   test('interrupted between the journal and the request moves nothing', async () => {
     const made = bench();
-    made.journalFails = ({ step }) => {
-      if (step === 'confirming') made.interrupt.abort();
+    made.journalFails = ({ attempt }) => {
+      if (attempt?.state === 'submitting') made.interrupt.abort();
       return false;
     };
     await expect(made.pay()).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
     expect(requests(made)).toEqual(['POST R']);
-    expect(made.intent()).toMatchObject({ step: 'created', closed: true });
+    expect(made.now()).toMatchObject({ state: 'submitting' });
   });
 
   test('that was sent makes of a lapse a doubt, which only --retry goes on from, with what that run says', async () => {
@@ -690,7 +687,7 @@ describe('a confirmation', () => {
     for (let again = 0; again < 2; again += 1) {
       await expect(made.pay({ yes: true })).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } });
     }
-    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
     expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R']);
     expect(await made.pay({ yes: true, retry: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
     expect(made.asked).toHaveLength(1);
@@ -712,7 +709,7 @@ describe('a confirmation', () => {
       made.fail('confirm', refusal(400, reason));
       made.confirms = () => 'quoted';
       await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
-      expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
+      expect(made.now()).toMatchObject({ state: 'submitting', abandoned: false });
     });
 
   test('that another process took over is not said to have moved nothing when the journal fails then', async () => {
@@ -722,7 +719,7 @@ describe('a confirmation', () => {
     const failing = {
       ...journal,
       write: async (...args: Parameters<typeof journal.write>) => {
-        if (args[1].step !== 'final') return journal.write(...args);
+        if (args[1].attempt?.state !== 'paid') return journal.write(...args);
         isLost = true;
         throw new LostClaim('another process took the payment over');
       },
@@ -756,8 +753,7 @@ describe('a confirmation', () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
-    const again = { attempt: 2, step: 'intent', txnId: null, txnState: null, approvedAt: null } as const;
-    for (const row of made.store.rows.values()) row.intent = { ...row.intent, ...again };
+    for (const row of made.store.rows.values()) row.payment = { ...row.payment, attempts: [...row.payment.attempts, requested(2)] };
     const journal = { ...made.deps.journal, claim: async () => undefined };
     await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, { ...waiting, wait: 1_000 }, { ...made.deps, journal }))
       .rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('another process') });
@@ -765,18 +761,20 @@ describe('a confirmation', () => {
 
   test('that another process has made meanwhile is what a look at it tells of, when its own request fails', async () => {
     const made = bench();
-    made.journalFails = ({ step, closed }) => step === 'created' || closed === true;
+    made.journalFails = ({ attempt, abandoned }) => attempt?.state === 'quoted' || abandoned === true;
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
     const { service } = made.deps;
     let isFirst = true;
-    const transactions = async (...args: Parameters<typeof service.transactions>) => {
-      if (!isFirst) return service.transactions(...args);
-      isFirst = false;
-      await made.pay();
-      throw refusal(400, 'nothing');
+    const eachTransaction = async function* (...args: Parameters<typeof service.eachTransaction>) {
+      if (isFirst) {
+        isFirst = false;
+        await made.pay();
+        throw refusal(400, 'nothing');
+      }
+      yield* service.eachTransaction(...args);
     };
-    const looking = pay({ order, ref: 'R', terms: {}, consent: 'none' }, { ...waiting, mode: 'look' }, { ...made.deps, service: { ...service, transactions } });
+    const looking = pay({ order, ref: 'R', terms: {}, consent: 'none' }, { ...waiting, until: 'quoted' }, { ...made.deps, service: { ...service, eachTransaction } });
     expect(await looking).toMatchObject({ txnState: 'completed' });
   });
 
@@ -790,9 +788,7 @@ describe('a confirmation', () => {
     await expect(made.pay({ yes: false, retry: true })).rejects.toMatchObject(doubt);
     expect(made.asked).toHaveLength(1);
     await expect(made.pay({ yes: true })).rejects.toMatchObject(doubt);
-    made.fail('list', notSent());
-    await expect(made.pay({ yes: true, retry: true })).rejects.toMatchObject(doubt);
-    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject(doubt);
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject(doubt);
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
     made.says = () => true;
     expect(await made.pay({ yes: false, retry: true })).toMatchObject({ txnState: 'completed' });
@@ -808,7 +804,7 @@ describe('a confirmation', () => {
     await expect(retry('0.000015')).rejects.toMatchObject({ kind: 'pending', message: expect.stringMatching(/limit per day/) });
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
     expect(await retry('0.1')).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
-    expect(made.intent().doubts).toMatchObject([{ attempt: 1, txnId: 't1', spendCcy: 'BTC' }]);
+    expect(made.payment().attempts).toMatchObject([{ number: 1, state: 'unknown', txnId: 't1', spendCcy: 'BTC' }, { number: 2, state: 'paid' }]);
   });
 
   /** The attempt before is in doubt, and the process that was to make another one ended before it could. */
@@ -817,22 +813,22 @@ describe('a confirmation', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-    made.journalFails = ({ step }) => step !== 'intent';
+    made.journalFails = ({ attempt, abandoned }) => abandoned === true || (attempt?.number === 2 && attempt.state !== 'requested');
     await made.pay({ retry: true }).catch(() => undefined);
     made.journalFails = () => false;
-    expect(made.intent()).toMatchObject({ step: 'intent', attempt: 2, doubts: [{ attempt: 1 }] });
+    expect(made.now()).toMatchObject({ state: 'requested', number: 2, status: 'unknown' });
     return made;
   };
 
   test('in doubt stays in doubt for whoever goes on with the next attempt', async () => {
-    const { store, transactions, intent } = await leftBetween();
+    const { store, transactions, payment } = await leftBetween();
     const next = bench(store, transactions);
     next.fail('confirm', refusal(400, 'no'));
-    await expect(resume(intent(), waiting, next.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
-    expect(intent()).toMatchObject({ step: 'confirmed', attempt: 1, doubts: [] });
+    await expect(resume(payment(), waiting, next.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    expect(next.now()).toMatchObject({ state: 'lapsed', number: 2, status: 'unknown' });
     const interrupted = await leftBetween();
     interrupted.interrupt.abort();
-    await expect(resume(interrupted.intent(), waiting, interrupted.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    await expect(resume(interrupted.payment(), waiting, interrupted.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
   });
 
   test.for(['claim', 'write'] as const)('in doubt stays in doubt where the journal is not reached for the next attempt: %s', async (call) => {
@@ -840,13 +836,14 @@ describe('a confirmation', () => {
     const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
     const deps = { ...made.deps, journal: { ...made.deps.journal, [call]: fail } };
     const again = pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
-    await expect(again).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } });
+    await expect(again).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
   });
 
   test.for([
-    ['completed', 'completed', 'completed'],
-    ['expired', 'confirmed', 'pending'],
-  ] as const)('in doubt that turns out as %s is what the payment comes to when another try fails', async ([state, step, end]) => {
+    ['completed', 'paid', 'completed'],
+    ['expired', 'unknown', 'pending'],
+  ] as const)('in doubt that turns out as %s is what the payment comes to when another try fails', async ([state, status, end]) => {
     const made = await leftBetween();
     made.confirms = () => {
       made.transactions[0] = { ...made.transactions[0]!, txnState: state };
@@ -854,7 +851,7 @@ describe('a confirmation', () => {
     };
     const ended = await made.pay({ retry: true }).then(({ txnState }) => txnState, ({ kind }) => kind);
     expect(ended).toBe(end);
-    expect(made.intent()).toMatchObject({ step: step === 'confirmed' ? step : 'final', attempt: 1, txnId: 't1', doubts: [] });
+    expect(made.now()).toMatchObject({ status, state: 'failed', number: 2 });
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual(['PUT t2']);
   });
 
@@ -863,15 +860,15 @@ describe('a confirmation', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-    await resume(made.intent(), waiting, made.deps).catch(() => undefined);
-    expect(made.intent().step).toBe('confirmed');
+    await resume(made.payment(), waiting, made.deps).catch(() => undefined);
+    expect(made.now().state).toBe('unknown');
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'quoted' };
     const unwaited = { ...waiting, wait: false } as const;
-    await expect(resume(made.intent(), unwaited, made.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    await expect(resume(made.payment(), unwaited, made.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
     const seen = bench();
     await seen.pay({ wait: false });
     seen.transactions[0] = { ...seen.transactions[0]!, txnState: 'quoted' };
-    expect(await resume(seen.intent(), unwaited, seen.deps)).toMatchObject({ txnState: 'srccreated' });
+    expect(await resume(seen.payment(), unwaited, seen.deps)).toMatchObject({ txnState: 'srccreated' });
   });
 
   test('that was not sent is not reported as taken where the creation is answered with an unknown state', async () => {
@@ -884,7 +881,7 @@ describe('a confirmation', () => {
   const hourMs = 3_600_000;
   test.for([
     ['was carried out', 'srccreated', 0, 'completed'],
-    ['was not', 'quoted', 0, 'temporary'],
+    ['was not', 'quoted', 0, 'pending'],
     ['cannot be read', 'srccreated', 9, 'pending'],
   ] as const)('answered with a plea for fewer requests is read before anything is said of it: %s', async ([, txnState, unread, end]) => {
     const made = bench();
@@ -895,7 +892,7 @@ describe('a confirmation', () => {
     };
     expect(await made.pay().then(({ txnState }) => txnState, ({ kind }) => kind)).toBe(end);
     expect(requests(made).filter((line) => line.startsWith('PUT'))).toEqual(['PUT t1']);
-    expect(made.intent().closed).toBe(end === 'temporary');
+    expect(made.now().abandoned).toBe(false);
   });
 
   test('whose last answer is lost is read once more before it is not known', async () => {
@@ -917,7 +914,7 @@ describe('a confirmation', () => {
       throw lost();
     };
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'resume', id: 't1' } });
-    expect(made.intent()).toMatchObject({ step: 'confirming', closed: false });
+    expect(made.now()).toMatchObject({ state: 'submitting', abandoned: false });
   });
 });
 
@@ -944,9 +941,9 @@ describe('a creation that is refused without a reason, while the list shows noth
   };
   const payAt = ({ deps }: Bench) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
 
-  test('is the one of another home, and goes on with that', async () => {
+  test('is refused after one look at the newest page, since it may be refused for anything', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
-    expect(await payAt(made)).toMatchObject({ txnState: 'completed', txnId: 'known-R' });
+    await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused', exitCode: 3 });
   });
 
   test('is refused where the list goes on to show nothing', async () => {
@@ -964,7 +961,7 @@ describe('a creation that is refused without a reason, while the list shows noth
     void pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, service: cutOff });
     await expect.poll(() => made.transactions).toHaveLength(1);
     await expect(payAt(lagging(made, 1e9))).rejects.toMatchObject({ kind: 'pending' });
-    expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
+    expect(made.now()).toMatchObject({ state: 'requested', abandoned: false });
     expect(await made.pay()).toMatchObject({ txnState: 'completed', txnId: 't1' });
   });
 });
@@ -1004,7 +1001,7 @@ test('a conversion at the rate 0 is not obeyed', async () => {
 
 describe('a later state of a quote that was let go elsewhere', () => {
   const lapsedNow = async (made: Bench): Promise<void> => {
-    await made.pay({ mode: 'look' });
+    await made.pay({ until: 'quoted' });
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
   };
 
@@ -1017,13 +1014,13 @@ describe('a later state of a quote that was let go elsewhere', () => {
     // Also where the journal does not know of it.
     const elsewhere = bench(undefined, made.transactions);
     await expect(run(elsewhere)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
-    expect([...requests(made), ...requests(elsewhere)]).toEqual(['POST R']);
+    expect([...requests(made), ...requests(elsewhere)]).toEqual(['POST R', 'POST R']);
   });
 
   test('that somebody looked at makes of a lapse a doubt', async () => {
     const made = bench();
     await lapsedNow(made);
-    await noteSeen(made.intent(), { ...made.transactions[0]!, txnState: 'destsent' }, made.deps.journal, 'a look');
+    await recordRead(made.payment(), { ...made.transactions[0]!, txnState: 'destsent' }, made.deps.journal, 'a look');
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
     expect(requests(made)).toEqual(['POST R']);
   });
@@ -1050,10 +1047,10 @@ describe('a limit per day', () => {
 });
 
 describe('the journal', () => {
-  const before: readonly [what: string, fails: (change: IntentChange) => boolean, sent: string[]][] = [
-    ['at the start', ({ step }) => step === 'intent', []],
-    ['with the quote', ({ step }) => step === 'created', ['POST R']],
-    ['before the confirmation', ({ step }) => step === 'confirming', ['POST R']],
+  const before: readonly [what: string, fails: (change: PaymentChange) => boolean, sent: string[]][] = [
+    ['at the start', (change) => Object.keys(change).length === 0, []],
+    ['with the quote', ({ attempt }) => attempt?.state === 'quoted', ['POST R']],
+    ['before the confirmation', ({ attempt }) => attempt?.state === 'submitting', ['POST R']],
   ];
   test.each(before)('that cannot be written %s stops the payment', async (_what, fails, sent) => {
     const made = bench();
@@ -1062,14 +1059,14 @@ describe('the journal', () => {
     expect(requests(made)).toEqual(sent);
   });
 
-  test.each<['confirmed' | 'final']>([['confirmed'], ['final']])('that cannot be written at %s does not stop it, and says so', async (step) => {
+  test.each([['in-flight'], ['paid']])('that cannot be written at %s does not stop it, and says so', async (state) => {
     const made = bench();
-    made.journalFails = (change) => change.step === step;
+    made.journalFails = (change) => change.attempt?.state === state;
     expect(await made.pay()).toMatchObject({ txnState: 'completed' });
     expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
     made.journalFails = () => false;
-    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
-    expect(made.intent()).toMatchObject({ step: 'final', txnState: 'completed' });
+    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
+    expect(made.now()).toMatchObject({ state: 'paid', txnState: 'completed' });
   });
 });
 
@@ -1078,8 +1075,8 @@ describe('what goes on by itself', () => {
     const made = bench();
     await made.pay({ wait: false });
     made.fail('read', notSent());
-    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
-    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
   });
 
   test('is waited for no longer than was said, however the clock jumps', async () => {
@@ -1100,52 +1097,52 @@ describe('what goes on by itself', () => {
     await made.pay({ wait: false });
     const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnId: 't9', txnState: 'completed' }) };
     Object.assign(made.deps, { service });
-    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
   });
 });
 
 describe('resume', () => {
   test('leaves open what it could not go on with for a passing trouble', async () => {
     const made = bench();
-    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
-    expect(made.intent()).toMatchObject({ step: 'intent', closed: false });
-    made.fail('list', notSent());
-    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'temporary' });
-    expect(made.intent().closed).toBe(false);
-    expect(await resume(made.intent(), waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    expect(made.now()).toMatchObject({ state: 'requested', abandoned: false });
+    made.fail('create', notSent(), notSent(), notSent(), notSent());
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'temporary' });
+    expect(made.now().abandoned).toBe(false);
+    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
   });
 
   test('ends what a person says no to', async () => {
     const made = bench();
-    made.journalFails = ({ closed }) => closed === true;
+    made.journalFails = ({ abandoned }) => abandoned === true;
     made.says = () => false;
     await made.pay({ yes: false }).catch(() => undefined);
     made.journalFails = () => false;
-    expect(made.intent()).toMatchObject({ step: 'created', closed: false });
-    await expect(resume(made.intent(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
-    expect(made.intent().closed).toBe(true);
+    expect(made.now()).toMatchObject({ state: 'quoted', abandoned: false });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
+    expect(made.now().abandoned).toBe(true);
   });
 
   test('does not open again what was given up since it was listed', async () => {
     const made = bench();
-    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
-    const listed = made.intent();
-    for (const row of made.store.rows.values()) row.intent = { ...row.intent, closed: true };
+    const listed = made.payment();
+    for (const row of made.store.rows.values()) row.payment = { ...row.payment, abandoned: true };
     await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
-    expect(made.intent().closed).toBe(true);
+    expect(made.now().abandoned).toBe(true);
   });
 
   test('does not take a payment for the one that had its reference before', async () => {
     const made = bench();
-    made.journalFails = ({ closed, step }) => closed === true || step === 'created';
+    made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
-    const listed = made.intent();
-    for (const row of made.store.rows.values()) row.intent = { ...row.intent, fingerprint: 'another' };
+    const listed = made.payment();
+    for (const row of made.store.rows.values()) row.payment = { ...row.payment, fingerprint: 'another' };
     await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
     expect(requests(made)).toEqual(['POST R']);
   });
@@ -1154,7 +1151,7 @@ describe('resume', () => {
     const made = bench();
     made.confirms = () => 'failed';
     await made.pay().catch(() => undefined);
-    await expect(resume(made.intent(), { ...waiting, retry: true }, made.deps)).rejects.toMatchObject({ kind: 'payment-failed' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'payment-failed' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 });

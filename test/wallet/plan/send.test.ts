@@ -59,6 +59,6 @@ describe('the planner', () => {
   test('lets both ways of one URI be paid once only', () => {
     const text = uri(invoice(1_000_000n));
     const [lightning, onchain] = (['lightning', 'onchain'] as const).map((via) => planSendNow({ to: text, via }, around));
-    expect(onchain?.order.onceKey).toBe(lightning?.order.onceKey);
+    expect(onchain?.order.idempotencyKey).toBe(lightning?.order.idempotencyKey);
   });
 });

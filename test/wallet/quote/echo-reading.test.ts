@@ -1,8 +1,8 @@
 // The echo of a quote as services may send it: what the money rests on has to be there and to be understood.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
-import { onchainOrder } from '../../../src/wallet/payment/orders.js';
-import { checkEcho } from '../../../src/wallet/quote/echo.js';
+import { onchainOrder } from '../../../src/wallet/order/orders.js';
+import { checkEcho } from '../../../src/wallet/order/echo.js';
 import { answer } from '../../support/fake-transport.js';
 import { start, world } from '../../api/support/client.js';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
-import { deducting, onchainOrder } from '../../../src/wallet/payment/orders.js';
+import { deducting, onchainOrder } from '../../../src/wallet/order/orders.js';
 import { readQuote } from '../../../src/wallet/quote/quote.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
-import { receiveBody } from '../../../src/wallet/payment/orders.js';
+import { receiveBody } from '../../../src/wallet/order/orders.js';
 import { lightningAddressOf } from '../../../src/wallet/receive/lightning-address.js';
 import { requestMoney } from '../../../src/wallet/receive/request.js';
 
@@ -24,8 +24,10 @@ test('a receive that is confirmed before its invoice exists is read again until 
     createTransaction: async () => at('quoted', null),
     confirmTransaction: async () => at('userconfirmed', null),
     transaction: async () => reads[Math.min(asked++, 2)] ?? unused(),
+    transactions: unused,
+    eachTransaction: unused,
   };
-  const deps = { service, history: unused, sleep: async () => undefined, newId: () => 'r1', now: () => 0, signal: new AbortController().signal };
+  const deps = { service, onRead: unused, sleep: async () => undefined, newId: () => 'r1', now: () => 0, signal: new AbortController().signal };
   const { txn } = await requestMoney(receiveBody('lightning', parseAmount('50000sat')), undefined, false, deps);
   expect(txn.sourceReq.reqDetails).toMatchObject({ paymentRequest: 'lntb1' });
 });

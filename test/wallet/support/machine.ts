@@ -1,10 +1,11 @@
-// A payment machine on a bench: a service of one page, a journal in memory, a clock that runs only while it sleeps.
+// The payment core on a bench: a service of one page, a journal in memory, a clock that runs only while it sleeps.
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { CreateTransaction, Rates, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
-import type { Claim, Intent, IntentChange, Journal } from '../../../src/store/journal/journal.js';
+import type { Claim, Journal } from '../../../src/store/journal/journal.js';
+import { latest, status, type Attempt, type Payment, type PaymentChange, type PaymentStatus } from '../../../src/store/journal/payment.js';
 import type { PaymentDeps, PaymentEvent, PaymentOptions, PaymentService } from '../../../src/wallet/payment/contract.js';
-import { lnurlOrder, type Order } from '../../../src/wallet/payment/orders.js';
+import { lnurlOrder, type Order } from '../../../src/wallet/order/orders.js';
 import { pay } from '../../../src/wallet/payment/payment.js';
 import { money } from '../../../src/formats/amount.js';
 import { emptyStore, memoryJournal, type JournalStore } from '../../simulation/memory-journal.js';
@@ -30,14 +31,16 @@ export interface Bench {
   /** What a confirmation does to a transaction. */
   confirms: (txn: Transaction) => string;
   /** Whether the journal can be written. */
-  journalFails: (change: IntentChange) => boolean;
+  journalFails: (change: PaymentChange) => boolean;
   says: (question: string) => boolean;
   time: number;
   /** By how much the service's clock is ahead of the machine's. */
   ahead: number;
   rates: Rates;
   pay(change?: Partial<PayOptions>): Promise<Transaction>;
-  intent(ref?: string): Intent;
+  payment(ref?: string): Payment;
+  /** The latest attempt, with what is derived of its payment. */
+  now(ref?: string): Attempt & Pick<Payment, 'abandoned' | 'consent'> & { status: PaymentStatus };
 }
 
 interface PayOptions extends PaymentOptions {
@@ -148,13 +151,17 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     pay: ({ ref = 'R', order: wanted = order, yes = true, maxFee, ...options } = {}) =>
       pay(
         { order: wanted, ref, terms: { maxFee }, consent: yes ? 'standing' : 'none' },
-        { wait: 'forever', retry: false, mode: 'pay', ...options },
+        { wait: 'forever', retry: false, ...options },
         made.deps,
       ),
-    intent: (ref = 'R') => {
-      const row = [...store.rows.values()].find(({ intent }) => intent.ref === ref);
-      if (row === undefined) throw new Error(`There is no intent ${ref}.`);
-      return row.intent;
+    payment: (ref = 'R') => {
+      const row = [...store.rows.values()].find(({ payment }) => payment.ref === ref);
+      if (row === undefined) throw new Error(`There is no payment ${ref}.`);
+      return row.payment;
+    },
+    now: (ref) => {
+      const payment = made.payment(ref);
+      return { ...latest(payment), abandoned: payment.abandoned, consent: payment.consent, status: status(payment) };
     },
   };
   return made;
@@ -179,15 +186,16 @@ export function quoteOf({ sourceReq, destReq, extRefId }: CreateTransaction, txn
   };
 }
 
-function logged(journal: Journal, log: string[], fails: (change: IntentChange) => boolean): Journal {
-  const note = (what: string, change: IntentChange): void => {
-    if (fails(change)) throw new Failure('usage', 'The payment journal cannot be written: the disk is full.');
-    log.push(`${what} ${change.step ?? (change.closed === true ? 'closed' : Object.keys(change).join())}`);
+function logged(journal: Journal, log: string[], fails: (change: PaymentChange) => boolean): Journal {
+  const diskFull = (): Failure => new Failure('usage', 'The payment journal cannot be written: the disk is full.');
+  const note = (what: string, change: PaymentChange): void => {
+    if (fails(change)) throw diskFull();
+    log.push(`${what} ${change.attempt?.state ?? (change.abandoned === true ? 'abandoned' : Object.keys(change).join())}`);
   };
   return {
     ...journal,
     async begin(draft) {
-      if (fails({ step: 'intent' })) throw new Failure('usage', 'The payment journal cannot be written: the disk is full.');
+      if (fails({})) throw diskFull();
       log.push('begin');
       return journal.begin(draft);
     },
@@ -195,9 +203,9 @@ function logged(journal: Journal, log: string[], fails: (change: IntentChange) =
       note('write', change);
       return journal.write(claim, change);
     },
-    async spend(claim, change, window, allow) {
-      note('spend', change);
-      return journal.spend(claim, change, window, allow);
+    async submit(claim, change, window, allow) {
+      note('submit', change);
+      return journal.submit(claim, change, window, allow);
     },
   };
 }

@@ -12,7 +12,7 @@ export interface Order {
   readonly kind: string;
   readonly body: CreateTransaction;
   /** What can be paid once only: a payment hash. */
-  readonly onceKey: string | null;
+  readonly idempotencyKey: string | null;
   /** Where the money goes, for limits on destinations. */
   readonly destination: string;
   /** Epoch ms before which it cannot have been paid: when an invoice was made. */
@@ -21,8 +21,8 @@ export interface Order {
   readonly expiresAt?: number | undefined;
   /** The exact amount that the recipient must get, where the order fixes it. */
   readonly receives: Money | undefined;
-  /** It is what the service told of a payment, which can leave out part of what was asked: nothing is created from it. */
-  readonly told?: boolean | undefined;
+  /** It is what the service isImported of a payment, which can leave out part of what was asked: nothing is created from it. */
+  readonly isImported?: boolean | undefined;
 }
 
 const servicepay = 'servicepay';
@@ -35,7 +35,7 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
       sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
       destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice.invoice } },
     },
-    onceKey: `bolt11:${invoice.paymentHash}`,
+    idempotencyKey: `bolt11:${invoice.paymentHash}`,
     notBefore: invoice.timestamp * 1000,
     expiresAt: invoice.expiresAt,
     destination: invoice.payee,
@@ -76,7 +76,7 @@ function spendOrder(kind: string, method: string, ccy: string, address: string, 
       sourceReq: { ccy: spent.ccy, method: servicepay, reqDetails: {}, ...onSide(spent.value) },
       destReq: { ccy, method, reqDetails: { address } },
     },
-    onceKey: null,
+    idempotencyKey: null,
     destination: address,
     receives: spent.ccy === ccy ? spent : undefined,
   };
@@ -90,7 +90,7 @@ function addressOrder(kind: string, method: string, address: string, amount: Mon
       sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
       destReq: { ccy: amount.ccy, method, reqDetails: { address }, ...onSide(amount.value) },
     },
-    onceKey: null,
+    idempotencyKey: null,
     destination: address,
     receives: amount,
   };
@@ -104,7 +104,7 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
       sourceReq: { ccy: from, method: servicepay, reqDetails: {}, ...(side === 'source' && onSide(amount.value)) },
       destReq: { ccy: to, method: servicepay, reqDetails: {}, ...(side === 'dest' && onSide(amount.value)) },
     },
-    onceKey: null,
+    idempotencyKey: null,
     destination: to,
     receives: side === 'dest' ? amount : undefined,
   };

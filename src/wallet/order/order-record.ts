@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import type { CreateSide } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Intent, IntentDraft } from '../../store/journal/journal.js';
+import { isFields } from '../../formats/unknown.js';
+import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
 import type { Order } from './orders.js';
 
 const decimal = v.pipe(
@@ -42,20 +43,20 @@ const orderSchema = v.strictObject({
     deductNetworkFees: v.exactOptional(v.boolean()),
     sourceOfFunds: v.exactOptional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
   }),
-  onceKey: v.nullable(v.string()),
+  idempotencyKey: v.nullable(v.string()),
   notBefore: v.exactOptional(v.number()),
   expiresAt: v.exactOptional(v.number()),
   destination: v.string(),
   receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
-  told: v.exactOptional(v.boolean()),
+  isImported: v.exactOptional(v.boolean()),
 });
 
 /** What the journal keeps of an order when its payment is entered. */
-export const recordOf = (order: Order): Pick<IntentDraft, 'kind' | 'request' | 'fingerprint' | 'onceKey'> => ({
+export const recordOf = (order: Order): Pick<PaymentDraft, 'kind' | 'request' | 'fingerprint' | 'idempotencyKey'> => ({
   kind: order.kind,
   request: encodeOrder(order),
   fingerprint: fingerprint(order),
-  onceKey: order.onceKey,
+  idempotencyKey: order.idempotencyKey,
 });
 
 /** Throws when the text would not be read back as the same order: a crash must not change a payment. */
@@ -68,7 +69,7 @@ export function encodeOrder(order: Order): string {
 /** Throws Failure `usage` for what is not an order, or not of this version. */
 export function decodeOrder(text: string): Order {
   try {
-    const { receives, ...order } = v.parse(orderSchema, JSON.parse(text));
+    const { receives, ...order } = v.parse(orderSchema, withPresentNames(JSON.parse(text)));
     return { ...order, receives };
   } catch (cause) {
     throw new Failure('usage', 'The payment journal holds an order that this version cannot read.', {
@@ -78,8 +79,12 @@ export function decodeOrder(text: string): Order {
   }
 }
 
-/** Entered as the service told of it: what was asked is known in part. */
-export const isTold = ({ request }: Pick<Intent, 'request'>): boolean => decodeOrder(request).told === true;
+/** Journals of versions 1 to 3 have earlier names. */
+function withPresentNames(record: unknown): unknown {
+  if (!isFields(record)) return record;
+  const { onceKey, told, ...order } = record;
+  return { ...order, ...(onceKey !== undefined && { idempotencyKey: onceKey }), ...(told !== undefined && { isImported: told }) };
+}
 
 /** Equal for orders that ask for the same; a note does not make a payment another one. */
 export const fingerprint = ({ body }: Order): string =>
@@ -92,9 +97,9 @@ export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
 }
 
 /** Whether the journal's payment is what the order asks for; what an earlier version noted of it may say more than that. */
-export function isForOrder(intent: Pick<Intent, 'fingerprint' | 'request'>, order: Order): boolean {
+export function isForOrder(payment: Pick<Payment, 'fingerprint' | 'request'>, order: Order): boolean {
   const asked = fingerprint(order);
-  return intent.fingerprint === asked || fingerprint(decodeOrder(intent.request)) === asked;
+  return payment.fingerprint === asked || fingerprint(decodeOrder(payment.request)) === asked;
 }
 
 /** Decimals as fixed text, keys in order: equal orders give equal text. */

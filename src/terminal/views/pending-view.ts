@@ -1,16 +1,21 @@
-// Payments as the journal knows them: those that are open, and what became of them when they were gone on with.
+// Payments as the journal has them: the unfinished ones, and how resuming each of them ended.
 import type { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { money } from '../../formats/amount.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
-import type { Intent } from '../../store/journal/journal.js';
+import type { AttemptState, Payment } from '../../store/journal/payment.js';
 import { shortTime } from '../time.js';
 import { sendWord, stateWord } from './state-words.js';
 import { shortAmount } from './transaction-view.js';
 import type { ListView } from '../rows/view.js';
 
 export interface PendingPayment
-  extends Pick<Intent, 'ref' | 'kind' | 'step' | 'txnId' | 'txnState' | 'attempt' | 'openedAt' | 'updatedAt'> {
+  extends Pick<Payment, 'ref' | 'kind' | 'openedAt' | 'updatedAt'> {
+  /** State of the latest attempt, its number, and its transaction. */
+  readonly step: AttemptState;
+  readonly attempt: number;
+  readonly txnId: string | null;
+  readonly txnState: string | null;
   readonly destination: string;
   /** The recipient as people know it. */
   readonly with: string;
@@ -25,27 +30,31 @@ export interface PendingPayment
   readonly transaction: Transaction | undefined;
 }
 
-const stepWords: Readonly<Record<Intent['step'], string>> = {
-  intent: 'not quoted yet',
-  created: 'quoted',
-  confirming: 'outcome unknown',
-  confirmed: 'confirmed',
-  final: 'over',
+const stepWords: Readonly<Record<AttemptState, string>> = {
+  requested: 'not quoted yet',
+  quoted: 'quoted',
+  submitting: 'outcome unknown',
+  'in-flight': 'confirmed',
+  unknown: 'outcome unknown',
+  paid: 'paid',
+  failed: 'failed',
+  error: 'error',
+  lapsed: 'expired',
 };
 
-/** Submitted, and the service did not say now what became of it. */
-export const isUnchecked = ({ step, transaction }: PendingPayment): boolean =>
-  transaction === undefined && (step === 'confirming' || step === 'confirmed');
+export const isSubmitted = ({ step }: PendingPayment): boolean => ['submitting', 'in-flight', 'unknown'].includes(step);
+
+/** Submitted, and not read from the service just now. */
+export const isUnchecked = (payment: PendingPayment): boolean => payment.transaction === undefined && isSubmitted(payment);
 
 /** How far it is, in words; a state that may have changed since is marked as the last one seen. */
 export function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
-  if (isUnchecked(payment)) return txnState === null || step === 'confirming' ? stepWords[step] : `last seen ${sendWord(txnState)}`;
-  const isSubmitted = step === 'confirming' || step === 'confirmed';
+  if (isUnchecked(payment)) return txnState === null || step !== 'in-flight' ? stepWords[step] : `last seen ${sendWord(txnState)}`;
   if (transaction !== undefined && !isQuoted(transaction.txnState)) {
-    return isSubmitted && hasLapsed(transaction.txnState) ? `unknown: the service reports ${stateWord(transaction)}` : stateWord(transaction);
+    return isSubmitted(payment) && hasLapsed(transaction.txnState) ? `unknown: the service reports ${stateWord(transaction)}` : stateWord(transaction);
   }
-  if (isSubmitted) return txnState === null || step === 'confirming' ? stepWords[step] : sendWord(txnState);
+  if (isSubmitted(payment)) return txnState === null || step !== 'in-flight' ? stepWords[step] : sendWord(txnState);
   return agreed ? stepWords[step] : `${stepWords[step]}, your yes is missing`;
 }
 
@@ -99,7 +108,7 @@ export function overdueList(now: number): ListView<OverduePayment> {
   return { ...pending, columns: [...pending.columns, ...process] };
 }
 
-export interface ResumedPayment extends Pick<Intent, 'ref' | 'kind' | 'txnId' | 'txnState'> {
+export interface ResumedPayment extends Pick<PendingPayment, 'ref' | 'kind' | 'txnId' | 'txnState'> {
   readonly exitCode: number;
   /** Why it is not done. */
   readonly message: string | null;

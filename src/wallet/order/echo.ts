@@ -7,7 +7,7 @@ import { decimalsOf, fixed, givenFromWire } from '../../formats/amount.js';
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
-import type { Order } from '../payment/orders.js';
+import type { Order } from './orders.js';
 
 /**
  * Compares the transaction in an answer with the order, whatever state it is in. Throws Failure `refused` when they differ.
@@ -75,7 +75,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   const answered = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
-    // The code says where the money goes; another home may not have been told the name.
+    // The code says where the money goes; another home may not have been isImported the name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find((name) => answered[name] != null && !sameText(answered[name], wanted));

@@ -1,0 +1,100 @@
+// The reference lookup: after a refused creation, the transaction that has the reference is searched in the service's list.
+import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { isQuoted, movedNothing } from '../../formats/states.js';
+import { attemptNamed, latest } from '../../store/journal/payment.js';
+import { echoes } from '../order/echo.js';
+import { rereadWhileStale } from '../transaction/poll.js';
+import { readTransaction } from '../transaction/read-transaction.js';
+import type { PaymentDeps, PaymentService } from './contract.js';
+import type { FactBody, Run, Wish } from './model.js';
+import { differentPayment, ownRef, paidElsewhere } from './outcomes.js';
+
+const hourMs = 3_600_000;
+const pageSize = 100;
+/** No clock has reached this day: the one here may be slow. */
+const endTime = '2100-01-01T00:00:00.000Z';
+
+/** Everything that was created since, epoch ms by the service's clock. */
+export const spanFilter = (since: number): TransactionFilter => ({
+  time: 'other',
+  startTime: new Date(Math.max(since, 0)).toISOString(),
+  endTime,
+  limit: pageSize,
+});
+
+/** The rows of a reference and its attempts, newest first where the list is. `stopAt` says when enough was seen. */
+export async function listedUnder(
+  ref: string,
+  { since, depth, onRead }: { since: number; depth: 'every page' | 'newest page'; onRead: (count: number) => void },
+  service: Pick<PaymentService, 'transactions' | 'eachTransaction'>,
+): Promise<readonly { readonly row: ListedTransaction; readonly number: number }[]> {
+  const matches: { row: ListedTransaction; number: number }[] = [];
+  const note = (row: ListedTransaction): void => {
+    const [base, number] = row.extRefId === ref ? [ref, 1] : attemptNamed(row.extRefId ?? '');
+    if (row.txnId !== '' && base === ref) matches.push({ row, number });
+  };
+  if (depth === 'newest page') {
+    for (const row of (await service.transactions({ ...spanFilter(since), page: 1 })).data) note(row);
+    return matches;
+  }
+  let count = 0;
+  for await (const row of service.eachTransaction(spanFilter(since))) {
+    note(row);
+    count += 1;
+    if (count % pageSize === 0) {
+      onRead(count);
+      // Newest first: the rest is older than what has the reference, or than what was asked for.
+      if (matches.length > 0 || (row.createdAt ?? since) < since) break;
+    }
+  }
+  return matches;
+}
+
+/** Throws Failure: `usage` if another order has the reference, `pending` if the transaction is listed and cannot be found. */
+export async function find(run: Run, depth: 'every page' | 'newest page', wish: Wish, deps: PaymentDeps): Promise<FactBody> {
+  const { ref } = run.payment;
+  const own = latest(run.payment);
+  const onRead = (count: number): void => deps.on({ type: 'searching', count });
+  const listed = await listedUnder(ref, { since: since(run, wish, deps), depth, onRead }, deps.service).catch(neverMind);
+  let best: { txn: Transaction; number: number } | undefined;
+  for (const { row, number } of listed) {
+    const isOlder = run.payment.attempts.some((attempt) => attempt.txnId === row.txnId);
+    if (isOlder || number < own.number) continue;
+    const txn = await readListed(run, row.txnId, deps);
+    const isLive = !movedNothing(txn.txnState) && !isQuoted(txn.txnState);
+    if (isLive || best === undefined || number > best.number) best = { txn, number };
+    if (isLive) break;
+  }
+  if (best === undefined) return { is: 'not-found' };
+  if (!echoes(run.order, best.txn)) throw differentPayment(ref, best.txn.txnId);
+  if (wish.reference === 'once' && best.txn.txnState === 'completed') throw paidElsewhere(best.txn, ref);
+  deps.on({ type: 'found', txn: best.txn });
+  return { is: 'found', ...best };
+}
+
+/** An invoice that is named after itself cannot have been paid before it was made. */
+function since({ order, payment }: Run, { reference }: Wish, { service }: PaymentDeps): number {
+  const isByItself = reference === 'once' || (order.idempotencyKey !== null && payment.ref === ownRef(order.idempotencyKey));
+  if (!isByItself || order.notBefore === undefined) return 0;
+  return Math.max(Math.min(order.notBefore, service.serviceNow()) - hourMs, 0);
+}
+
+/** A list that cannot be read now shows nothing. */
+const neverMind = (error: unknown): [] => {
+  if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused')) return [];
+  throw error;
+};
+
+/** What the list shows exists, and may have paid: a read that does not find it is stale. */
+async function readListed({ payment }: Run, txnId: string, deps: PaymentDeps): Promise<Transaction> {
+  const read = (): Promise<Transaction | Failure> =>
+    readTransaction(deps.service, txnId).catch((error: unknown) => {
+      if (error instanceof Failure && error.kind === 'not-found') return error;
+      throw error;
+    });
+  const txn = await rereadWhileStale(await read(), read, (each) => each instanceof Failure, deps);
+  if (!(txn instanceof Failure)) return txn;
+  const message = `Outcome unknown: the service lists transaction ${txnId} for the reference ${payment.ref}, and does not find it.`;
+  throw new Failure('pending', message, { next: { do: 'resume', id: payment.ref }, txnId, cause: txn });
+}

@@ -1,1 +1,0 @@
-export declare const mutations: Readonly<Record<string, { readonly machines?: boolean; readonly seed?: number; readonly mistake?: string; readonly test?: string; readonly edits: readonly (readonly [file: string, from: string, to: string])[] }>>;

@@ -43,7 +43,7 @@ type Shown = Awaited<ReturnType<typeof look>>;
 /** Resolves with what stays behind when the person leaves. */
 async function showScreen(first: Shown, context: Context): Promise<string> {
   const { terminal, every, now, signal } = context;
-  const client = await context.client();
+  const { client } = await context.account();
   const startedAt = now();
   let model: WatchModel = {
     home: first.overview, more: first.more, past: new Map(), events: [], chosen: 0, problem: undefined, now: client.serviceNow(),
@@ -168,7 +168,7 @@ function receiptLines(txn: Transaction | 'reading', times: ReadonlyMap<string, n
 
 /** The balances of each of the last days: the present ones, with what moved since taken back. */
 async function readPast(wallets: readonly Wallet[], context: Context): Promise<ReadonlyMap<string, readonly Big[]>> {
-  const client = await context.client();
+  const { client } = await context.account();
   const moved: ListedTransaction[] = [];
   let pages = 0;
   for await (const page of client.eachTransactionPage({ time: '30d', txnStatuses: ['completed'] })) {

@@ -1,33 +1,22 @@
 // Entries in the language of beancount: accounts are opened before they are used, texts are quoted.
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
-import { costText, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
+import { costText, declarations, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
 
 /** Before every transaction: beancount refuses an account that is used before it is open. */
 const opened = '1970-01-01';
 
 const equity = 'Equity:Svcpay:Opening';
 
-/** It remembers which accounts were named, so that a stream of entries is read once. */
 export function beancountWriter(zone = 'UTC'): LedgerWriter {
-  const unopened = new Set<string>();
-  const known = new Set<string>();
-  const name = (account: string): string => {
-    if (!known.has(account)) unopened.add(account);
-    known.add(account);
-    return account;
-  };
+  const { name, text: openings } = declarations((account) => `${opened} open ${account}\n`);
   return {
     head: `; Written by svcpay. Dates are in ${zone}.\n`,
     write(entry) {
       for (const { account } of entry.postings) name(account);
       return transaction(entry);
     },
-    openings() {
-      const lines = [...unopened].map((account) => `${opened} open ${account}\n`).join('');
-      unopened.clear();
-      return lines === '' ? '' : `\n${lines}`;
-    },
+    openings,
     opening: (day, { ccy, value }) =>
       `\n${day} * "Opening balance"\n  ${name(walletAccount(ccy))}  ${amountText({ ccy, value })}\n  ${name(equity)}  ${amountText({ ccy, value: value.neg() })}\n`,
     // beancount checks a balance as of the beginning of its day. Without "~ 0" it tolerates the last digit.

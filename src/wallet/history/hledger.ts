@@ -1,10 +1,34 @@
 // Entries in the journal format of hledger, which Ledger reads as well.
-import { fixed, type Money } from '../../formats/amount.js';
-import { costText, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
+import Big from 'big.js';
+import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
+import { costText, declarations, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
 
 export function hledgerWriter(zone = 'UTC'): LedgerWriter {
-  return { head: `; Written by svcpay. Dates are in ${zone}.\n`, write, openings: () => '', opening, closing };
+  const accounts = declarations((account) => `account ${account}\n`);
+  const commodities = declarations((ccy) => `commodity ${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''} ${ccy}\n`);
+  const named = ({ ccy }: { readonly ccy: string }, ...names: readonly string[]): void => {
+    commodities.name(ccy);
+    names.forEach(accounts.name);
+  };
+  return {
+    head: `; Written by svcpay. Dates are in ${zone}.\n`,
+    write(entry) {
+      for (const { account, amount, cost = amount } of entry.postings) [amount, cost].forEach((each) => named(each, account));
+      return write(entry);
+    },
+    openings: () => commodities.text() + accounts.text(),
+    opening(day, balance) {
+      named(balance, walletAccount(balance.ccy), equity);
+      return opening(day, balance);
+    },
+    closing(day, balance) {
+      named(balance, walletAccount(balance.ccy));
+      return closing(day, balance);
+    },
+  };
 }
+
+const equity = 'Equity:Svcpay:Opening';
 
 function write({ time, day, title, note, txnId, reference, rate, postings }: Entry): string {
   let text = `\n${day} * ${withoutComment(title)}`;
@@ -17,7 +41,7 @@ function write({ time, day, title, note, txnId, reference, rate, postings }: Ent
 }
 
 const opening = (day: string, { ccy, value }: Money): string =>
-  `\n${day} * Opening balance\n    ${walletAccount(ccy)}  ${fixed(value)} ${ccy}\n    Equity:Svcpay:Opening  ${fixed(value.neg())} ${ccy}\n`;
+  `\n${day} * Opening balance\n    ${walletAccount(ccy)}  ${fixed(value)} ${ccy}\n    ${equity}  ${fixed(value.neg())} ${ccy}\n`;
 
 /** hledger checks an assertion after the postings of its day that stand before it. */
 const closing = (day: string, { ccy, value }: Money): string =>

@@ -40,6 +40,25 @@ export interface LedgerWriter {
   readonly closing: (day: string, balance: Money) => string;
 }
 
+/** Remembers which accounts and currencies were named, so that each is declared once and a stream of entries is read once. */
+export function declarations(line: (name: string) => string) {
+  const known = new Set<string>();
+  const undeclared = new Set<string>();
+  return {
+    name(name: string): string {
+      if (!known.has(name)) undeclared.add(name);
+      known.add(name);
+      return name;
+    },
+    /** Those that were named since it was last called. */
+    text(): string {
+      const lines = [...undeclared].map(line).join('');
+      undeclared.clear();
+      return lines === '' ? '' : `\n${lines}`;
+    },
+  };
+}
+
 type Side = ListedTransaction['sourceReq'];
 
 /**

@@ -123,6 +123,13 @@ describe('a journal for hledger', () => {
   test('writes a swap as one record with two currencies, its fee and its rate', async () => {
     expect(await exported('hledger', [kinds.swap])).toBe(`; Written by svcpay. Dates are in UTC.
 
+commodity 1.000000 USDT
+commodity 1.00000000 BTC
+
+account Assets:Svcpay:USDT
+account Expenses:Svcpay:Fees:Service
+account Assets:Svcpay:BTC
+
 2026-03-01 * Swap
     ; time: 2026-03-01T14:02:31.000Z
     ; txn-id: ad79a67a
@@ -140,12 +147,12 @@ describe('a journal for hledger', () => {
 
   test.skipIf(!isInstalled('hledger'))('is read by hledger, strictly balanced, with the right balances', async () => {
     const file = await written('svcpay.journal', await exported('hledger', Object.values(kinds)));
-    execFileSync('hledger', ['-f', file, 'check']);
+    execFileSync('hledger', ['-f', file, 'check', '--strict']);
     const balance = execFileSync('hledger', ['-f', file, 'balance', 'Assets', '-O', 'csv', '--no-total'], { encoding: 'utf8' });
     expect(parse(balance)).toEqual([
       ['account', 'balance'],
       ['Assets:Svcpay:BTC', '-0.00047607 BTC'],
-      ['Assets:Svcpay:USDT', '-151.1125 USDT'],
+      ['Assets:Svcpay:USDT', '-151.112500 USDT'],
     ]);
   });
 });
@@ -222,7 +229,7 @@ describe('whatever the service writes into its texts', () => {
 
   test.skipIf(!isInstalled('hledger'))('hledger reads it', async () => {
     const file = await written('svcpay.journal', await exported('hledger', cases));
-    execFileSync('hledger', ['-f', file, 'check']);
+    execFileSync('hledger', ['-f', file, 'check', '--strict']);
   });
 
   test.skipIf(!isInstalled('bean-check'))('bean-check accepts it', async () => {

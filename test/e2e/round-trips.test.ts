@@ -10,7 +10,7 @@ import { startCheckedSandbox } from '../support/openapi.js';
 import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 
 /** At least the time that a command takes here by itself: what it sends in one turn is then never counted as two. */
-let tripMs = 100;
+const tripMs = 100;
 
 let sandbox: Sandbox;
 let far: FarService;

@@ -37,7 +37,7 @@ export const statementClose = defineCommand({
     const name = `${month.year}-${String(month.month).padStart(2, '0')}`;
     const before = openingsOf(opening);
     const { id, client } = await context.account();
-    const path = join(folder ?? join(context.home.data, 'statements'), `${id}-${name}-${zone.replaceAll('/', '-')}.csv`);
+    const path = join(folder ?? join(context.home.data, 'statements'), `${nameOf(id)}-${name}-${nameOf(zone)}.csv`);
     const closed = readSealed(path);
     const rows = await withBooks({ before }, (books) => rowsOf(books, { name, period, now: client.serviceNow(), before, zone }, context), context);
     const text = stringify(rows);
@@ -48,6 +48,9 @@ export const statementClose = defineCommand({
     await context.out.record(result, closedView(result));
   },
 });
+
+/** As part of the name of a file: the id comes from the service. */
+const nameOf = (text: string): string => text.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 64);
 
 interface Month {
   readonly name: string;

@@ -11,12 +11,16 @@ export const sha256Of = (text: string): string => createHash('sha256').update(te
 
 const hashLine = (path: string, text: string): string => `${sha256Of(text)}  ${basename(path)}\n`;
 
-/** The hash goes first, so that a text that is there has one. */
+/** Writes the hash first, so that a text that is there has one. Throws Failure `usage` where it cannot be written. */
 export function writeSealed(path: string, text: string): void {
   openFolder(dirname(path));
-  writeFileSync(`${path}.new`, text, { mode: 0o600 });
-  writeFileSync(hashFile(path), hashLine(path, text), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  try {
+    writeFileSync(`${path}.new`, text, { mode: 0o600 });
+    writeFileSync(hashFile(path), hashLine(path, text), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  } catch (cause) {
+    throw new Failure('usage', `${path} cannot be written.`, { cause });
+  }
 }
 
 /** Undefined if there is none. Throws Failure `books-differ` for a text that is not the one that was sealed. */

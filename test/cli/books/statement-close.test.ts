@@ -1,9 +1,10 @@
 // A closed month: its file and hash, what a later run says of it, and when a month cannot be closed.
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { describe, expect } from 'vitest';
+import { createServer } from 'node:http';
+import { describe, expect, onTestFinished } from 'vitest';
 import { svcpay, type Here } from '../../support/in-process.js';
 import { test } from '../../support/svcpay.js';
 
@@ -40,6 +41,21 @@ describe('svcpay statement close', () => {
     expect(changes).toHaveLength(lines.filter(({ wallet }) => wallet === 'BTC').length);
     expect(changes[0]).toMatchObject({ change: 'changed', row: 'BTC opening' });
     expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test('names its file in the folder, whatever the service calls the account', async ({ home }) => {
+    const server = createServer((request, response) => {
+      const token = { accessToken: 'x', expiredAt: Date.now() + 3_600_000, accountId: '../../evil/\u0000..' };
+      request.resume();
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(request.method === 'POST' ? token : { data: [] }));
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const run = await close({ home, sandbox: { url, apiKey: 'a', apiSecret: 'b' } }, '2026-01');
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(readdirSync(join(home, 'closed'))).toEqual(['------evil-----2026-01-UTC.csv', '------evil-----2026-01-UTC.csv.sha256']);
   });
 
   test('notices a file that somebody changed', async ({ around }) => {

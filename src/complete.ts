@@ -99,11 +99,12 @@ interface Begun {
 
 /** The latest payments of the journal, newest first. */
 function begun(home: Home, load: Load): Begun[] {
-  const latest = 'SELECT ref, txn_id, txn_state, step, approved_total, spend_ccy, opened_at FROM intents ORDER BY opened_at DESC LIMIT ?';
-  return rowsOf(journalFile(home), latest, load).map(({ ref, txn_id: txnId, txn_state: state, step, approved_total: total, spend_ccy: ccy, opened_at: at }) => ({
+  const latest = `SELECT ref, txn_id, txn_state, state, approved_total, spend_ccy, opened_at FROM payments p
+    JOIN attempts ON payment_id = id ORDER BY p.rowid DESC, number DESC LIMIT ?`;
+  return rowsOf(journalFile(home), latest, load).map(({ ref, txn_id: txnId, txn_state: txnState, state, approved_total: total, spend_ccy: ccy, opened_at: at }) => ({
     ref: String(ref),
     txnId: typeof txnId === 'string' ? txnId : null,
-    state: [total == null ? '' : `${String(total)} ${String(ccy)}`, String(state ?? step), new Date(Number(at)).toISOString().slice(0, 16).replace('T', ' ')]
+    state: [total == null ? '' : `${String(total)} ${String(ccy)}`, String(txnState ?? state), new Date(Number(at)).toISOString().slice(0, 16).replace('T', ' ')]
       .filter((part) => part !== '').join(', '),
   }));
 }

@@ -168,14 +168,14 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
 /** Whatever is entered fails so. */
 const fails = (code: string, message: string): string =>
   `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$;
-   CREATE TRIGGER failing BEFORE INSERT ON svcpay.intents EXECUTE FUNCTION fail()`;
+   CREATE TRIGGER failing BEFORE INSERT ON svcpay.payments EXECUTE FUNCTION fail()`;
 
 const refused: readonly [what: string, sql: string, url: (url: string) => string, exitCode: number][] = [
   ['of a newer version', 'UPDATE svcpay.versions SET version = 99', (url) => url, 2],
   ['that may only be read', 'CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA svcpay TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA svcpay TO reader', (url) => url.replace('owner@', 'reader@'), 4],
   ['that is full', fails('53100', 'could not extend file: No space left on device'), (url) => url, 75],
   ['that is not there', 'SELECT 1', (url) => `${url}-not`, 2],
-  ['that was damaged', 'ALTER TABLE svcpay.intents DROP COLUMN doubts', (url) => url, 2],
+  ['that was damaged', 'ALTER TABLE svcpay.attempts DROP COLUMN txn_state', (url) => url, 2],
   ['of another kind', 'SELECT 1', (url) => url.replace('postgres:', 'mysql:'), 2],
   ['that does not encrypt as asked', 'SELECT 1', (url) => `${url}?sslmode=require`, 2],
   ['where nobody listens', 'SELECT 1', (url) => url.replace(/:\d+\//, ':1/'), 75],

@@ -45,7 +45,7 @@ async function inFiles({ home }: Context): Promise<DatabaseRow[]> {
   const { eventsIn } = await import('../../store/events/sqlite-events.js');
   const { inspectFile } = await import('../../store/files/sqlite-file.js');
   const files = [
-    ['journal', journalIn(journalFile(home)), 'intents'],
+    ['journal', journalIn(journalFile(home)), 'payments'],
     ['inbox', eventsIn(eventsFile(home)), 'events'],
   ] as const;
   return files.map(([part, file, table]) => ({ part, place: file.path, needed: file.steps.length, ...inspectFile(file, table) }));

@@ -70,11 +70,11 @@ async function movePayments(database: Postgres, db: Database.Database, isAlive: 
     last = String(payments.at(-1)?.['id']);
     const ids = payments.map(({ id }) => id);
     const attempts = v.parse(rowsSchema, db.prepare(`SELECT * FROM attempts WHERE payment_id IN (${places(ids.length)})`).all(...ids));
-    await database.transaction((sql) => copy(sql, payments, attempts), { locks: ['move'] });
+    await database.transaction((sql) => copy(sql, payments, attempts), { locks: ['move'], isUnlimited: true });
   }
   const rates = v.parse(rowsSchema, db.prepare('SELECT * FROM settlement_rates').all());
   for (let at = 0; at < rates.length; at += rowsAtOnce) {
-    await database.transaction((sql) => sql.run(...inserted('settlement_rates', rates.slice(at, at + rowsAtOnce), 'DO NOTHING')), { locks: ['move'] });
+    await database.transaction((sql) => sql.run(...inserted('settlement_rates', rates.slice(at, at + rowsAtOnce), 'DO NOTHING')), { locks: ['move'], isUnlimited: true });
   }
   return count;
 }
@@ -151,5 +151,5 @@ async function moveEvent(
       await sql.run('INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', consumer, txnId, id);
     }
     return id;
-  }, { locks: ['move'] });
+  }, { locks: ['move'], isUnlimited: true });
 }

@@ -5,7 +5,7 @@ import type { Journal } from './journal.js';
 import { sharedJournalSteps } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
-export const journalPart: Part = { name: 'journal', table: 'payments', steps: sharedJournalSteps };
+export const journalPart: Part = { name: 'journal', table: 'payments', steps: sharedJournalSteps, rewrites: { 4: 'intents' } };
 
 export const openPostgresJournal = (database: Postgres, isAlive: (owner: string) => boolean): Journal =>
   openSqlJournal(database, isAlive);

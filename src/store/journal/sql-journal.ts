@@ -71,7 +71,7 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
             rival,
             spent: async () => {
               await sql.lock(`account ${payment.account}`);
-              return summed(await sql.all(...spentQuery(database, payment.account, window)));
+              return summed(await sql.all(...(await spentQuery(sql, database, payment.account, window))));
             },
           });
           const submittedAt = database.kind === 'postgres' ? await sql.now() : window.latest;
@@ -86,7 +86,7 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
     },
     enter: (draft, imported, window) =>
       database.transaction((sql) => enter(sql, database, draft, imported, window), { lasts: true, locks: [refLock(draft), ...keyLock(draft)] }),
-    spent: (account, window) => database.read(async (sql) => summed(await sql.final(...spentQuery(database, account, window)))),
+    spent: (account, window) => database.read(async (sql) => summed(await sql.final(...(await spentQuery(sql, database, account, window))))),
     read: async (id) => (await read('p.id = ?', id))[0],
     async find(scope, name) {
       const [ref, number] = attemptNamed(name);
@@ -163,11 +163,11 @@ async function begin(
 const attemptsMoved = `a.state IN ('submitting','in-flight','paid','error','unknown')`;
 
 /** What was debited and, where that arrives elsewhere in another currency, what arrived. */
-function spentQuery({ kind }: SqlDatabase, account: string, window: Window): [text: string, ...values: SqlValue[]] {
-  const since = kind === 'postgres' ? new Present(-window.lengthMs) : window.earliest - window.lengthMs;
-  // As a query of its own the time is read once, so that PostgreSQL can use the index.
+async function spentQuery(sql: Sql, { kind }: SqlDatabase, account: string, window: Window): Promise<[text: string, ...values: SqlValue[]]> {
+  // A number: without one PostgreSQL expects a third of all attempts and reads the table.
+  const since = (kind === 'postgres' ? await sql.now() : window.earliest) - window.lengthMs;
   const attempts = `FROM attempts a JOIN payments p ON p.id = a.payment_id
-    WHERE a.account = ? AND a.submitted_at >= (SELECT CAST(? AS BIGINT)) AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL AND ${attemptsMoved}`;
+    WHERE a.account = ? AND a.submitted_at >= ? AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL AND ${attemptsMoved}`;
   // If the order states only what is debited, the approved quote states what arrives.
   const arrives = 'COALESCE(p.receives_total, a.approved_receives)';
   const each = `SELECT a.spend_ccy AS ccy, a.approved_total AS total ${attempts}

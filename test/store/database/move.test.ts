@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     const env = { SVCPAY_DATABASE_URL: server.database() };
     expect(await svcpay(['db', 'move', '--json'], { home, env })).toMatchObject({ exitCode: 0 });
     expect((await svcpay(['db', 'status', '--json'], { home, env })).json()).toMatchObject([
-      { part: 'journal', version: 4, needed: 4 },
+      { part: 'journal', version: 5, needed: 5 },
       { part: 'inbox', version: 3, needed: 3 },
     ]);
     const run = await svcpay(['--sandbox', 'tx', 'pending', '--json'], { home });

@@ -48,11 +48,13 @@ test.skipIf(!hasPostgres)('roles, vacuum, archive and backup of docs/scale.md wo
 
   run(`SET ROLE svcpay_owner; ${block('sql', 'fillfactor')}`);
   run(block('sql', 'CREATE PROCEDURE'));
-  run("UPDATE svcpay.intents SET updated_at = updated_at - 500 * 86400000::bigint WHERE ref = 'first'");
+  run("UPDATE svcpay.payments SET updated_at = updated_at - 500 * 86400000::bigint WHERE ref = 'first'");
   expect(await send('second', second)).toMatchObject({ exitCode: 0 });
   run("SET ROLE svcpay_owner; CALL svcpay_archive.move_payments('400 days')");
-  expect(run('SELECT ref FROM svcpay.intents')).toBe('second');
+  expect(run('SELECT ref FROM svcpay.payments')).toBe('second');
   expect(run('SELECT ref FROM svcpay_archive.payments_until_2026')).toBe('first');
+  expect(run('SELECT count(*) FROM svcpay.attempts')).toBe('1');
+  expect(run('SELECT state FROM svcpay_archive.attempts')).toBe('paid');
 
   const [dump = '', restore = ''] = block('sh', 'pg_dump').trim().split('\n');
   const shell = (line: string): string => execFileSync('sh', ['-ec', line], { cwd: home, encoding: 'utf8', env: { PATH: process.env['PATH'], SVCPAY_DATABASE_URL: url } });
@@ -60,7 +62,7 @@ test.skipIf(!hasPostgres)('roles, vacuum, archive and backup of docs/scale.md wo
   const third = await around.sandbox.invoice('3000sat', { expiry: '2d' });
   expect(await send('third', third)).toMatchObject({ exitCode: 0 });
   shell(restore);
-  expect(run('SELECT ref FROM svcpay.intents')).toBe('second');
+  expect(run('SELECT ref FROM svcpay.payments')).toBe('second');
   expect(await svcpay(['reconcile', '--import', '--since', '36h', '--json'], as('svcpay_payer'))).toMatchObject({ exitCode: 0 });
   expect(await svcpay(['tx', 'resume'], as('svcpay_payer'))).toMatchObject({ exitCode: 0 });
   expect((await send('other', third)).exitCode).toBe(2);

@@ -28,7 +28,7 @@ export interface FailureViewOptions {
 
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
   const paragraph = sanitize(money ? withFate(failure) : failure.message);
-  const lines = canvas === undefined ? [paragraph] : marked(paragraph, canvas);
+  const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
   // A command or an id is never wrapped: it is there to be copied.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
   const advice = adviceOf(failure);
@@ -41,10 +41,10 @@ function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
   return (isWhole ? [advice] : wrap(advice, canvas.columns - 2)).map((line) => `  ${line}`);
 }
 
-/** `✗` and the paragraph, its lines under each other. */
-function marked(paragraph: string, { columns, style }: Canvas): string[] {
+/** `✗` and the paragraph, its lines under each other; what is still on its way is no failure yet and has a yellow `●`. */
+function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas): string[] {
   const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
-  return [`${style.red('✗')} ${first}`, ...rest.map((line) => `  ${line}`)];
+  return [`${kind === 'pending' ? style.yellow('●') : style.red('✗')} ${first}`, ...rest.map((line) => `  ${line}`)];
 }
 
 const mark = '✗ ';

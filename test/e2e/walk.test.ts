@@ -110,6 +110,20 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).toMatchObject({ stdout: `${made}\n` });
   });
 
+  test('an id that is missing is chosen from the history, which narrows as one types', async ({ around, sandbox }) => {
+    await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
+    await svcpay(['send', 'alice@example.com', '5000sat', '--yes', '--no-wait'], around);
+    await sandbox.clock.advance('1m');
+    const tty = svcpayTty(['tx', 'get'], { ...around, columns, rows });
+    await tty.waitFor(/Which transaction\?[^]*Lightning/);
+    tty.type('swp');
+    await tty.waitFor(/❯ [^\n]*Swap/);
+    tty.type(enter);
+    await tty.waitFor(/Swap +done/);
+    expect(await tty.ended).toBe(0);
+    expect(await svcpay(['tx', 'get'], around)).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('Missing ID') });
+  });
+
   test('an export to a file shows how much is written; interrupted it says which row it reached', async ({ around, sandbox }) => {
     await sandbox.seed('history', 12);
     await sandbox.faults.add({ kind: 'latency', method: 'GET', path: '/api/v2/transaction', nth: 3, times: 'always', delay: '60s' });

@@ -1,9 +1,10 @@
 // The history as a menu: a page of it, of which a row can be opened as a receipt.
 import type { ListedTransaction } from '../../api/types.js';
-import { back, type Choice } from '../../terminal/ask/ask.js';
+import { back, type Back, type Choice } from '../../terminal/ask/ask.js';
 import { tableLines } from '../../terminal/rows/table.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
+import { leftAtOnce } from '../exit-with.js';
 import { historyFilter } from './history-options.js';
 import { knownParties } from './parties.js';
 import { rememberIds } from './resolve-id.js';
@@ -16,31 +17,46 @@ const beforeRow = 4;
 type Chosen = { readonly open: string } | { readonly page: number };
 
 /** Ends when the person goes back, with the exit code of the last receipt. */
-export async function browse(
-  context: Context,
-): Promise<number> {
-  const { ask, argv, runLine, signal, terminal } = context;
-  const { client: service } = await context.account();
-  const filter = await historyFilter(everything, service);
-  const limit = Math.max(5, Math.min(15, terminal.rows - besideRows));
+export async function browse(context: Context): Promise<number> {
+  const { argv, runLine, signal } = context;
   let code = 0;
   for (let page = 1; ; ) {
+    const picked = await pick('Open which one?', [], page, context);
+    if (picked === back) return code;
+    page = picked.page;
+    code = await runLine([...argv, 'tx', 'get', picked.txnId]);
+    if (signal.aborted) return code;
+  }
+}
+
+/** The id of a transaction that is not named on the command line. Throws Failure `declined` where nobody can be asked. */
+export async function pickId(message: string, states: readonly string[], context: Context): Promise<string> {
+  context.ask.demand(['ID']);
+  const picked = await pick(message, states, 1, context);
+  if (picked === back) throw leftAtOnce(context, 'Nothing was chosen');
+  return picked.txnId;
+}
+
+/** A page of the history to choose from, narrowed as one types. */
+async function pick(message: string, states: readonly string[], start: number, context: Context): Promise<{ txnId: string; page: number } | Back> {
+  const { ask, terminal } = context;
+  const { client: service } = await context.account();
+  const filter = await historyFilter({ ...everything, state: [...states] }, service);
+  const limit = Math.max(5, Math.min(15, terminal.rows - besideRows));
+  for (let page = start; ; ) {
     const answer = await service.transactions({ ...filter, limit, page });
-    const rows = answer.data.filter((txn) => !isExpiredQuote(txn, service.serviceNow()));
+    const rows = answer.data.filter((txn) => states.length > 0 || !isExpiredQuote(txn, service.serviceNow()));
     await rememberIds(rows.map(({ txnId }) => txnId), context);
     const choices: Choice<Chosen>[] = [
       ...(await rowChoices(rows, context)),
       ...(hasMorePages(answer, page, limit) ? [{ value: { page: page + 1 }, name: 'Older' }] : []),
       ...(page > 1 ? [{ value: { page: page - 1 }, name: 'Newer' }] : []),
     ];
-    const message = choices.length === 0 ? 'No transactions yet' : 'Open which one?';
-    const chosen = await ask.steps.select({ message, flag: 'ID', choices, pageSize: choices.length + 1 });
-    if (chosen === back) return code;
-    if ('page' in chosen) page = chosen.page;
-    else {
-      code = await runLine([...argv, 'tx', 'get', chosen.open]);
-      if (signal.aborted) return code;
-    }
+    const question = choices.length > 0 ? message : states.length > 0 ? 'There is none to choose: svcpay tx list shows them all' : 'No transactions yet';
+    const chosen = await ask.steps.search({ message: question, flag: 'ID', choices, pageSize: choices.length + 1 });
+    if (chosen === back) return back;
+    if ('open' in chosen) return { txnId: chosen.open, page };
+    page = chosen.page;
   }
 }
 

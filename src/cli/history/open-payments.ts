@@ -15,6 +15,9 @@ import { within } from '../within.js';
 import { lastCheckedText } from './offline-list.js';
 import { partyOf } from './parties.js';
 
+/** Of the service, for what is confirmed and not over. */
+export const openStates = ['srcintent', 'srccreated', 'destsent'];
+
 /** Oldest first. */
 export async function openPayments(context: Context): Promise<readonly Payment[]> {
   const { scope, journal } = await context.account();

@@ -3,14 +3,16 @@ import { receiptView } from '../../terminal/cards/receipt.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
+import { pickId } from './browse.js';
 import { resolveId } from './resolve-id.js';
 import { transaction } from '../values.js';
 
 export const txCancel = defineCommand({
   fields: paymentFields,
-  arguments: { id: transaction().describe('the id of a quote or its beginning, or its reference') },
+  arguments: { id: transaction().optional().describe('the id of a quote or its beginning, or its reference') },
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
-  async run({ id }, context) {
+  async run({ id: named }, context) {
+    const id = named ?? (await pickId('Cancel which quote?', ['quoted'], context));
     const { client: service, scope, journal } = await context.account();
     const txn = await cancelQuote(await resolveId(id, context), {
       service,

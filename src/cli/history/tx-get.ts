@@ -10,6 +10,7 @@ import { receiptView } from '../../terminal/cards/receipt.js';
 import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
+import { pickId } from './browse.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
@@ -19,7 +20,7 @@ import { choice, transaction } from '../values.js';
 const receiptFormats = ['html'] as const;
 
 export const txGet = defineCommand({
-  arguments: { id: transaction().describe('a transaction id or its beginning, or a reference') },
+  arguments: { id: transaction().optional().describe('a transaction id or its beginning, or a reference') },
   formats: receiptFormats,
   options: { qrFile: qrFile(), format: choice(receiptFormats, 'FORMAT').optional().describe('same as -o html: a receipt to print or send') },
   examples: [
@@ -27,7 +28,8 @@ export const txGet = defineCommand({
     ['svcpay tx get ID -o html > receipt.html', 'a page to print, which loads nothing'],
     ['svcpay tx get ID --json --fields txnState', 'one field for a script'],
   ],
-  async run({ id, qrFile, format }, context) {
+  async run({ id: named, qrFile, format }, context) {
+    const id = named ?? (await pickId('Which transaction?', [], context));
     const { client } = await context.account();
     const txn = await readDetails(id, context);
     const doubt = await unresolvedFailure(txn, context);

@@ -8,13 +8,15 @@ import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { pickId } from './browse.js';
+import { openStates } from './open-payments.js';
 import { unresolvedFailure, readDetails, recordState } from './transaction-details.js';
 import { rememberIds } from './resolve-id.js';
 import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({
   fields: paymentFields,
-  arguments: { ids: transaction().repeated().describe('transaction ids or their beginnings, or references') },
+  arguments: { ids: transaction().repeated().otherwise([]).describe('transaction ids or their beginnings, or references') },
   options: { waitTimeout: duration().optional().describe('longest wait') },
   examples: [
     ['svcpay tx watch ID ID', 'one line per transaction, redrawn on every change'],
@@ -32,7 +34,8 @@ export const txWatch = defineCommand({
       out.change(txn, columns);
       live.update();
     };
-    for (const id of new Set(ids)) {
+    const wanted = ids.length > 0 ? ids : [await pickId('Follow which one?', openStates, context)];
+    for (const id of new Set(wanted)) {
       const txn = await readDetails(id, context, 'pending');
       if (!latest.has(txn.txnId)) observe(txn);
     }

@@ -7,7 +7,7 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { browse } from '../history/browse.js';
-import { asOfText, pendingPayment, refreshOpen } from '../history/open-payments.js';
+import { asOfText, openStates, pendingPayment, refreshOpen } from '../history/open-payments.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from '../history/offline-list.js';
 import { knownParties } from '../history/parties.js';
 import { placeOf } from '../settings/whereabouts.js';
@@ -59,8 +59,6 @@ async function follow(words: Words, { argv, runLine, out }: Context): Promise<nu
   out.say(`  svcpay ${words.join(' ')}`);
   return runLine([...argv, ...words]);
 }
-
-const openStates = ['srcintent', 'srccreated', 'destsent'];
 
 /** What home and `watch` show. */
 export interface Look {

@@ -64,7 +64,7 @@ export function askByPrompts(terminal: Terminal): Prompter {
         // While something is typed the way back is Esc: the last choice could be taken for a find.
         source: (typed = '') => (typed === '' ? [...choices, backChoice(terminal)] : matching(choices, typed)),
         ...(question.default === undefined ? {} : { default: question.default }),
-        pageSize: pageSize(terminal, over),
+        pageSize: question.pageSize ?? pageSize(terminal, over),
         theme: promptTheme(terminal, { escape: 'back', hint: 'type to search', over }),
       };
       const pose = { canGoBack: true, isWiped: over !== undefined, narrows: true };
@@ -102,10 +102,16 @@ function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): L
 
 function matching<T>(choices: readonly ListedChoice<T>[], typed: string): ListedChoice<T>[] {
   const words = plainLetters(typed).split(/\s+/);
-  return choices.filter(({ name, description }) => {
-    const text = plainLetters(`${name} ${description}`);
-    return words.every((word) => text.includes(word));
-  });
+  const having = (has: (text: string, word: string) => boolean): ListedChoice<T>[] =>
+    choices.filter(({ name, description }) => words.every((word) => has(plainLetters(`${name} ${description}`), word)));
+  const whole = having((text, word) => text.includes(word));
+  return whole.length > 0 ? whole : having(hasInOrder);
+}
+
+/** `vcb` is in `Vietcombank`: every letter, in this order. */
+function hasInOrder(text: string, word: string): boolean {
+  let at = -1;
+  return [...word].every((letter) => (at = text.indexOf(letter, at + 1)) >= 0);
 }
 
 /** Lower case, without accents: "ngan hang" finds "Ngân Hàng". */

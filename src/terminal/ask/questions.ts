@@ -34,17 +34,17 @@ export interface Choice<T> {
   readonly description?: string | undefined;
 }
 
-/** A search is narrowed to the choices that have every word typed in their name or description. */
+/** A search is narrowed to the choices that have every word typed in their name or description, or else its letters in order. */
 export interface ChoiceQuestion<T> extends Question {
   readonly choices: readonly Choice<T>[];
   readonly default?: T | undefined;
+  /** How many choices stand on the screen at once; as many as fit unless said otherwise. */
+  readonly pageSize?: number;
 }
 
 export interface SelectQuestion<T> extends ChoiceQuestion<T> {
   /** What the way back is called; "Back" unless said otherwise. */
   readonly backName?: string;
-  /** How many choices stand on the screen at once; as many as fit unless said otherwise. */
-  readonly pageSize?: number;
 }
 
 /** A text with what judges it as it is typed. */

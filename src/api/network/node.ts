@@ -79,7 +79,8 @@ function openAhead(way: Way, url: URL, connections: number): void {
   const idle = Object.values(agent.freeSockets).flat().length + fresh.length;
   for (let missing = connections - idle; missing > 0 && !way.closesUnsaid; missing -= 1) {
     const socket = way.connect({ ...agentOptions(Infinity), ...placeOf(url) });
-    socket?.on('error', () => undefined);
+    // Read although nothing comes yet: otherwise a socket does not notice that the service has closed it.
+    socket?.on('error', () => undefined).resume();
     if (socket) ready.push({ socket, openedAt: performance.now() });
   }
 }

@@ -390,6 +390,20 @@ describe('connections opened ahead', () => {
     expect(requests.size).toBe(2);
   });
 
+  test('are opened again where the service has closed them before their first request', async () => {
+    const { url, requests } = await countingServer();
+    const send = ofCommand();
+    send.open(url, 1);
+    await expect.poll(() => requests.size).toBe(1);
+    for (const socket of requests.keys()) socket.destroy();
+    await expect.poll(() => {
+      send.open(url, 1);
+      return requests.size;
+    }).toBe(2);
+    expect(await send(get(url))).toMatchObject({ body: 'here' });
+    expect(requests.size).toBe(2);
+  });
+
   test('that fail leave the error to the request that needs one', async () => {
     const { url } = await countingServer();
     const send = ofCommand();

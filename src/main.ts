@@ -58,7 +58,7 @@ function leave(code: number): never {
 }
 
 interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
-  /** Why stdout could not be written; where nobody reads any more, nothing is lost. */
+  /** Why stdout could not be written; undefined if the reader closed it. */
   whyLost(): string | undefined;
   flushed(): Promise<void>;
 }
@@ -102,7 +102,7 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
       try {
         while (isPlain() && rest.length > 0) rest = rest.subarray(writeSync(1, rest));
       } catch {
-        // The stream waits for a slow reader, and says what is wrong.
+        // The stream waits for a slow reader and reports errors.
       }
       if (rest.length > 0) stdout().write(rest);
     },
@@ -117,7 +117,7 @@ function flushed(stream: OutputStream): Promise<void> {
   });
 }
 
-/** How long whoever insists waits for a command to say what became of the money. */
+/** After a second Ctrl-C, the time a command gets to report what happened to the money. */
 const graceMs = 250;
 
 function openProcess(outputs: Outputs, fate: Fate): Process {
@@ -143,7 +143,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     version: packageJson.version,
     signal: interruption.signal,
     moneyIsLetGo: () => void (fate.isLetGo = true),
-    // Added before the others are removed: a signal that nobody listens to ends the process.
+    // Added before the others are removed, because a signal without a listener ends the process.
     takeSignals(taker) {
       for (const signal of taken) process.on(signal, taker).off(signal, interrupt);
       return () => {

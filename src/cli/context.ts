@@ -48,12 +48,12 @@ export interface Process {
   readonly version: string;
   /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
-  /** From now on whoever ends the process by force cannot be told that nothing moved. */
+  /** From now on a forced exit cannot report that nothing moved. */
   readonly moneyIsLetGo: () => void;
-  /** Hands the signals that end a process to somebody else until the returned function is called. */
+  /** Passes termination signals to `taker` until the returned function is called. */
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
   readonly now: () => number;
-  /** Milliseconds that only grow, whatever is done to the clock. */
+  /** Monotonic milliseconds. */
   readonly elapsed: () => number;
   readonly random: () => number;
   readonly newId: () => string;

@@ -35,7 +35,7 @@ const btcPerSat = '1e-8';
 const msatPerBtc = '1e11';
 /** All bitcoin that can exist; in satoshis few enough for a double to tell every two of them apart. */
 const bitcoinSupply = '21000000';
-/** Every decimal of so many digits survives the way through a double. */
+/** Decimals with this many digits survive a conversion to double. */
 const exactDigits = 15;
 const thousandsSeparator = ' ';
 
@@ -99,7 +99,7 @@ export function parseAmount(text: string, ccy?: string): Money {
   return { ccy: actual, value };
 }
 
-/** The currency that an amount names itself; undefined for a bare number and for what is no amount. */
+/** The currency named in an amount; undefined for a bare number and for other text. */
 export function currencyOf(text: string): string | undefined {
   const unit = amountPattern.exec(text)?.[2] ?? '';
   if (/^sats?$/i.test(unit)) return 'BTC';

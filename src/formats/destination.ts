@@ -15,7 +15,7 @@ export interface Bip21Destination extends Bip21 {
   readonly invoice: Invoice | null;
 }
 
-/** `text` is the destination in the one spelling that goes on the wire; `value` is what was read from it. */
+/** `text` is the destination as sent on the wire; `value` is its parsed content. */
 export type Destination =
   | { readonly kind: 'bolt11'; readonly text: string; readonly value: Invoice }
   | { readonly kind: 'bitcoin-address'; readonly text: string; readonly value: BitcoinAddress }
@@ -39,14 +39,14 @@ export function detectDestination(input: string, readInvoice: (text: string) => 
     throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
   }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
-  // Some wallets put a query behind, of which nothing is needed: what is in the invoice is signed.
+  // Some wallets append a query. It is ignored, because the invoice itself is signed.
   const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
   const found = detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ?? (inUri === undefined ? detectAddress(text) : undefined);
   if (found === undefined) throw notDestination(text);
   return found;
 }
 
-/** White space, and what is not seen at all. */
+/** White space and invisible characters. */
 const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
 
 /**

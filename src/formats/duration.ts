@@ -30,7 +30,7 @@ export function parseDuration(text: string): number {
   return total;
 }
 
-/** As much of a duration as a timer can be set for: one that is set for longer goes off at once. 24 days. */
+/** The longest delay of a timer, 24 days; a longer delay would fire at once. */
 export const timerMs = (ms: number): number => Math.min(ms, 0x7fff_ffff);
 
 /** A duration as a clock or a stop-watch shows it: `1.8 s`, `12 s`, `59:41`, `2 h 5 min`, `3 d 4 h`. */

@@ -23,7 +23,7 @@ export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | un
   return isInverse(given, sourceReq, destReq) ? new Big(1).div(given) : given;
 }
 
-/** Where both amounts are told: whether the rate is on the other side of 1 than they are. */
+/** If both amounts are known: whether the rate is inverted. */
 function isInverse(given: Big, source: Side, dest: Side): boolean {
   const [sent, gets] = [amountMoved(source), amountMoved(dest)];
   if (sent.gt(0) && gets.gt(0)) return (given.gt(1) && gets.lt(sent)) || (given.lt(1) && gets.gt(sent));

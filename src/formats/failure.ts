@@ -15,7 +15,7 @@ export const exitCodes = {
   'books-differ': 6,
   /** Not enough funds, or a limit or `--max-fee` stopped it. */
   limit: 7,
-  /** The payment goes on, its outcome is not known yet. */
+  /** The payment is in flight; its outcome is not known yet. */
   pending: 8,
   /** Declined at the prompt, or a question was needed and could not be asked. */
   declined: 9,

@@ -1,4 +1,4 @@
-// Small pieces of text: things counted in words, what is too long to be quoted whole, names of columns, cells.
+// Small text helpers: counts in words, clipped quotes, column names, cells.
 
 /** `1 row`, `2 rows`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,6 +1,6 @@
-// What can be told of a value that may be anything: an error that was caught, a text that may be JSON, what came of it.
+// Reads values of unknown type: caught errors, possible JSON.
 
-/** Why, in words, whatever was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
 export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -27,7 +27,7 @@ export function openSandbox(options: ServiceOptions) {
       if (mishap !== undefined) throw new Error('a fault of the sandbox cut the connection');
       return outgoing;
     },
-    /** Waits a moment for webhooks that are being posted; what is left then is posted after the next request of anyone. */
+    /** Waits briefly for webhook posts; the rest is posted after the next request. */
     close: () => service.close(),
   };
 }

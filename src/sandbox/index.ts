@@ -118,20 +118,20 @@ export interface Sandbox {
   /** Puts money from outside into a wallet: `fund('BTC', '0.5')` in whole units, or with a unit as in `'1000sat'`. */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
   /**
-   * Pays an invoice, a transaction or an address of the service, as somebody outside would; permanent addresses need an
+   * Pays an invoice, a transaction or an address of the service from outside; permanent addresses need an
    * amount (`'0.5'` in whole units, or with a unit). Gives the txnId, for a permanent address the id of the deposit.
    */
   pay(target: string, amount?: string): Promise<string>;
-  /** Finds that many blocks at once on every chain, one unless told. */
+  /** Mines this many blocks at once on every chain (default 1). */
   mine(blocks?: number): Promise<void>;
-  /** A BOLT11 invoice of somebody outside, to be paid: `invoice('1000sat')`; bare digits are BTC. */
+  /** An external BOLT11 invoice to pay: `invoice('1000sat')`; bare digits are BTC. */
   invoice(amount: string, terms?: { description?: string; expiry?: string | number }): Promise<string>;
   /** How long after its creation a payment request is paid by itself. */
   autoPay(after: string | number | 'off'): Promise<void>;
   readonly faults: SandboxFaults;
   readonly webhooks: SandboxWebhooks;
   readonly snapshots: SandboxSnapshots;
-  /** Opens a subaccount of the main account, or of another one; null opens one that is related to none. */
+  /** Opens a subaccount of the main account, or of another; null opens an unrelated account. */
   account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
   /** The requests that the service has answered, oldest first; `path` with or without its query. */
   requests(method?: string, path?: string): LoggedRequest[];

@@ -1,4 +1,4 @@
-// The sandbox as an HTTP server on the loopback interface, with a timer for what is due between requests.
+// The sandbox as an HTTP server on the loopback interface, with a timer for everything due between requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -42,7 +42,7 @@ export async function startServer(options: ServiceOptions) {
     /** Without a trailing slash. */
     url,
     service,
-    /** Answers what is under way, then closes the port and the file. */
+    /** Answers requests in flight, then closes the port and the file. */
     async stop(): Promise<void> {
       stopping.abort();
       await ticking;
@@ -125,7 +125,7 @@ function singleHeaders(request: IncomingMessage): Record<string, string | undefi
   );
 }
 
-/** Carries out what is due while no request comes. That does not keep the process alive by itself. */
+/** Runs everything due between requests. Does not keep the process alive. */
 async function keepTime(service: Service, signal: AbortSignal, onError: ServiceOptions['onError']): Promise<void> {
   for (;;) {
     const next = Math.min(service.nextDueIn() ?? longestWaitMs, longestWaitMs);

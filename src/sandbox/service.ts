@@ -1,4 +1,4 @@
-// The service as one object: takes a request, carries out what is due, answers when the answer is safe on disk.
+// The service as one object: takes a request, runs everything due, answers after the commit.
 import * as v from 'valibot';
 import { writeAutoPay } from './storage/settings.js';
 import { authenticator } from './http/auth.js';
@@ -53,15 +53,15 @@ export interface SandboxOptions {
   readonly webhookCa?: string | undefined;
   /** Takes webhook callbacks of plain http to this machine, for receivers without a certificate. Kept in the file. */
   readonly allowHttpCallbacks?: boolean | undefined;
-  /** How events go out, POST unless told. Kept in the file, as the next. */
+  /** Method of deliveries (default POST). Kept in the file, like the next option. */
   readonly webhookMethod?: 'POST' | 'PUT' | undefined;
-  /** Which state changes are told, every one unless told. */
+  /** Which state changes are delivered (default every). */
   readonly webhookEvents?: 'every' | 'final' | undefined;
   /** Takes the same signature at the token endpoint more than once. */
   readonly allowSignatureReuse?: boolean | undefined;
   /** Takes an `extRefId` that was used before. Kept in the file as a fault, as the next. */
   readonly allowReferenceReuse?: boolean | undefined;
-  /** Pays an invoice of somebody outside as often as it is asked to. */
+  /** Pays an external invoice as often as requested. */
   readonly allowDoublePayment?: boolean | undefined;
   /** Names of live shapes, or `all`: forms in which services of this kind answer otherwise than specified. */
   readonly liveShapes?: readonly string[] | undefined;
@@ -176,9 +176,9 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
         return dated(serverError, machineTime());
       }
     },
-    /** Posts to webhooks what is ready, besides everything else. */
+    /** Posts ready deliveries in the background. */
     courier,
-    /** Carries out what is due by now. */
+    /** Runs everything due by now. */
     async catchUp(): Promise<void> {
       await store.write(() => carryOut(contextOn(store), actions));
       courier.kick();

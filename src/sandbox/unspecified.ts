@@ -56,7 +56,7 @@ export const deliveries = {
   timeout: 10 * second,
   /** On the service's clock, so that moving it brings the attempts about. */
   retries: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day],
-  /** How long an event is held back that shall arrive out of order. */
+  /** Delay of an event that arrives out of order. */
   heldBack: 10 * second,
 } as const;
 
@@ -93,7 +93,7 @@ export const maxAmountUnits = 1e13;
 const serviceFee = { receive: '0', send: '0.002', swap: '0.0025', payout: '0.005' } as const;
 const lightningNetworkFee = '0.0005';
 
-/** The fee of a blockchain, whatever the amount: BTC for a Bitcoin transaction, USDT for one on TRON. */
+/** The fee of a blockchain, independent of the amount: BTC for a Bitcoin transaction, USDT for one on TRON. */
 export const chainNetworkFee = { bitcoin: new Big('0.000003'), tron: new Big(1) } as const;
 
 /** The service's fee in the source currency, rounded up to its smallest unit. */
@@ -138,7 +138,7 @@ export const fateOfLnurlUser = (user: string): Fate | undefined => (user === 'no
 /** What an LNURL-pay payer may send to a user of the service, in millisatoshis. Users are named by their account id. */
 export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;
 
-/** A Lightning Address or LNURL of this user is not resolved, whatever its domain. All others outside are. */
+/** The Lightning Address or LNURL of this user never resolves, on any domain. All other external ones do. */
 export const unknownLnurlUser = 'nobody';
 
 /** Units of each currency for one US dollar. Round numbers, so that a person can check a quote in the head. */
@@ -185,7 +185,7 @@ export const insufficientBalance = { status: 400, error: 'insufficient balance' 
  */
 export const otherError = (status: number): string => (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
-/** A signature that was used before is answered as one that does not match, and named for whoever looks for the cause. */
+/** A used signature is answered like a wrong signature, with a text that names the cause. */
 export const reusedSignature = {
   error: 'invalid api signature',
   message: 'this signature was used before: sign another body, or start the sandbox with --allow-signature-reuse',

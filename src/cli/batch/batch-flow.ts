@@ -193,7 +193,7 @@ async function checkFile(
   return live.during(() => `Checking the rows: ${checked}`, () => checkBatch(readRows(spool.read(), batchColumns), deps));
 }
 
-/** Says on stderr what is wrong with every row, under -q and --json too: it is why nothing was done. */
+/** Lists the problem of every row on stderr, also under -q and --json. */
 function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
   const lines = problems.map(({ line, message }) => `${line === 0 ? 'All rows' : `Line ${line}`}: ${message}`);
   terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));

@@ -93,7 +93,7 @@ export async function payBatch(
   }
 }
 
-/** Rows that the service could not pay are tried again only by whoever says so. */
+/** Rows whose payment failed are retried only with --retry. */
 function withRetry(failure: Failure, { kinds }: Tally, file: string, { retry }: BatchFlags): Failure {
   if (retry || !kinds.has('payment-failed') || failure.kind === 'pending') return failure;
   const again = file === '-' ? 'the same command' : `svcpay batch ${shellArgument(file)}`;
@@ -131,7 +131,7 @@ function recorder(
     get lost() {
       return lost;
     },
-    /** Aborted when no further row is to be begun. */
+    /** Aborted to start no further row. */
     stop: AbortSignal.any([drain.stop, halt.signal]),
     begin(): void {
       if (!terminal.canAnimate) return;

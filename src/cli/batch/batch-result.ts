@@ -1,4 +1,4 @@
-// The result of a batch as a file that grows by a line for every row that is done, and is gone on with by the next run.
+// The result file of a batch: one line per finished row, continued by the next run.
 import { stringify } from 'csv-stringify/sync';
 import { openAppendFile } from '../../store/files/append-file.js';
 import { fromPlainCell } from '../../formats/text.js';

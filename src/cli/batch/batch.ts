@@ -1,4 +1,4 @@
-// Pays many rows of a CSV file: checks all first, asks once, pays several at a time, and goes on where it was stopped.
+// Pays the rows of a CSV file: checks all first, asks once, pays several at a time, resumes when run again.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { runBatchFile } from './batch-flow.js';

@@ -1,11 +1,11 @@
-// Ctrl-C for a command that has several payments under way: no new one is begun, and those under way are let finish.
+// Ctrl-C for a command with several payments in flight: starts no new payment and lets the others finish.
 import { openContext, type Context, type Process } from '../context.js';
 
 const graceMs = 10_000;
 
 export interface Drain {
   readonly stop: AbortSignal;
-  /** Aborted at once while nothing is under way; else when what is under way has had its time. */
+  /** Aborted at once if nothing is in flight; otherwise after the grace period. */
   readonly cut: AbortSignal;
   /** From now on payments are under way. */
   begin(): void;

@@ -35,7 +35,7 @@ const methods = () =>
     knownMethods,
   ).repeated();
 
-/** Services have states of their own: any word is asked for, but one that is nearly a known one was mistyped. */
+/** Services have states of their own, so any word is accepted, except a near miss of a known state. */
 const states = () =>
   word(
     'STATE',

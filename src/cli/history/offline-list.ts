@@ -48,11 +48,11 @@ function sideOf({ ccy, method, reqDetails }: CreateSide, amount: Big | string | 
   return { ccy, method, reqDetails, amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))) };
 }
 
-/** `last checked 2026-11-21 14:02:11`: of the one that was not checked for longest. */
+/** `last checked 2026-11-21 14:02:11`, the oldest of the times. */
 export function lastCheckedText(payments: readonly Payment[]): string {
   const open = payments.filter(isUnfinished);
   return `last checked ${dateTime(Math.min(...(open.length === 0 ? payments : open).map(({ updatedAt }) => updatedAt)))}`;
 }
 
-/** Whether the service could not be asked, so that what is known here is the best that can be said. */
+/** Whether the service was not reached, so that only the journal is known. */
 export const isNotReached = (error: unknown): error is Failure => error instanceof Failure && error.kind === 'temporary';

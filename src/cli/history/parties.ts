@@ -1,4 +1,4 @@
-// Who got the payments that were begun here: the journal knows more of them than the service's list tells.
+// The recipients of this home's payments, which the journal knows better than the service's list.
 import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import type { Payment } from '../../store/journal/payment.js';

@@ -44,7 +44,7 @@ function notThere(error: unknown): boolean {
 
 /** What this machine alone knows of a name: by reference or id in the journal, or by its beginning among those seen. */
 export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
-  // What was begun here belongs to the account of the key.
+  // Payments of this home belong to the account of the key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   const { scope, ...account } = await context.account();
   // A transaction can be read without a journal.
@@ -73,5 +73,5 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
 export const paymentNamed = async (name: string, scope: string, journal: Journal): Promise<Payment | undefined> =>
   (await journal.find(scope, name)) ?? journal.find(scope, attemptNamed(name)[0]);
 
-/** An id as services give them: it is asked for as it is. */
+/** A complete id, which is sent to the service unchanged. */
 const isWhole = (name: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(name);

@@ -1,4 +1,4 @@
-// One transaction as it is now; where the service cannot tell, since when what is known here has been known.
+// One transaction as it is now; if the service is not reached, as last seen.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
@@ -34,7 +34,7 @@ export async function readDetails(
   }
 }
 
-/** What became of it is written down by the payment it belongs to, if that was begun here. */
+/** Records the state in the journal, if the payment belongs to this home. */
 export async function recordState(txn: Transaction, context: Context): Promise<void> {
   if (isQuoted(txn.txnState)) return;
   const payment = await paymentOf(txn.txnId, context).catch(() => undefined);
@@ -47,7 +47,7 @@ export async function unresolvedFailure(txn: Transaction, context: Context): Pro
   return unresolvedTransaction(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
 
-/** People are shown what is known here of a payment that was begun here; everybody is told since when. */
+/** Shows people the last known state of a payment of this home, and reports when it was seen. */
 async function lastSeen(
   txnId: string,
   failure: Failure,

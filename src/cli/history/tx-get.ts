@@ -55,7 +55,7 @@ export const txGet = defineCommand({
   },
 });
 
-/** What can still be paid, checked like a new request; what does not pass is told of, and not shown to be paid. */
+/** An open request, checked like a new one; a failed check is reported and the request not shown. */
 function openRequest(txn: Transaction, now: number, { out, settings }: Context): InvoiceCard | undefined {
   const { txnState, sourceReq, destReq } = txn;
   const amounts = [destReq, sourceReq].map(({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested));

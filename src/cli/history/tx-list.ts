@@ -69,7 +69,7 @@ interface Found {
   /** Of all that match, hidden ones too; undefined where the service does not count and there may be more. */
   readonly total: number | undefined;
   readonly hidden: number;
-  /** The page that goes on from here. */
+  /** The next page. */
   readonly next: number | undefined;
 }
 
@@ -132,7 +132,7 @@ async function show(
 const isEverything = (flags: object): boolean =>
   Object.values(flags).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
 
-/** The service cannot tell: what this home has begun is shown, and since when it is known. */
+/** The service is not reached: shows the payments of this home and when each was last checked. */
 async function showJournalled(
   atMost: number,
   context: Context,

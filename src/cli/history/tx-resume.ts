@@ -111,7 +111,7 @@ async function depsFor(payment: Payment, context: Context): ReturnType<typeof pa
   return paymentDeps(context, paymentScreen(presentationOf(payment), () => client.serviceNow(), context));
 }
 
-/** No quote is asked for where nobody could agree to it. */
+/** Requests no quote that could not be approved. */
 function askForYes(payment: Payment, { ask, globals }: Context): void {
   if (payment.consent === 'none' && !mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
 }

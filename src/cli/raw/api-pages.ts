@@ -6,7 +6,7 @@ import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 
 /**
- * Yields each item once, see {@link eachRow}. Throws Failure: `usage` for what is no list, `temporary` when the pages do
+ * Yields each item once, see {@link eachRow}. Throws Failure: `usage` if it is not a list, `temporary` if the pages do
  * not go on.
  *
  * @param get the JSON that a path is answered with

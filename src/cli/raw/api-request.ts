@@ -1,4 +1,4 @@
-// A raw request as it is typed: the path, the body, and what has to be agreed to before it may be sent.
+// A raw request as typed: path, body, and the approval it needs.
 import type { ServiceClient } from '../../api/client.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf, withoutMark } from '../../formats/unknown.js';

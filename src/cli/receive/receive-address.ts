@@ -67,7 +67,7 @@ interface Asked {
 
 const step = stepFor<Asked>();
 
-/** No default for the chain: what is sent over the wrong one is lost. */
+/** No default chain: money sent over the wrong chain is lost. */
 async function askPermanent(start: Asked, ask: Ask['steps']): Promise<Permanent | Back> {
   const asked = await walk<Asked>(start, [
     step('ccy', (_soFar, before) => ask.select({ ...currencyQuestion, default: before?.ccy })),

@@ -215,7 +215,7 @@ const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money
 
 type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
-/** That nobody waits any more ends nothing: it can be paid as long as it is valid, and what was paid is confirmed. */
+/** Stopping the wait changes nothing: the request stays payable until it expires. */
 function stopped(
   error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Context,
 ): unknown {

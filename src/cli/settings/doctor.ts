@@ -98,7 +98,7 @@ function checkNode({ nodeVersion }: Machine): Finding {
 const beyondOwner = 0o077;
 const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
 
-/** Secrets, tokens and what was paid are nobody else's business; the money of the sandbox is not real. */
+/** Secrets, tokens and payments are private; the sandbox has no real money. */
 function checkModes({ config, data }: Home): Finding {
   const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
   const files = folders.flatMap((folder) =>
@@ -150,7 +150,7 @@ function checkProxy({ settings, env }: Context): Finding | undefined {
   const proxy = proxyOf(env);
   if (proxy === undefined || settings.baseUrl === undefined || !mayBeProxied(new URL(settings.baseUrl))) return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
-  // One that is no address is told of by the request to the service.
+  // The request to the service reports an invalid address.
   return URL.canParse(proxy.address) ? ok(`requests go through ${new URL(proxy.address).host}${except}`) : undefined;
 }
 

@@ -116,7 +116,7 @@ const limitedBy = async ({ database, settings }: Context): Promise<string> =>
 
 const unchanged = 'The limits are unchanged.';
 
-/** A limit is there for the moment in which one is not at one's best: whoever raises it types it. */
+/** Raising a limit requires typing the amount, to prevent a hasty yes. */
 async function agreeToRaise(
   rule: string,
   before: Readonly<Record<string, string>>,
@@ -158,7 +158,7 @@ async function showLimits(context: Context): Promise<void> {
   await out.list(rowsOf(limits, perDay ? await spentInWindow(context) : undefined), limitList(footerOf(limits, context)));
 }
 
-/** Undefined where the account is not known, because nobody is logged in or the service does not answer. */
+/** Undefined if the account is unknown: not logged in, or no answer from the service. */
 async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
   try {
     return await spentToday(context);

@@ -94,7 +94,7 @@ async function loginToService(
   answers: Answers, context: Context,
 ): Promise<Login> {
   const { settings } = context;
-  // A profile of the embedded sandbox becomes one of a service: nobody has an account at the address of the sandbox.
+  // A profile of the embedded sandbox becomes a service profile; the sandbox's address is not kept.
   const known = settings.embedded ? undefined : settings.baseUrl;
   const start: Access = {
     baseUrl: known === undefined ? undefined : parseBaseUrl(known),
@@ -125,7 +125,7 @@ const flags: Readonly<Record<keyof Access, string>> = {
 
 const step = stepFor<Access>();
 
-/** Asks for what is missing, and again for a key that is refused after it was typed. */
+/** Asks for missing answers, and again for a typed key that is refused. */
 async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
   for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ; ) {

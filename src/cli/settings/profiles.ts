@@ -22,7 +22,7 @@ export const profilesList = defineCommand({
   },
 });
 
-/** The one that is used when nothing says otherwise. */
+/** Sets the default profile. */
 export const profilesUse = defineCommand({
   fields: [],
   arguments: { name },

@@ -1,4 +1,4 @@
-// The Bitcoin networks and the prefixes by which their addresses and invoices are told apart.
+// The Bitcoin networks and the prefixes of their addresses and invoices.
 
 /** A Bitcoin network. */
 export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';

@@ -88,7 +88,7 @@ export function wordsOfNumber(value: number, minimum = 1): number[] {
   return words;
 }
 
-/** The feature bits that are set, ascending. Throws for an even one that is unknown or lacks what it depends on. */
+/** The feature bits that are set, ascending. Throws for an unknown even bit and for a bit without its dependency. */
 export function readFeatures(words: readonly number[]): number[] {
   const bits = words
     .toReversed()

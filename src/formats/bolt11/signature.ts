@@ -1,4 +1,4 @@
-// The signature over a BOLT11 invoice: what is hashed, who signed it, and how to sign.
+// The signature of a BOLT11 invoice: its hash, its signer, and how to sign.
 import { createHmac } from 'node:crypto';
 import { bech32, hex } from '@scure/base';
 import { etc, hashes, Point, recoverPublicKey, sign, Signature, verify } from '@noble/secp256k1';

@@ -22,7 +22,7 @@ export function segmentsOf(text: string): Segment[] {
   return from < text.length ? [...segments, byteSegment(text.slice(from))] : segments;
 }
 
-/** Mixed case is no valid bech32: whatever it is, it is unchanged. */
+/** Mixed case is not valid bech32 and stays unchanged. */
 function isOneCase(found: string): boolean {
   const data = found.slice(found.indexOf(':') + 1);
   return data === data.toLowerCase() || data === data.toUpperCase();

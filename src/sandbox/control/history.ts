@@ -21,7 +21,7 @@ const monthDays = 30;
 interface Deed {
   readonly note: string;
   readonly order: (ctx: Context) => object;
-  /** What becomes of the quote; `paid` means that somebody outside pays what the confirmed transaction asks for. */
+  /** The end of the quote; `paid` means that the confirmed request is paid from outside. */
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
 }
 

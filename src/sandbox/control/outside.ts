@@ -1,4 +1,4 @@
-// What somebody outside does: pays a transaction, an invoice or an address of the service.
+// Payments from outside: to a transaction, an invoice or an address of the service.
 import { detectDestination } from '../../formats/destination.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { findOwnAddress } from '../world/addresses.js';

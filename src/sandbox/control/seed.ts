@@ -28,7 +28,7 @@ const forgotten = [
   'invoice', 'wallet', 'request_log', 'used_signature',
 ];
 
-/** Fills a new file; leaves one that was filled before as it is. */
+/** Fills a new file; leaves a filled file unchanged. */
 export function seedStore(ctx: Context, seed: Seed): void {
   const { store, random } = ctx;
   if (readSetting(store, 'mainAccount') !== undefined) return;
@@ -42,7 +42,7 @@ export function seedStore(ctx: Context, seed: Seed): void {
 }
 
 /**
- * Begins anew: forgets all transactions, money, webhooks, faults, time travel and further accounts. The main account
+ * Resets: deletes all transactions, money, webhooks, faults, clock changes and further accounts. The main account
  * keeps its key. What it begins with is what it began with before, unless another seed is given.
  */
 export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {

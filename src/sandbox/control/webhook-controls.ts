@@ -53,7 +53,7 @@ export function webhookControls(): Route[] {
   ];
 }
 
-/** Sends an event of the given state, whatever state the transaction is in. */
+/** Sends an event of the given state, independent of the transaction's state. */
 function trigger({ ctx, incoming }: Call): unknown {
   const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);

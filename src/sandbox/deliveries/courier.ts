@@ -19,7 +19,7 @@ export interface CourierOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A claim keeps other processes away for so long; one that was killed holds up its deliveries no longer. */
+/** Duration of a claim on deliveries; after it, another process takes over from a killed one. */
 const claimMs = deliveries.timeout + 5_000;
 const atOnce = 50;
 const graceMs = 500;
@@ -47,7 +47,7 @@ export function createCourier(options: CourierOptions) {
   let claiming = false;
   let kicked = false;
 
-  /** Begins to post what is ready. Many requests share one commit; one look after it does for all of them. */
+  /** Starts posting ready deliveries, once per commit. */
   function kick(): void {
     if (kicked) return;
     kicked = true;
@@ -113,7 +113,7 @@ export function createCourier(options: CourierOptions) {
   return {
     kick,
     settled,
-    /** Gives what is under way a moment, then breaks it off: it stays ready for whoever opens the file next. */
+    /** Waits briefly for posts in flight, then aborts them; they stay ready for the next process. */
     async close(): Promise<void> {
       await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);
       closing.abort();

@@ -103,7 +103,7 @@ export function enqueue(ctx: Context, accountId: string, event: Event, at: numbe
   return id;
 }
 
-/** Posts a delivery once more, to the webhook that the account has now. Its attempts are counted anew. */
+/** Posts a delivery again, to the account's current webhook, with a new attempt count. */
 export function replay(ctx: Context, id: number): void {
   const { accountId, status } = findRow(ctx.store, id);
   const webhook = webhookOf(ctx.store, accountId);

@@ -33,7 +33,7 @@ export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' 
   };
 }
 
-/** Changes what is given and keeps the rest. */
+/** Changes the given options and keeps the rest. */
 export function changeWebhookOptions(store: Store, change: { [K in keyof Stored]?: Stored[K] | undefined }): void {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   writeSetting(store, 'webhookOptions', JSON.stringify({ ...readStored(store), ...Object.fromEntries(given) }));

@@ -60,7 +60,7 @@ export function removeWebhook(store: Store, id: string): void {
   store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);
 }
 
-/** HTTPS only; http to this machine where the sandbox was told to allow it. */
+/** HTTPS only; http to loopback if the sandbox allows it. */
 function assertCallback(ctx: Context, callback: string): void {
   const url = URL.canParse(callback) ? new URL(callback) : undefined;
   if (url?.protocol === 'https:') return;

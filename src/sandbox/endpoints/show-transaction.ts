@@ -17,7 +17,7 @@ export function showTransaction(ctx: Context, txn: Transaction): object {
     : shape(txn, { ...source, reqDetails: { ...source.reqDetails, ...confirmations } }, dest);
 }
 
-/** How far a transfer on a chain is; nothing before it is broadcast, and for whatever goes another way. */
+/** Confirmations of a transfer on a chain; undefined before its broadcast and for other methods. */
 function confirmationsOf({ store }: Context, txn: Transaction): object {
   if (!chainMethods.has(txn.sourceMethod) && !chainMethods.has(txn.destMethod)) return {};
   const transfer = findTransfer(store, txn.id);

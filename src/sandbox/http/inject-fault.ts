@@ -8,7 +8,7 @@ import { otherError } from '../unspecified.js';
 export interface FaultTarget {
   /** Does what was asked and gives the answer. */
   readonly carryOut: () => Outgoing;
-  /** Does it so many ms later, when nobody sees the answer any more. */
+  /** Carries it out this many ms later, after the answer. */
   readonly carryOutLater: (after: number) => void;
   /** The transaction that was asked for, as it stands. */
   readonly show: () => Outgoing;
@@ -38,7 +38,7 @@ export function injectFault(fault: AnswerFault, { carryOut, carryOutLater, show 
   }
 }
 
-/** How a request that nobody carried out shows in the log. */
+/** The log entry of a request that was not carried out. */
 const nothing: Outgoing = { status: 0, headers: {}, body: '' };
 
 function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing {

@@ -100,7 +100,7 @@ export function assertContentType({ method, headers, body }: Incoming): void {
   }
 }
 
-/** The body as text. Refuses one that is too long or not UTF-8. */
+/** The body as text. Refuses a body that is too long or not UTF-8. */
 export function bodyText({ body }: Incoming): string {
   if (body === undefined || body.length > maxBodyLength) throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
   try {
@@ -138,7 +138,7 @@ function decodeParams(groups: Readonly<Record<string, string>>): Record<string, 
   return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeParam(value)]));
 }
 
-/** What cannot be decoded stays as it is: it names nothing, and the endpoint says so in its own way. */
+/** Undecodable text stays unchanged; the endpoint then does not find it. */
 function decodeParam(value: string): string {
   try {
     return decodeURIComponent(value);

@@ -18,7 +18,7 @@ const kinds: readonly Kind[] = [
   lightningReceive, lightningSend, lnurlSend, onchainReceive, onchainSend, payout, swap, usdtSend,
 ];
 
-/** Names under which what is to be broadcast on a blockchain is scheduled. */
+/** Schedule names of blockchain broadcasts. */
 export const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) => startAction(name));
 
 export function findKind(sourceMethod: string, destMethod: string, wallet: string): Kind | undefined {

@@ -1,4 +1,4 @@
-// Lightning receive: an invoice at confirmation, credited when somebody pays it.
+// Lightning receive: an invoice at confirmation, credited when it is paid.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';

@@ -74,7 +74,7 @@ function readInvoice(text: string, now: number) {
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
   const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(store, paymentHash);
-  // An invoice of a node here must be one that it made, not merely one with the payment hash of another.
+  // The node must have made this invoice itself: the payment hash alone proves nothing.
   if (known === undefined ? isLocalNode(store, payee) : known.invoice !== invoice) return 'invoice unknown to its node';
   if (known?.paidAt != null) {
     const isAllowed = known.txnId === null && takeDoublePayment(store, invoice, { onlyAsk: txn.state === 'srccreated' });
@@ -85,7 +85,7 @@ function findObstacle({ store, now }: Context, txn: Transaction): string | undef
   return findTransaction(store, known.txnId)?.state === 'srccreated' ? undefined : 'invoice expired';
 }
 
-/** Hands the payment to whoever made the invoice. */
+/** Credits the account that made the invoice. */
 function deliver(ctx: Context, txn: Transaction): void {
   const { paymentHash, invoice, amountMsat, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(ctx.store, paymentHash);

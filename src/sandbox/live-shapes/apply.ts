@@ -56,7 +56,7 @@ const perMinute = 60;
 const perSecond = 5;
 const aMinute = 60_000;
 
-/** So many requests in any minute, and so many in any second. */
+/** Requests per minute and per second. */
 function createLimiter() {
   let taken: number[] = [];
   return (now: number): { isTaken: boolean; left: number; resetMs: number } => {

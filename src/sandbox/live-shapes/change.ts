@@ -6,7 +6,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Big);
 
-/** Changes the fields of an object; what is no object stays. */
+/** Changes the fields of an object; other values stay. */
 export const fieldsOf = (change: (fields: Fields) => unknown) => (value: unknown): unknown =>
   isFields(value) ? change(value) : value;
 

@@ -11,10 +11,10 @@ interface AnswerShape {
   readonly kind: 'answer';
   /** Which requests: method and path behind the version, as in `GET /rate`. */
   readonly of: RegExp;
-  /** The statuses whose answers are changed, 200 unless told. */
+  /** The statuses whose answers are changed (default 200). */
   readonly from?: (status: number) => boolean;
   readonly change: (body: unknown, maker: Maker) => unknown;
-  /** The status in place of the one that it was. */
+  /** The status to use instead. */
   readonly status?: number;
 }
 

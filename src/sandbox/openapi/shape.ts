@@ -33,7 +33,7 @@ export function record(fields: Readonly<Record<string, Schema>>, more: Schema = 
   };
 }
 
-/** The same for what is sent: fields that the service does not know are ignored. */
+/** Same for requests: unknown fields are ignored. */
 export const sent = (fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema =>
   record(fields, { additionalProperties: true, ...more });
 

@@ -26,10 +26,10 @@ const outcomes: Readonly<Record<PaymentOutcome, Fate>> = {
   error: { state: 'error', msg: 'internal error', instead: 'settle' },
 };
 
-/** A kind notes in `extra.fate` of its quote that the destination is one that nothing reaches. */
+/** A kind notes in `extra.fate` of its quote that the destination cannot be reached. */
 const noted = v.object({ fate: v.optional(fate) });
 
-/** The transaction as it is to be confirmed: with its fate, if it pays and a fault strikes it. */
+/** The transaction to confirm, with its fate if a fault applies. */
 export function plan({ store, maker }: Context, txn: Transaction): Transaction {
   if (txn.sourceMethod !== maker.method) return txn;
   const outcome = takePaymentFault(store, destinationOf(txn));
@@ -49,7 +49,7 @@ function destinationOf({ destDetails }: Transaction): string {
   return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';
 }
 
-/** How the transaction ends at this moment; undefined when it goes on. Asked once for each moment. */
+/** How the transaction ends at this moment; undefined if it continues. Called once per moment. */
 export function plannedFate(txn: Transaction, moment: (typeof moments)[number]): Ending | undefined {
   const planned = v.parse(noted, txn.extra).fate;
   return planned?.instead === moment ? planned : undefined;

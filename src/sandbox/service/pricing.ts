@@ -11,7 +11,7 @@ import { isMovable } from '../wire/values.js';
 interface Asked {
   readonly source: { readonly ccy: string };
   readonly dest: { readonly ccy: string };
-  /** Fees to take out of what is sent instead of charging them on top. */
+  /** Fees to deduct from the amount instead of adding them. */
   readonly deduct: Deductions;
 }
 

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import { foreignUnitsPerDollar, rateBases, unitsPerDollar } from '../unspecified.js';
 
-/** Digits of a rate; what is shown as `fxRate` is exactly what is applied. */
+/** Digits of a rate; `fxRate` shows exactly the applied rate. */
 const significantDigits = 12;
 
 /** How many units of `to` one unit of `from` buys. */

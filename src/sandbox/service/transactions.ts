@@ -69,7 +69,7 @@ export type Quote = Pick<
 
 const select = 'SELECT txn.*, display_name AS account_display_name FROM txn JOIN account ON account.id = txn.account_id';
 
-/** How a request sees transactions whose reading lags: as they were so many ms, or so many states, ago. */
+/** How a stale read sees transactions: as they were this many ms, or states, ago. */
 export interface Lag {
   readonly ago: number;
   readonly steps: number;
@@ -150,7 +150,7 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
   return quoted;
 }
 
-/** What may be another one in each state, as it is stored. */
+/** The fields that can differ between states, as stored. */
 const partsOf = ({ state, sourceCcy, sourceDetails, charge, destCcy, arrives, expiresAt }: Transaction) => ({
   state,
   sourceDetails: writeJson(sourceDetails),

@@ -2,7 +2,7 @@
 // smallest unit (satoshi, cent, dong).
 import type Database from 'libsql';
 
-/** The sandbox's file as whoever opens it needs to know it. Opening files is not the sandbox's own business: it is handed in. */
+/** Describes the sandbox's file to the function that opens it, which is passed in. */
 export interface DatabaseFile {
   readonly path: string;
   /** What it holds, in words for a message. */

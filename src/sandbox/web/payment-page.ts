@@ -1,4 +1,4 @@
-// The hosted payment page of a receive: what is to be paid, until when, and how it stands. Serves its live state too.
+// The hosted payment page of a receive: amount, expiry and state. Serves its live state too.
 import { readClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
 import { assertContentType, jsonAnswer, type Call, type Outgoing, type Route } from '../http/routing.js';
@@ -69,7 +69,7 @@ function stateOf({ store, now }: Context, txn: Transaction): PageState {
   };
 }
 
-/** Pays as somebody outside would. JSON is asked for so that no page from elsewhere can do it. */
+/** Pays from outside. Requires JSON, so that no foreign page can send the request. */
 function payNow(call: Call): Outgoing {
   assertContentType(call.incoming);
   const txn = payable(call);

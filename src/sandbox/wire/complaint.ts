@@ -1,4 +1,4 @@
-// What is wrong with a value, in words for whoever wrote the request.
+// Describes what is wrong with a value of a request.
 import * as v from 'valibot';
 
 /** `destReq.amtRequested: a number is needed`. `root` is where the value itself was found. */

@@ -20,7 +20,7 @@ export const decimal = v.pipe(v.string(), v.regex(/^-?\d+(\.\d+)?$/), v.transfor
 /** A currency of the service. */
 export const currency = v.picklist(Object.keys(unitsPerDollar), 'a currency of the service is needed');
 
-/** A text of so many characters at most, without the one at which the database would end it. */
+/** A text with a maximum length and without NUL, at which the database would cut it. */
 export const text = (maxLength: number) =>
   v.pipe(v.string(), v.maxLength(maxLength), v.excludes('\0', 'the character U+0000 is not taken'));
 
@@ -46,7 +46,7 @@ export function toUnits(ccy: string, amount: Big): number {
 
 export const fromUnits = (ccy: string, units: number): Big => new Big(`${units}e-${decimalsOf(ccy)}`);
 
-/** A JSON object, whatever its fields. */
+/** A JSON object with any fields. */
 export const fields = v.pipe(
   v.unknown(),
   v.check(isObject, 'an object is needed'),

@@ -39,7 +39,7 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
   return account;
 }
 
-/** The same for the wallets: whoever may not see them, and whatever does not exist, is answered alike. */
+/** Same for wallets: a foreign account and a missing account get the same answer. */
 export function reachWallets(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
   const account = findAccount(store, id);

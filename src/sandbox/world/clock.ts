@@ -9,7 +9,7 @@ export interface ClockState {
   readonly frozen: boolean;
 }
 
-/** A running clock is so many ms ahead of the machine's; a frozen one stands at a moment. */
+/** A running clock is this many ms ahead of the machine's; a frozen clock stands still. */
 const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
 
 /** Reads the clock; `machine` is the machine's time in epoch ms. */

@@ -1,4 +1,4 @@
-// What shall go wrong on demand: with requests, payments and webhooks. Kept in the database, applied by count.
+// Injected faults of requests, payments and webhooks. Kept in the database, applied by count.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Store } from '../storage/database.js';
@@ -10,7 +10,7 @@ import { duration, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 
-/** Strikes from the `nth` match on, so many times. */
+/** Applies from the `nth` match on, this many times. */
 const strikes = {
   nth: v.optional(count, new Big(1)),
   times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
@@ -33,7 +33,7 @@ const rule = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, 
 /** Whether the request is carried out all the same: before its answer, or so long after it. */
 const effect = (commit: boolean) => ({ commit: v.optional(v.boolean(), commit), commitAfter: v.optional(duration) });
 
-/** How transactions are shown that a request reads, whatever else strikes it. */
+/** How a request sees transactions, next to its other faults. */
 const sight = { ...request, method: v.optional(request.method, 'GET') };
 
 /** Pattern of the invoice, address or account number that is paid. */
@@ -71,9 +71,9 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('stale'),
     ...sight,
-    /** As they were so long ago, by the service's clock; one that is newer is not there yet. */
+    /** As they were this long ago, by the service's clock; newer transactions are missing. */
     ago: v.optional(duration, new Big(0)),
-    /** As they were so many states before that, or in their first one. */
+    /** As they were this many states before, or in their first state. */
     steps: v.optional(whole(0, 100), new Big(0)),
   }),
   rule({ kind: v.literal('false-state'), ...sight, state: v.picklist(states) }),
@@ -101,7 +101,7 @@ export type FaultRule = v.InferOutput<typeof faultRule>;
 /** Ms, or text such as `2s`. */
 export type FaultDelay = number | string;
 
-/** Strikes from the `nth` match on (1), so many `times` (1). */
+/** Applies from the `nth` match on (1), this many `times` (1). */
 export interface FaultCount {
   nth?: number | undefined;
   times?: number | 'always' | undefined;
@@ -155,7 +155,7 @@ const row = v.object({
 /** A fault with how many matches it has met (`seen`) and how often it has struck; `spent` once it has struck as often as it was to. */
 export type Fault = NewFault & { readonly id: number; readonly seen: number; readonly applied: number; readonly spent: boolean };
 
-/** How a request shall see transactions, and the kind of fault that makes it so. */
+/** How a request sees transactions, and the fault that causes it. */
 export type Sight = NonNullable<ReturnType<typeof takeSightFaults>>;
 
 export function addFault(store: Store, rule: FaultRule): Fault {
@@ -182,12 +182,12 @@ export function removeFault(store: Store, id: number): void {
   if (store.run('DELETE FROM fault WHERE id = ?', id) === 0) throw notFound();
 }
 
-/** What shall become of the answer to this request, if a fault strikes it. */
+/** The fault that applies to the answer of this request. */
 export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault | undefined {
   return strike(store, answerKinds, (rule) => concerns(rule, incoming));
 }
 
-/** How this request shall see transactions; undefined when as they are. */
+/** How this request sees transactions; undefined without a fault. */
 export function takeSightFaults(store: Store, incoming: Requested) {
   const lag = strike(store, ['stale'], (rule) => concerns(rule, incoming));
   const state = strike(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
@@ -195,14 +195,14 @@ export function takeSightFaults(store: Store, incoming: Requested) {
   return { kind: lag?.kind ?? ('false-state' as const), lag, state };
 }
 
-/** The rows of a list without the one that a fault leaves out. */
+/** The rows of a list without the row that a fault hides. */
 export function withoutMissingRow<T extends { readonly id: string }>(store: Store, incoming: Requested, rows: readonly T[]): readonly T[] {
   const fault = strike(store, ['missing-row'], (rule) => concerns(rule, incoming) && rows.some(({ id }) => id === (rule.txn ?? id)));
   const missing = fault === undefined ? undefined : (fault.txn ?? rows[0]?.id);
   return missing === undefined ? rows : rows.filter(({ id }) => id !== missing);
 }
 
-/** Whether an `extRefId` that was used before shall be taken again. */
+/** Whether a used `extRefId` is accepted again. */
 export const takeReferenceReuse = (store: Store): boolean => strike(store, ['reference-reuse']) !== undefined;
 
 /** Whether an invoice that was paid may be paid once more. What only asks is not counted. */
@@ -211,12 +211,12 @@ export function takeDoublePayment(store: Store, invoice: string, { onlyAsk }: { 
   return strike(store, ['double-payment'], matches, !onlyAsk) !== undefined;
 }
 
-/** How a payment to this destination shall end, if a fault says so. */
+/** The end of a payment to this destination, if a fault sets it. */
 export function takePaymentFault(store: Store, destination: string): PaymentOutcome | undefined {
   return strike(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
 }
 
-/** How often and how much later (ms) a state change shall reach the webhook. */
+/** How often and how late (ms) a state change reaches the webhook. */
 export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
   const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
   const twice = strike(store, ['webhook-duplicate'], isOf);
@@ -237,7 +237,7 @@ function concerns(rule: { method?: string | undefined; path?: string | undefined
 
 /**
  * The first fault of these kinds, in the order they were added, whose rule matches and that strikes now. A match counts
- * for the faults up to the one that strikes, so that several on one path strike one after the other.
+ * for the faults up to the one that strikes, so that several faults on one path apply in turn.
  */
 function strike<K extends FaultRule['kind']>(
   store: Store, kinds: readonly K[], matches: (rule: Of<K>) => boolean = () => true, counts = true,

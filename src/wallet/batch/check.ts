@@ -44,7 +44,7 @@ export interface CheckDeps {
   readonly now: () => number;
 }
 
-/** Never throws for what is wrong with a row: all of it is in `problems`, in the order of the lines. */
+/** Never throws for a bad row: `problems` lists all of them in line order. */
 export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: CheckDeps): Promise<BatchCheck> {
   const problems: Problem[] = [];
   const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
@@ -149,7 +149,7 @@ function add(totals: Map<string, BatchTotal>, row: PlannedRow): void {
   totals.set(key, { ...before, rows: before.rows + 1, amount: before.amount.plus(value) });
 }
 
-/** All rows together against what is left of the day. */
+/** Checks the sum of all rows against the rest of the daily limit. */
 async function problemsOfDay(totals: readonly BatchTotal[], { limits, spent }: CheckDeps): Promise<Problem[]> {
   if (Object.keys(limits.perDay).length === 0) return [];
   const before = await spent();
@@ -171,7 +171,7 @@ function inEachCurrency(totals: readonly BatchTotal[]): Money[] {
   return [...sums].map(([ccy, value]) => ({ ccy, value }));
 }
 
-/** The wallets that cannot pay for what is known of the rows, in words. */
+/** Describes the wallets that cannot cover the known amounts. */
 export function shortOf(totals: readonly BatchTotal[], available: (ccy: string) => Money | undefined): string[] {
   const wallets = [...new Set(totals.map(({ from }) => from))];
   return wallets.flatMap((ccy) => {

@@ -10,18 +10,18 @@ import { payoutDestination } from '../payout/order.js';
 export interface PlannedRow {
   readonly line: number;
   readonly ref: string;
-  /** Whether the file names the reference, or it was derived from what is paid. */
+  /** Whether the file has the reference, or it was derived from the payment. */
   readonly named: boolean;
   readonly order: Order;
   /** As the file has them. */
   readonly to: string;
   readonly amount: string;
-  /** It settles within hours or days, so that nobody waits for it. */
+  /** It settles within hours or days, so svcpay does not wait. */
   readonly slow: boolean;
 }
 
 /**
- * The reference of a row that names none: what is paid and how much, under the name of the batch. It does not depend on
+ * The reference of a row without one: destination and amount, under the name of the batch. It does not depend on
  * the file, its place, or the order of its rows, so that a file that was moved, sorted, mended or piped in again pays
  * nothing twice. A note, another wallet to pay from, or how an amount is spelled makes no other payment of it. What can be
  * paid once only has the reference that it has everywhere.

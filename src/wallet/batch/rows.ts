@@ -28,7 +28,7 @@ interface Read {
 }
 
 /**
- * Reads CSV with a head. Rows that cannot be read come as problems, and reading goes on where it can.
+ * Reads CSV with a header. Unreadable rows become problems, and reading continues if possible.
  *
  * @param columns the names that the head may have, in any order and letter case
  */

@@ -12,7 +12,7 @@ import type { Ceiling } from './cost.js';
 import type { PlannedRow } from './plan.js';
 
 /**
- * What became of a row: `paid`; `sent`, taken by the service and not waited for; `unknown`, let go and not heard of
+ * The outcome of a row: `paid`; `sent`, accepted by the service and not awaited; `unknown`, submitted and not heard of
  * since; `failed`, for a reason of its own.
  */
 export type Fate = 'paid' | 'sent' | 'unknown' | 'failed';
@@ -33,7 +33,7 @@ export interface RowOutcome {
 
 export interface BatchOptions {
   readonly concurrency: number;
-  /** Begin no row after one that failed. */
+  /** Start no row after a failed one. */
   readonly stopOnError: boolean;
   /** Undefined: until settled where that is a matter of seconds, and not at all where it takes hours. */
   readonly wait: boolean | undefined;
@@ -48,7 +48,7 @@ export interface BatchOptions {
 
 export interface BatchDeps {
   readonly payment: Omit<PaymentDeps, 'approve' | 'on'>;
-  /** Aborted when no further row is to be begun; those in flight go on. */
+  /** Aborted to start no further row; rows in flight continue. */
   readonly stop: AbortSignal;
   readonly on: (outcome: RowOutcome) => void;
   /** A row is about to be submitted. */

@@ -1,4 +1,4 @@
-// The service as many payments at once use it: the wallets are read now and then for all of them, and so many requests
+// The service as shared by many payments: wallets are read once for all of them, and a limited number of requests
 // that make or confirm a payment are out at a time.
 import pLimit from 'p-limit';
 import type { Wallet } from '../../api/types.js';

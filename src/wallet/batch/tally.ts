@@ -41,7 +41,7 @@ export const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fate
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
 /**
- * What a batch that is not all well ends with: `pending` where a payment goes on unheard of, or a batch was interrupted
+ * The failure of an incomplete batch: `pending` if an outcome is unknown, or the batch was interrupted
  * halfway; `interrupted` where nothing had moved; otherwise the one reason that all failed rows share, or
  * `payment-failed`. A reason that promises that nothing was sent is not given once something was.
  *
@@ -74,7 +74,7 @@ const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   temporary: 'pending',
 };
 
-/** Something went wrong that is no row's failure, such as a file that cannot be read on, after money was let go. */
+/** A failure of the batch itself, such as an unreadable file, after a row was submitted. */
 export function faultFailure(fault: unknown, tally: Tally, rows: number): Failure | undefined {
   if (fault === undefined) return undefined;
   const left = rows - doneRows(tally) + tally.fates.failed;

@@ -1,4 +1,4 @@
-// A payout from a file: the creation body as the specification writes it, checked field by field, sent as it is.
+// A payout from a file: the creation body as the specification writes it, checked field by field, sent unchanged.
 import * as v from 'valibot';
 import { fromMaker } from '../../api/maker.js';
 import type { CreateTransaction } from '../../api/types.js';
@@ -12,7 +12,7 @@ import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './
 import { methodsIn, type PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** Text that a function can read; what it throws is what is wrong with the field. */
+/** Text parsed by a function; its error describes the field's problem. */
 const readableBy = (parse: (text: string) => unknown) =>
   v.pipe(
     v.string(),
@@ -127,7 +127,7 @@ function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMetho
   throw wrong('sourceOfFunds', 'It is missing, and international payouts need it.');
 }
 
-/** Parses JSON and refuses a number that would not come out as it is written. */
+/** Parses JSON and refuses a number that would lose digits. */
 function parseExactly(text: string): unknown {
   const value = jsonIn(text);
   // The reason that Node gives quotes the text, and that belongs in no log.

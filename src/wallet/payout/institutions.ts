@@ -17,7 +17,7 @@ export const institutionsFor = (method: PayoutMethod, all: readonly Institution[
 
 /**
  * The institution that a code names, among those that the service lists for the country of the method; where it lists
- * none the code is taken as it is. Throws Failure `usage` for a code that is not among them.
+ * none the code is accepted unchecked. Throws Failure `usage` for a code that is not among them.
  */
 export function findInstitution(code: string, method: PayoutMethod, all: readonly Institution[]): PayoutInstitution {
   if (all.length === 0) return { code, name: undefined };

@@ -27,7 +27,7 @@ function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): vo
 /** BTC. Specification: Limits, minimum on-chain send. */
 const smallestOnchain = new Big('0.00001');
 
-/** Throws Failure `usage` for an invoice of another network, and for one that names no amount. */
+/** Throws Failure `usage` for an invoice of another network or without an amount. */
 export function checkInvoice(invoice: Invoice, wanted: Network): void {
   checkNetwork('invoice', invoice.network, wanted);
   if (invoice.amountMsat !== null) return;
@@ -54,7 +54,7 @@ export function checkOnchainAmount({ value }: Money): void {
   });
 }
 
-/** Throws Failure `usage` for the contract of the token itself: what is sent to it is lost. */
+/** Throws Failure `usage` for the token's own contract, where money would be lost. */
 export function checkTronAddress(address: string): void {
   if (address !== tronUsdtContract) return;
   throw new Failure('usage', 'Not sent: this is the contract of USDT itself. Money sent to it is lost.', {
@@ -68,7 +68,7 @@ export interface OwnAddresses {
   usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
 }
 
-/** Refuses orders that pay to the account's own permanent addresses; `say` is told when they cannot be known. */
+/** Refuses orders that pay to the account's own permanent addresses; `say` reports if they are unknown. */
 export function ownAddressGuard(
   open: () => Promise<{ readonly client: OwnAddresses }>,
   say: (line: string) => void,
@@ -87,7 +87,7 @@ export function ownAddressGuard(
 
 /**
  * Throws Failure `usage` when the destination is the account's own deposit address: the money would only come back,
- * less the fees. A service that has no such address has nothing to refuse, and one that does not tell it stops nothing.
+ * less the fees. If the service has no such address, or does not return it, nothing is refused.
  */
 export async function refuseOwnAddress(
   address: string,

@@ -41,7 +41,7 @@ export interface SendPlan {
   readonly says: readonly string[];
   /** What the amount was converted from. */
   readonly worth?: Asked['worth'];
-  /** It settles within hours or days, so that nobody waits for it unasked. */
+  /** It settles within hours or days, so svcpay waits only on request. */
   readonly slow: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface PlanEnvironment {
   readonly rates?: Rates | undefined;
 }
 
-/** Throws Failure `usage` for what is no payment, or none that can be made. */
+/** Throws Failure `usage` for an invalid or impossible payment. */
 export function planSend(words: SendWords, environment: PlanEnvironment): Planned {
   if (words.to === undefined) return { missing: 'destination' };
   const found = detectDestination(words.to);
@@ -73,7 +73,7 @@ export function planSend(words: SendWords, environment: PlanEnvironment): Planne
   return planFound(found, words, environment);
 }
 
-/** The same where nobody can be asked: what is missing is refused, and of two ways Lightning is taken. */
+/** Same without prompts: a missing answer is refused, and of two ways Lightning is used. */
 export function planSendNow(words: SendWords, environment: PlanEnvironment): SendPlan {
   const planned = planSend(words, environment);
   if (planned.missing === undefined) return planned.plan;
@@ -191,7 +191,7 @@ function usdtAmount(text: string): Money {
   }
 }
 
-/** A way that the flags rule out is not offered; what is left is for a person to choose. */
+/** Ways that the flags exclude are not offered. */
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { kind, via } = words;
@@ -216,7 +216,7 @@ function planUriOnchain(bitcoin: BitcoinAddress, uri: Bip21Destination, words: S
   return planOnchain(pays, { ...words, amount: formatAmount(named) }, environment);
 }
 
-/** The service pays only invoices that name an amount; one that has expired leaves the address. */
+/** The service pays only invoices with an amount; for an expired invoice the address remains. */
 function onlyWay(
   bitcoin: BitcoinAddress | null,
   invoice: Invoice | null,

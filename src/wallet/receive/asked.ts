@@ -11,7 +11,7 @@ export interface Asked {
   readonly worth?: { readonly given: Money; readonly rate: Big };
 }
 
-/** Throws Failure: `usage` for what is no amount, `not-found` for a currency without a rate. */
+/** Throws Failure: `usage` for an invalid amount, `not-found` for a currency without a rate. */
 export async function readAsked(text: string, rates: () => Promise<Rates>): Promise<Asked> {
   return isForeign(text) ? inBtc(text, await rates()) : { amount: parseAmount(text, 'BTC') };
 }

@@ -9,7 +9,7 @@ import { isOnNetwork } from '../plan/destinations.js';
 
 /**
  * The invoice of a confirmed Lightning receive, checked: signature, network, amount and time.
- * Throws Failure `refused` when it is not the one that was asked for: it must not be shown to a payer.
+ * Throws Failure `refused` for a different invoice, which must not be shown to a payer.
  *
  * @param now epoch ms by the service's clock
  */

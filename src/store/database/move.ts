@@ -59,7 +59,7 @@ async function movePayments(database: Postgres, db: Database.Database, isAlive: 
   const held = v.parse(heldSchema, db.prepare('SELECT owner FROM payments WHERE owner IS NOT NULL').all());
   if (held.some(({ owner }) => isAlive(owner))) {
     throw new Failure('temporary', 'Another process works on a payment of this home: nothing was moved.', {
-      hint: 'Wait until it ends, and run svcpay db move again.',
+      hint: 'Wait until it ends, then run the same command again.',
     });
   }
   let count = 0;

@@ -24,7 +24,7 @@ describe('a guided flow', () => {
     tty.type(enter);
     await tty.waitFor('Amount in USDT');
     tty.type(`99 999 USDT${enter}`);
-    await tty.waitFor(/you have .*10 000\.00 USDT/is);
+    await tty.waitFor(/you\s+have\s+10 000\.00\s+USDT/i);
     await tty.waitFor('What now?');
     tty.type(`${down}${enter}`);
     await tty.waitFor('Amount in USDT');

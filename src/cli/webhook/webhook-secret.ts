@@ -25,7 +25,7 @@ export async function secretToListenWith(secretStdin: boolean, context: Context)
   if (known !== undefined || !context.terminal.canPrompt) return known ?? findWebhookSecret(secretStdin, context);
   const secret = makeSecret();
   const place = await keepWebhookSecret(secret, context);
-  context.out.say(`Made a webhook secret and saved it ${place}:`);
+  context.out.say(`Made a webhook secret and saved it in ${place}:`);
   context.out.say(`  ${secret}`);
   context.out.say('Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin');
   return secret;

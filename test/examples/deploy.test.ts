@@ -161,7 +161,7 @@ describe('the alerts', () => {
     const page = await createMetrics().page({
       now: () => 1_000_000,
       backlog: async () => [{ consumer: 'http://app:3000/hook', count: 1, oldest: 0 }],
-      unfinished: async () => (['open', 'unknown'] as const).map((status) => ({ status, age: 'older', count: 1, oldest: 0 })),
+      unfinished: async () => (['open', 'in-flight', 'unknown'] as const).map((status) => ({ status, age: 'older', count: 1, oldest: 0 })),
       totals: () => ({ received: 0, wrongSignatures: 0, refused: 0, unwritten: 0, duplicates: 0, outOfOrder: 0, exits: new Map(), consumers: [] }),
     });
     for (const { alert, expr, labels, annotations } of rules) {

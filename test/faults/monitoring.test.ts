@@ -32,17 +32,17 @@ test('a payment whose process was killed is found from the journal alone, with i
 
   const found = await svcpay(['tx', 'pending', '--older-than', '0s', '--fail', '--json'], { home });
   expect(found).toMatchObject({ exitCode: 8 });
-  expect(found.json()).toMatchObject([{ step: 'confirming', host: hostname(), pid: running.child.pid }]);
+  expect(found.json()).toMatchObject([{ step: 'submitting', host: hostname(), pid: running.child.pid }]);
   expect(found.error().message).toContain(`process ${running.child.pid} on ${hostname()}`);
   const young = await svcpay(['tx', 'pending', '--older-than', '10m', '--fail', '--json'], { home });
   expect([young.exitCode, young.json()]).toEqual([0, []]);
 
   const status = await svcpay(['db', 'status', '--json'], { home });
-  expect(status.json()).toMatchObject([{ unfinished: [{ status: 'unknown', age: '1m', count: 1 }] }, {}]);
+  expect(status.json()).toMatchObject([{ unfinished: [{ status: 'in-flight', age: '1m', count: 1 }] }, {}]);
   const listener = await startListening(['--metrics', '0'], { home });
   const metrics = await metricsAt(listener.metricsUrl);
-  expect(metrics.get('svcpay_payments{status="unknown",age="1m"}')).toBe(1);
-  expect(metrics.get('svcpay_payments_oldest_seconds{status="unknown"}')).toBeLessThan(60);
+  expect(metrics.get('svcpay_payments{status="in-flight",age="1m"}')).toBe(1);
+  expect(metrics.get('svcpay_payments_oldest_seconds{status="in-flight"}')).toBeLessThan(60);
   expect(payment.sandbox.requests()).toHaveLength(requests);
 });
 

@@ -36,7 +36,7 @@ export function parseBip21(uri: string): Bip21 {
   if (address === undefined) throw broken('it is not of the form bitcoin:ADDRESS?amount=…');
   const parameters = query.split('&').filter((part) => part !== '').map(readParameter);
   const unknown = parameters.find(({ key, required }) => required && !knownKeys.includes(key));
-  if (unknown) throw broken(`it requires "req-${unknown.key}", which svcpay does not support`);
+  if (unknown) throw broken(`it requires "req-${unknown.key}", which is not supported`);
 
   const valuesOf = (...keys: string[]): string[] =>
     parameters.filter(({ key }) => keys.includes(key)).map(({ value }) => value);

@@ -10,7 +10,7 @@ const vectors: { invalid: { title: string; invoice: string }[] } =
 
 describe('svcpay decode', () => {
   test.for([
-    ['feature 100', 'it requires feature 100, which svcpay does not know'],
+    ['feature 100', 'it requires feature 100, which is not known'],
     ['required `s` field', 'it has no payment secret'],
   ] as const)('shows an official invoice with %s and why it cannot be paid; send refuses it', async ([title, why], { around }) => {
     const invoice = vectors.invalid.find((each) => each.title.includes(title))?.invoice ?? '';

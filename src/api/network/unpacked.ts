@@ -12,7 +12,7 @@ export async function unpacked(bytes: Buffer, coding: string, mostBytes: number)
   };
   return codingsOf(coding).reduceRight((packed, name) => {
     const unpack = entryOf(undo, name);
-    if (unpack === undefined) throw new Error(`the answer is compressed as ${name}, which svcpay did not request`);
+    if (unpack === undefined) throw new Error(`the answer is compressed as ${name}, which was not requested`);
     return unpack(packed);
   }, bytes);
 }

@@ -82,7 +82,7 @@ export function inspectInvoice(text: string): { readonly invoice: Invoice; reado
   const fields = splitFields(signed.slice(timestampWords));
   const terms = readTerms(fields);
   const feature = unknownFeature(terms.features);
-  const whyUnpayable = feature === undefined ? (terms.paymentSecret === '' ? 'it has no payment secret' : undefined) : `it requires feature ${feature}, which svcpay does not know`;
+  const whyUnpayable = feature === undefined ? (terms.paymentSecret === '' ? 'it has no payment secret' : undefined) : `it requires feature ${feature}, which is not known`;
   const signature = bytesOf(words.slice(-signatureWords));
   const payee = verifySigner(prefix, signed, signature, hexField(fields, 'n'));
   const read = {

@@ -92,7 +92,7 @@ function agree(situation: Situation): Step {
   if (reads === undefined) return { do: 'read', attempt };
   if (result === 'unreadable' || result === 'unanswered') return fail(situation, reads.error ?? outcomes.interrupted());
   // Another home may have submitted it and this read be stale, unless nobody else knows the reference or svcpay cancelled it.
-  const isProven = known.cancel === 'done' || wish.reference === 'own' || isOld(reads, situation);
+  const isProven = known.cancel === 'done' || wish.reference === 'own' || isOld(reads);
   if (wish.expect !== undefined) return fail(situation, reads.error ?? outcomes.ended(situation.payment.ref, { txnId: wish.expect, txnState: txn?.txnState ?? '' }, false));
   return isProven ? { do: 'conclude', state: 'lapsed' } : readAgain(situation, reads);
 }
@@ -109,7 +109,7 @@ function offer(situation: Situation): Step {
   if (cancel === undefined) return { do: 'cancel' };
   if (reads === undefined) return { do: 'read', attempt };
   // The service does not cancel, and goes on calling it a quote: its clock decides, not svcpay's.
-  if (!isOld(reads, situation)) return readAgain(situation, reads);
+  if (!isOld(reads)) return readAgain(situation, reads);
   return approval === 'prompt-expired' ? { do: 'approve' } : { do: 'submit' };
 }
 
@@ -154,9 +154,9 @@ function weigh(situation: Situation, refusal: Failure): Step {
   const { reads, confirmation } = known;
   if (reads === undefined) return { do: 'read', attempt };
   const isQuoted = reads.result === 'quoted' && !confirmation.isUnanswered;
-  if (isQuoted && (isDefined(refusal) || isOld(reads, situation))) return { do: 'conclude', state: 'lapsed' };
+  if (isQuoted && (isDefined(refusal) || isOld(reads))) return { do: 'conclude', state: 'lapsed' };
   const isTooLong = now.ms - confirmation.atMs >= 2 * retryPolicy.staleForMs;
-  const isHopeless = confirmation.isUnanswered && isOld(reads, situation);
+  const isHopeless = confirmation.isUnanswered && isOld(reads);
   return isTooLong || isHopeless ? fail(situation, confirmationUnknown(situation)) : readAgain(situation, reads);
 }
 
@@ -182,7 +182,7 @@ function accepted(situation: Situation): Step {
   const { known, attempt } = situation;
   const reportedState = attempt.txnState ?? '';
   if (known.txn === undefined || !knownStates.includes(reportedState)) {
-    return fail(situation, outcomes.unreadable(situation.payment, new Error(`the service reports the state ${reportedState}, which svcpay does not recognize.`)));
+    return fail(situation, outcomes.unreadable(situation.payment, new Error(`the service reports the state ${reportedState}, which is not recognized.`)));
   }
   return stop({ txn: { ...known.txn, txnState: reportedState } }, false);
 }
@@ -206,9 +206,9 @@ function resolve(situation: Situation): Step {
   const { reads } = known;
   if (reads === undefined) return { do: 'read', attempt };
   if (reads.result === 'moving') return settle(situation);
-  if (reads.error !== undefined) return isLastWord(situation, reads) || isOld(reads, situation) ? fail(situation, outcomes.unreadable(payment, reads.error)) : readAgain(situation, reads);
+  if (reads.error !== undefined) return isLastWord(situation, reads) || isOld(reads) ? fail(situation, outcomes.unreadable(payment, reads.error)) : readAgain(situation, reads);
   if (reads.result === 'lapsed' && !wasSubmittedHere(known) && mayBegin(payment, wish)) return begin(situation);
-  const isEnough = wish.until !== 'settled' || isOld(reads, situation);
+  const isEnough = wish.until !== 'settled' || isOld(reads);
   return isEnough ? fail(situation, outcomes.unresolved(payment.ref, attempt)) : readAgain(situation, reads);
 }
 
@@ -262,8 +262,8 @@ export function mayBegin({ attempts }: Payment, { retryUpTo }: Wish): boolean {
     state === 'lapsed' || state === 'requested' || (number <= retryUpTo && (state === 'failed' || state === 'unknown')));
 }
 
-/** Every read for as long as reads can be stale has had this result. */
-const isOld = ({ sinceMs }: Reads, { now }: Situation): boolean => now.ms - sinceMs >= retryPolicy.staleForMs;
+/** Every read has had this result, and the last one was made 8 s after the first: it cannot show what was before that. */
+const isOld = ({ sinceMs, atMs }: Reads): boolean => atMs - sinceMs >= retryPolicy.staleForMs;
 
 const readAgain = ({ attempt, now }: Situation, { atMs, count }: Reads): Step => waitUntil(atMs + stalePause(count), now, { do: 'read', attempt });
 

@@ -4,7 +4,7 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
-import { latest, mayHaveMoved, status, type Payment } from '../../store/journal/payment.js';
+import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
 
 /** An invoice is paid under the same reference wherever it is paid: `bolt11:HASH` gives `bolt11-HASH`. */
 export const ownRef = (idempotencyKey: string): string => idempotencyKey.replace(':', '-');
@@ -113,7 +113,7 @@ export function noQuote(error: unknown): Failure {
 
 export const everyQuoteExpired = (): Failure =>
   new Failure('temporary', 'Nothing moved: every quote expired before it was confirmed.', {
-    hint: 'Run it again with --yes: a quote is confirmed at once if nobody has to be asked.',
+    hint: 'Run it again with a standing yes: a quote is confirmed at once if nobody has to be asked.',
   });
 
 /** Imported after a restore: another attempt could ask for something other than the first. */
@@ -148,12 +148,13 @@ export function refused(what: 'quote' | 'confirmation', error: Failure, availabl
   });
 }
 
-/** That nothing moved is true of the latest attempt alone while an earlier one is unknown. */
+/** That nothing moved is true of the latest attempt alone while an earlier one may have paid. */
 export function truthful(payment: Payment, failure: Failure): Failure {
-  if (failure.kind === 'pending' || status(payment) !== 'unknown') return failure;
-  const earlier = payment.attempts.find(({ state }) => state === 'unknown');
-  const message = `Outcome unknown: an earlier attempt may still have paid (the service reports ${earlier?.txnState ?? 'nothing'}). ${failure.message}`;
-  return new Failure('pending', message, { next: { do: 'retry', id: payment.ref }, txnId: earlier?.txnId ?? undefined, cause: failure });
+  const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);
+  if (failure.kind === 'pending' || earlier === undefined) return failure;
+  const message = `Outcome unknown: an earlier attempt may have paid (the service reports ${earlier.txnState ?? 'nothing'}). ${failure.message}`;
+  const next = { do: earlier.state === 'unknown' ? 'retry' : 'resume', id: payment.ref } as const;
+  return new Failure('pending', message, { next, txnId: earlier.txnId ?? undefined, cause: failure });
 }
 
 /** Trouble with the journal says nothing of a payment that was submitted. */

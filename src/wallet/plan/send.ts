@@ -129,7 +129,7 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
 const otherKind = (found: Destination, kind: SendKind): Failure =>
   refused(
     `this is ${names[found.kind]}, and ${destinationsOf[kind].name} is needed here.`,
-    'Without the kind of payment, svcpay detects it.',
+    'Without the kind of payment, it is detected.',
   );
 
 /** The invoice says the amount itself (rule 2). */

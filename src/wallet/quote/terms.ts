@@ -64,7 +64,7 @@ export async function checkMarket(terms: PaymentTerms, { body }: Order, quote: Q
   const bound = from === to ? undefined : terms.maxRateLoss;
   const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
     new Failure(kind, `Nothing moved: the conversion could not be checked against your highest loss of ${bound} %. ${why}`, {
-      hint: kind === 'limit' ? 'Run it without --max-rate-loss to convert at an unchecked rate.' : 'Try again later.',
+      hint: kind === 'limit' ? 'Run it without a highest loss to convert at an unchecked rate.' : 'Try again later.',
       txnId: quote.txnId,
       cause,
     });

@@ -35,7 +35,7 @@ test('rows that cannot be read on let the payments under way finish first', asyn
   );
   await expect(ended).rejects.toThrow('the disk is gone');
   expect(outcomes.map(({ fate }) => fate)).toEqual(['paid']);
-  expect(made.payment('row-2')).toMatchObject({ step: 'final', txnState: 'completed' });
+  expect(made.now('row-2')).toMatchObject({ state: 'paid', txnState: 'completed' });
 });
 
 test('a row over the approved total is not paid and no later row starts', async () => {

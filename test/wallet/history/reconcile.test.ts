@@ -19,13 +19,15 @@ const dayOf = ({ time }: Bench) => ({ lengthMs: 86_400_000, earliest: time, late
 const spentOf = async (one: Bench): Promise<readonly Spend[]> =>
   (await one.deps.journal.spent('account', dayOf(one))).toSorted((a, b) => (a.total < b.total ? -1 : 1));
 
+const copyOf = ({ rows }: JournalStore): JournalStore => ({ rows: structuredClone(rows), turn: Promise.resolve() });
+
 /** Two payments, and the journal as it was before it wrote this state of the second. */
 async function backedUp(state: string): Promise<{ whole: Bench; old: Bench; copy: JournalStore }> {
   const whole = bench();
   await whole.pay({ ref: 'before' });
-  let copy = structuredClone(whole.store);
+  let copy = copyOf(whole.store);
   whole.journalFails = ({ attempt }) => {
-    if (attempt?.state === state) copy = structuredClone(whole.store);
+    if (attempt?.state === state) copy = copyOf(whole.store);
     return false;
   };
   await whole.pay({ order: otherOrder });
@@ -63,7 +65,7 @@ test('an attempt that followed one which failed is what became of the payment', 
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay().catch(() => undefined);
-  const old = bench(structuredClone(whole.store), whole.transactions);
+  const old = bench(copyOf(whole.store), whole.transactions);
   whole.confirms = () => 'srccreated';
   await whole.pay({ retry: true });
   expect((await compare(old)).entered).toBe(1);

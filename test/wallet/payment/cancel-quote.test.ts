@@ -73,11 +73,11 @@ describe('a quote that is cancelled', () => {
     expect(await journal.open('here')).toEqual([]);
   });
 
-  test('lapses by itself where the service cannot cancel, and the journal lets go of it all the same', async () => {
+  test('expires by itself if the service cannot cancel, and the journal abandons the payment', async () => {
     const journal = await journalWithQuote();
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], notOffered))).rejects.toMatchObject({
       kind: 'refused',
-      message: 'Nothing moved: the service cannot cancel. This quote lapses by itself at 2026-03-01T14:02:31.000Z.',
+      message: 'Nothing moved: the service cannot cancel. This quote expires by itself at 2026-03-01T14:02:31.000Z.',
     });
     expect(await journal.open('here')).toEqual([]);
   });

@@ -28,8 +28,14 @@ async function main(): Promise<void> {
   await end(exitCode !== 0 || reason === undefined ? exitCode : await showLost(reason, fate.isLetGo, argv, proc));
 
   async function crash(error: unknown): Promise<void> {
-    await showUnexpected(error, argv, proc);
-    await end(fate.isLetGo ? exitCodes.pending : exitCodes.unexpected);
+    const exitCode = fate.isLetGo ? exitCodes.pending : exitCodes.unexpected;
+    try {
+      await showUnexpected(error, argv, proc);
+    } catch {
+      // The code that words a failure could not be loaded, such as when no more files can be opened.
+      writeSync(2, bareText(error, exitCode, argv));
+    }
+    await end(exitCode);
   }
 
   async function end(code: number): Promise<void> {
@@ -37,6 +43,15 @@ async function main(): Promise<void> {
     // To run out of work would take longer, and give a second signal the time to end the process with a code of its own.
     leave(code);
   }
+}
+
+/** An error in the words of the system, by code that is loaded already. */
+function bareText(error: unknown, exitCode: number, argv: readonly string[]): string {
+  const what = error instanceof Error ? error.message : String(error);
+  const message = `${exitCode === exitCodes.pending ? 'Not known yet' : 'Something unexpected went wrong'}: ${what}`;
+  const hint = what.includes('EMFILE') || what.includes('open files') ? 'Let the process open more files: ulimit -n 1024. Then: svcpay tx resume' : 'svcpay tx resume';
+  const kind = exitCode === exitCodes.pending ? 'pending' : 'unexpected';
+  return argv.includes('--json') ? `${JSON.stringify({ error: { kind, message, hint, exitCode } })}\n` : `${message}\n  ${hint}\n`;
 }
 
 /** What can be said of the money when the command itself does not come to say it. */

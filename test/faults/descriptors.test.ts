@@ -1,0 +1,28 @@
+// A process that may open few files: it ends with an error within seconds, whatever it could not open, and never spins.
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { expect } from 'vitest';
+import { environment, test } from '../support/svcpay.js';
+
+const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
+
+interface End {
+  readonly isKilled: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const limited = (most: number, args: readonly string[], env: Record<string, string>): Promise<End> =>
+  new Promise((done) => {
+    const words = ['-c', `ulimit -n ${most}; exec "$0" "$@"`, process.execPath, program, ...args];
+    execFile('bash', words, { env, timeout: 20_000, killSignal: 'SIGKILL' }, (error, stdout, stderr) => done({ isKilled: error?.killed === true, stdout, stderr }));
+  });
+
+// With fewer Node does not start; with more the payment is made.
+test.for([19, 21, 23, 25, 26, 27, 29])('a payment with %d descriptors ends within seconds, and says why', { timeout: 40_000 }, async (most, { around }) => {
+  const send = ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--json'];
+  const { isKilled, stdout, stderr } = await limited(most, send, environment(around));
+  expect(isKilled).toBe(false);
+  if (stdout === '') expect(stderr).not.toBe('');
+  expect(around.sandbox.requests('PUT').length).toBeLessThanOrEqual(stdout === '' ? 0 : 1);
+});

@@ -9,7 +9,7 @@ import { timerMs } from '../formats/duration.js';
 
 /** What a {@link WalletClient} needs to know; the rest has a default. */
 export interface WalletClientOptions {
-  /** `https://…`, or `http://` to this machine. A path such as `/api/v2` behind it is taken away. */
+  /** `https://…`, or `http://` to this machine. A path behind it, such as `/api/v2`, is ignored. */
   baseUrl: string;
   /** Issued at onboarding. */
   apiKey: string;
@@ -19,21 +19,21 @@ export interface WalletClientOptions {
   maker?: string | undefined;
   /** The (sub)account whose wallets and record are read; every other endpoint acts for the account of the key. */
   accountId?: string | undefined;
-  /** For one request with its retries, in ms; 30 000 unless told. */
+  /** For one request with its retries, in ms; by default 30 000. */
   timeoutMs?: number | undefined;
-  /** How often a read is repeated when the network or the service fails for a moment; 3 times unless told. */
+  /** How often a read is repeated when the network or the service fails for a moment; by default 3 times. */
   retries?: number | undefined;
   /** Called before each request is sent, repeated ones too, without its secrets. If it throws, the request is not sent. */
   onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
   /** Called with each answer before it is read. */
   onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
-  /** Carries the requests; over the network unless told, through the proxy that the environment names. */
+  /** Carries the requests; by default over the network, through the proxy that the environment names. */
   transport?: Transport | undefined;
-  /** Keeps the access token between clients; in the memory of this one unless told. */
+  /** Keeps the access token between clients; by default in the memory of this one. */
   tokens?: TokenStore | undefined;
-  /** Put before svcpay's own, as in `shop/1.0 svcpay/0.1.0`. */
+  /** Precedes svcpay's own, as in `shop/1.0 svcpay/0.1.0`. */
   userAgent?: string | undefined;
-  /** Ends requests and pauses at once: they reject with a `NoAnswer`, or a `Failure` of kind `interrupted`. */
+  /** Stops requests and pauses: they reject with kind `interrupted`, or with a `NoAnswer`. */
   signal?: AbortSignal | undefined;
   /** Receives a line per exchange: method, path, status and time; never a header, a query or a body. */
   log?: ((line: string) => void) | undefined;
@@ -41,22 +41,11 @@ export interface WalletClientOptions {
 
 /**
  * The service, one method per endpoint of the specification. Signs in by itself and again when its token expires, and
- * repeats reads when the network or the service fails for a moment. What changes something is sent once.
+ * repeats reads when the network or the service fails for a moment. A request that changes something is sent once.
  *
- * Every method rejects with a {@link ServiceError} when the service refuses, with a {@link NoAnswer} when nothing
- * tells what became of the request, and with another {@link Failure} when an answer makes no sense. Amounts are in whole
+ * Every method rejects with a {@link ServiceError} when the service refuses, with a {@link NoAnswer} when the
+ * outcome of the request is unknown, and with another {@link Failure} when an answer cannot be read. Amounts are in whole
  * units of the currency, times in epoch ms.
- *
- * ```ts
- * const client = new WalletClient({ baseUrl: 'https://api.example.com', apiKey, apiSecret });
- * const quote = await client.createTransaction({
- *   sourceReq: { ccy: 'BTC', method: 'lightning' },
- *   destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0005 },
- *   extRefId: 'order-118',
- * });
- * const { sourceReq } = await client.confirmTransaction(quote.txnId);
- * console.log(sourceReq.reqDetails?.paymentRequest);
- * ```
  */
 export class WalletClient extends ServiceClient {
   readonly #close: () => Promise<void>;
@@ -92,10 +81,7 @@ export class WalletClient extends ServiceClient {
 
 const defaultTimeoutMs = 30_000;
 
-interface OwnedTransport {
-  transport: Transport;
-  close: () => Promise<void>;
-}
+type OwnedTransport = { transport: Transport; close: () => Promise<void> };
 
 function overNetwork(timeoutMs: number): OwnedTransport {
   const transport = undiciTransport({ env: process.env, timeoutMs });

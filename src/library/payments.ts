@@ -230,16 +230,7 @@ export interface Payments {
 
 const usualWaitMs = 30_000;
 
-/**
- * The payments of one account at one service.
- *
- * ```ts
- * const journal = await openSqliteJournal('/var/lib/shop/payments.db');
- * const payments = openPayments({ client, journal, limits: { perPayment: {}, perDay: { BTC: '0.01' }, destinations: [] } });
- * await payments.resume();
- * const { txnState } = await payments.send({ to: invoice, ref: 'order-118', maxFee: { percent: '1' } });
- * ```
- */
+/** The payments of one account at one service: see docs/library.md. */
 export function openPayments(options: PaymentsOptions): Payments {
   const { client } = options;
   const journal = opened.get(options.journal);

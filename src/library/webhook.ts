@@ -1,12 +1,12 @@
-// Webhook deliveries for whoever receives them: whether one is genuine, and what it says.
+// Webhook deliveries for a receiver: whether a delivery is genuine, and what it reports.
 import { Failure } from '../formats/failure.js';
 import { readPayload, type WebhookEvent } from '../webhooks/events.js';
 import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
 
 /**
  * Whether a webhook delivery is genuine: `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under the
- * webhook's secret, compared in constant time (specification: Webhook authentication). Give it the body as it came, not
- * parsed and written anew. A missing signature is a wrong one. Throws `Failure` usage for an empty secret, under which
+ * webhook's secret, compared in constant time (specification: Webhook authentication). Pass the body as it was received, not
+ * parsed and serialised again. A missing signature counts as wrong. Throws `Failure` usage for an empty secret, under which
  * anyone could sign.
  */
 export function verifyWebhook(
@@ -25,8 +25,8 @@ export const signWebhook = (rawBody: string | Uint8Array, secret: string): strin
 export const webhookSignatureHeader = (maker = 'service'): string => signatureHeader(maker);
 
 /**
- * Reads the body of a delivery. Verify it first. The event says that something changed; when it arrives twice or late,
- * the truth is at the service: {@link WalletClient.transaction}. Throws `Failure` usage for any other body.
+ * Reads the body of a delivery. Verify it first. The event only reports that something changed, and may arrive twice or late:
+ * the current state is at the service, {@link WalletClient.transaction}. Throws `Failure` usage for any other body.
  */
 export function parseWebhookEvent(rawBody: string | Uint8Array): WebhookEvent {
   const event = readPayload(bytesOf(rawBody));

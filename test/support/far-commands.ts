@@ -28,13 +28,13 @@ const payout = [
 /** @param invoice makes one that is not paid yet */
 export const payingCommands = async (invoice: () => Promise<string>, suffix = ''): Promise<readonly FarCommand[]> => {
   const commands: FarCommand[] = [
-    { name: 'send lightning', args: ['send', 'lightning', await invoice()], most: 6 },
-    { name: 'send lightning --ref', args: ['send', 'lightning', await invoice(), '--ref', `far-order${suffix}`], most: 7 },
-    { name: 'send onchain', args: ['send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '20000sat'], most: 6 },
-    { name: 'send usdt', args: ['send', 'usdt', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', '5usdt'], most: 6 },
-    { name: 'swap', args: ['swap', '5', 'USDT', 'BTC'], most: 6 },
-    { name: 'payout', args: payout, most: 7 },
-    { name: 'payout --ref', args: [...payout, '--ref', `far-wages${suffix}`], most: 9 },
+    { name: 'send lightning', args: ['send', 'lightning', await invoice()], most: 4 },
+    { name: 'send lightning --ref', args: ['send', 'lightning', await invoice(), '--ref', `far-order${suffix}`], most: 4 },
+    { name: 'send onchain', args: ['send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '20000sat'], most: 5 },
+    { name: 'send usdt', args: ['send', 'usdt', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', '5usdt'], most: 5 },
+    { name: 'swap', args: ['swap', '5', 'USDT', 'BTC'], most: 5 },
+    { name: 'payout', args: payout, most: 6 },
+    { name: 'payout --ref', args: [...payout, '--ref', `far-wages${suffix}`], most: 6 },
   ];
   return commands.map((command) => ({ ...command, args: [...command.args, '--yes', '--no-wait', '--json'] }));
 };

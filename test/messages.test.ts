@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** Pages, SQL and scripts that are not messages and, until its states are renamed, the payment core. */
-const otherTexts = /sandbox\/(?:web|openapi|storage)\/|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move|wallet\/payment\/|store\/journal\//;
+/** Pages, SQL and scripts that are not messages. */
+const otherTexts = /sandbox\/(?:web|openapi|storage)\/|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move/;
 
-/** Words that the table in CONTRIBUTING.md replaces. */
+/** Words that readers stumbled over. */
 const dialect = [
   /\blet(?:s|ting)? go\b/, /\bdoubt/, /\bintents?\b/, /\bgiven up\b/, /\bgave up\b/, /\btold\b/, /\bonce-key\b/, /\bpatience\b/, /\bmanner\b/,
   /\bsurroundings\b/, /\bplant(?:ed|s)?\b/, /\bdisturb/, /\bseldom\b/, /\bjourney/, /\bmend(?:s|ed)?\b/i, /\bsteps? aside\b/, /\bone by one\b/,

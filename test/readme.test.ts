@@ -15,7 +15,7 @@ const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 const elsewhere = ['docs/scale.md', 'docs/simulation.md'];
 
 /** Blocks that begin so need another machine, the network, or do not end. */
-const notRun = ['git clone ', 'npm ci ', 'npm link', 'svcpay webhook listen ', 'svcpay sandbox start '];
+const notRun = ['git clone ', 'npm ci ', 'npm link', 'npm install', 'svcpay webhook listen ', 'svcpay sandbox start '];
 
 const blocksOf = (page: string, language: string): string[] =>
   [...textOf(page).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code);

@@ -164,7 +164,7 @@ describe('svcpay batch', () => {
     const elsewhere = { ...around, home: `${home}/elsewhere` };
     const run = await svcpay(['batch', file, '--yes', '--json'], elsewhere);
     expect(run.json()).toMatchObject({ paid: 2, failed: 0 });
-    expect(creations(around.sandbox)).toHaveLength(2);
+    expect(await paidReferences(around)).toEqual(['row-1', 'row-2']);
   });
 
   test('killed in the middle and run again, it has paid every row exactly once', async ({ around }) => {

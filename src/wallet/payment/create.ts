@@ -57,14 +57,14 @@ function refusedOrUnanswered(error: unknown, funds: Funds | undefined): FactBody
 
 /** The service began to pay without a confirmation. It is followed; what it exceeds is reported, and it counts against limits. */
 function movedAlready(run: Run, txn: Transaction, { limits, on }: PaymentDeps): ApprovedAmounts {
-  if (!echoes(run.order, txn)) {
+  const quote = orFailure(() => readQuote(run.order, txn));
+  // Figures that are impossible, such as a negative fee, differ from the order as well.
+  if (!echoes(run.order, txn) || quote instanceof Failure) {
     throw new Failure('pending', `Outcome unknown: the service answered the request for a quote with transaction ${txn.txnId} (${txn.txnState}), which is not what was asked for.`, {
       next: { do: 'show', id: txn.txnId },
       txnId: txn.txnId,
     });
   }
-  const quote = orFailure(() => readQuote(run.order, txn));
-  if (quote instanceof Failure) return { approvedTotal: null, approvedReceives: null, spendCcy: null };
   const excess = orFailure(() => {
     checkMaxFee(run.payment.terms, quote);
     checkSpend(limits, [quote.total], () => []);

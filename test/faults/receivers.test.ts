@@ -147,10 +147,10 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('r
     expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 1');
   });
 
-  test('four of them deliver each of 2,000 events once, also while two are stopped', { timeout: 120_000 }, async () => {
+  test('four of them deliver each of 2,000 events once, also while two are stopped', { timeout: 240_000 }, async () => {
     const inbox = await open();
     const application = await startApplication(() => 200);
-    const start = () => startListening(['--forward-to', application.url, '-q'], inbox.around());
+    const start = () => startListening(['--forward-to', application.url, '-q'], { ...inbox.around(), deadlineMs: 220_000 });
     const listeners = await Promise.all(Array.from({ length: 4 }, start));
     const states = ['quoted', 'srccreated', 'destsent', 'completed'];
     const transactions = 500;
@@ -166,7 +166,7 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('r
         if (n === transactions / 2) for (const { child } of listeners.slice(0, 2)) child.kill('SIGTERM');
       }
     };
-    await Promise.all(Array.from({ length: 16 }, send));
+    await Promise.all(Array.from({ length: 64 }, send));
     await until(() => new Set(application.bodies).size === transactions * states.length);
     for (const { child, ended } of listeners) {
       child.kill('SIGINT');

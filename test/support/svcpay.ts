@@ -23,6 +23,8 @@ export interface Environment {
   readonly input?: string;
   /** Where a shell sends its output, as in `2>/dev/full`. */
   readonly redirect?: string;
+  /** How long the process may run, for tests that keep a busy machine busy. */
+  readonly deadlineMs?: number;
 }
 
 export interface Run {
@@ -70,7 +72,7 @@ export function startSvcpay(args: readonly string[], around: Environment) {
     const deadline = setTimeout(() => {
       child.kill('SIGKILL');
       fail(new Error(`svcpay ${args.join(' ')} did not end within ${deadlineMs} ms:\n${stdout}\n${stderr}`));
-    }, deadlineMs);
+    }, around.deadlineMs ?? deadlineMs);
     child.on('error', fail);
     child.on('close', (code, signal) => {
       clearTimeout(deadline);

@@ -166,7 +166,7 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('r
         if (n === transactions / 2) for (const { child } of listeners.slice(0, 2)) child.kill('SIGTERM');
       }
     };
-    await Promise.all(Array.from({ length: 64 }, send));
+    await Promise.all(Array.from({ length: 16 }, send));
     await until(() => new Set(application.bodies).size === transactions * states.length);
     for (const { child, ended } of listeners) {
       child.kill('SIGINT');

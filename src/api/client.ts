@@ -47,6 +47,11 @@ export class ServiceClient {
     return this.#service.now();
   }
 
+  /** The same clock, for what lasts, such as the sums of a day: a date far from all others counts once a second answer confirms it. */
+  confirmedNow(): number {
+    return this.#service.confirmedNow();
+  }
+
   /** Signs in anew and keeps the token (endpoint 1). */
   authenticate(): Promise<types.Token> {
     return this.#service.authenticate();

@@ -1,31 +1,34 @@
 // The service's clock, as far as its Date headers show it.
 
-/** A date this near to the machine's clock, or to earlier answers, is plausible at once. */
+/** A date this near to the machine's clock, or to earlier answers, is confirmed at once. */
 const plausibleMs = 3_600_000;
 
 /**
  * Starts with the machine's clock. A Date header has whole seconds and is as old as the way back was long, so it names
- * a span of time: an estimate within that span stays as it is, so that countdowns do not jump with every answer. A date
- * far from all others counts once a second answer confirms it, because a single answer can be dated anyhow.
+ * a span of time: an estimate within that span stays as it is, so that countdowns do not jump with every answer. The confirmed
+ * clock follows a date far from all others only when a second answer confirms it, because a single answer can be dated anyhow.
  */
 export function createServiceClock(clock: () => number) {
-  let offset = 0;
+  let [offset, confirmed] = [0, 0];
   let unconfirmed: number | undefined;
-  /** Epoch ms. */
-  const now = (): number => clock() + offset;
   return {
-    now,
+    /** Epoch ms. */
+    now: (): number => clock() + offset,
+    /** Epoch ms, for what lasts: the sums of a day. */
+    confirmedNow: (): number => clock() + confirmed,
     /** Takes in the `Date` header of an answer whose request left at `sentAt` by the machine's clock. */
     observe(date: string | undefined, sentAt: number): void {
       const at = Date.parse(date ?? '');
       if (Number.isNaN(at)) return;
       const received = clock();
       const [earliest, latest] = [at - received, at + 999 + Math.max(0, received - sentAt) - received];
+      const within = (known: number): number => Math.min(Math.max(known, earliest), latest);
       const isNear = (known: number | undefined): boolean =>
         known !== undefined && earliest <= known + plausibleMs && latest >= known - plausibleMs;
-      const isPlausible = [0, offset, unconfirmed].some(isNear);
+      const isPlausible = [0, confirmed, unconfirmed].some(isNear);
       unconfirmed = isPlausible ? undefined : earliest;
-      if (isPlausible) offset = Math.min(Math.max(offset, earliest), latest);
+      offset = within(offset);
+      if (isPlausible) confirmed = within(confirmed);
     },
   };
 }

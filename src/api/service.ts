@@ -146,6 +146,7 @@ export function createService(options: ClientOptions) {
 
   return {
     now: clock.now,
+    confirmedNow: clock.confirmedNow,
     authenticate: tokens.renew,
     accountId: tokens.accountId,
     /** What is read from the answer. */

@@ -114,7 +114,7 @@ describe('what changes something', () => {
     const { client } = world();
     const sourceReq = { ccy: 'BTC', method: 'servicepay', amtRequested: Number.NaN };
     const destReq = { ccy: 'USDT', method: 'servicepay' };
-    await expect(client.createTransaction({ sourceReq, destReq })).rejects.toThrow('not a finite number');
+    await expect(client.createTransaction({ sourceReq, destReq })).rejects.toThrow('NaN cannot be sent');
   });
 
   test('PUT confirm has no body and says JSON anyway', async () => {

@@ -41,8 +41,8 @@ const doors: readonly [what: string, make: () => Env, exitCode: number, says?: R
   ['a certificate that nobody vouches for', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full` }), 2, /certificate/],
   ['a certificate for another host', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there.replace('localhost', '127.0.0.1')}?sslmode=verify-full&sslrootcert=${root()}`, PGPASSWORD: password }), 2, /altnames/],
   ['a wrong password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:wrong@${there}` }), 4, /refuses the user or the password/],
-  ['no password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'none') }), 4, /there is none/],
-  ['a password file that others may read', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'open') }), 4, /there is none/],
+  ['no password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'none') }), 4, /needs a password/],
+  ['a password file that others may read', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'open') }), 4, /needs a password/],
   ['a password that is not encoded', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${password}@${there}` }), 2, /not the address/],
   ['several hosts', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@localhost:1,${there}` }), 2, /not the address/],
 ];

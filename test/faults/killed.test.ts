@@ -12,7 +12,7 @@ interface Step {
   readonly late: boolean;
 }
 
-const exchanges: readonly Exchange[] = ['sign-in', 'list', 'wallets', 'creation', 'confirmation', 'read'];
+const exchanges: readonly Exchange[] = ['sign-in', 'wallets', 'creation', 'confirmation', 'read'];
 const steps = exchanges.flatMap((exchange): Step[] => [
   { exchange, when: 'before', late: false },
   { exchange, when: 'after', late: false },
@@ -64,7 +64,7 @@ describe.concurrent('kill -9', () => {
       await running.ended;
     }
     const pending = await svcpay(['tx', 'pending', '--json'], around);
-    expect(pending.json()).toMatchObject([{ step: 'confirming', agreed: true }, { step: 'confirming', agreed: true }]);
+    expect(pending.json()).toMatchObject([{ step: 'submitting', agreed: true }, { step: 'submitting', agreed: true }]);
     const resumed = await svcpay(['tx', 'resume', '--json'], around);
     expect(resumed).toMatchObject({ exitCode: 0 });
     expect(resumed.json()).toMatchObject([{ txnState: 'completed', exitCode: 0 }, { txnState: 'completed', exitCode: 0 }]);

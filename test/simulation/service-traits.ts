@@ -102,7 +102,8 @@ export function drawTraits(chance: Chance, aside: Chance, { severalJournals, wit
     ...drawn,
     // Then the list is read whole before each confirmation, for longer than the shortest quote is valid.
     datesAhead: aside.hits(0.1) && drawn.quoteLifeMs > 2_000 && !off('dated ahead'),
-    readLagMs: off('reads lag') ? 0 : drawn.readLagMs,
+    // Between homes without a database only reads that are stale for less than 8 s are allowed for.
+    readLagMs: off('reads lag') ? 0 : severalJournals ? Math.min(drawn.readLagMs, 6_000) : drawn.readLagMs,
     saysExpiredTooEarly: drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
     // A list that shows a quote only when its time is over lets nobody pay who looks before he pays.
     listLagMs: off('lists lag') ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),

@@ -107,7 +107,7 @@ export const hasInbox = async ({ home, database }: Context): Promise<boolean> =>
 
 export async function spentToday(context: Context): Promise<readonly Spend[]> {
   const { client, id, journal } = await context.account();
-  return (await journal()).spent(id, lastDay(context.now(), client.serviceNow()));
+  return (await journal()).spent(id, lastDay(context.now(), client.confirmedNow()));
 }
 
 /** On a screen the live line has said it all. */

@@ -63,6 +63,7 @@ export interface Payment extends PaymentDraft {
   readonly updatedAt: number;
 }
 
+/** What a payment comes to, derived from its attempts: see `status`. */
 export type PaymentStatus = 'open' | 'in-flight' | 'unknown' | 'paid' | 'failed' | 'abandoned';
 
 /** The reference at the service: attempt 1 has the payment's own, later ones carry their number. */

@@ -36,6 +36,7 @@ export function sharedService(service: PaymentService, concurrency: number, now:
     transactions: (filter) => service.transactions(filter),
     rates: () => service.rates(),
     serviceNow: () => service.serviceNow(),
+    confirmedNow: () => service.confirmedNow(),
     wallets: () => {
       if (latest === undefined || Math.abs(now() - readAt) > freshMs) {
         const reading = read();

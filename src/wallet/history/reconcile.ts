@@ -20,6 +20,7 @@ export interface ReconcileDeps {
   readonly service: ReadService & {
     eachTransactionPage(filter: TransactionFilter): AsyncIterable<readonly ListedTransaction[]>;
     serviceNow(): number;
+    confirmedNow(): number;
   };
   readonly journal: Journal;
   readonly scope: string;
@@ -82,7 +83,7 @@ async function account(txnId: string, deps: ReconcileDeps): Promise<'known' | 'e
   const there = attempt !== undefined ? known : await journal.find(scope, ref);
   const imported = importedAttempt(txn, number, deps);
   const draft = draftOf(txn, there === undefined || isPlaceOf(there, txn) ? (there?.ref ?? ref) : txnId, deps);
-  const isNew = await journal.enter(draft, imported, lastDay(deps.now(), deps.service.serviceNow()));
+  const isNew = await journal.enter(draft, imported, lastDay(deps.now(), deps.service.confirmedNow()));
   if (!isNew) return 'known';
   return imported.approvedTotal === null ? 'uncounted' : 'entered';
 }

@@ -22,6 +22,8 @@ export interface PaymentService {
   /** Read only if money is converted. */
   rates(): Promise<Rates>;
   serviceNow(): number;
+  /** The service's clock for the sums of a day: one answer with a wrong date does not move it. */
+  confirmedNow(): number;
 }
 
 /** A quote with its full cost, to be approved before money moves. */

@@ -18,7 +18,7 @@ import type { ApprovedAmounts, FactBody, Run } from './model.js';
 async function checkFirst({ order, payment }: Run, { limits, journal, now, service }: PaymentDeps): Promise<void> {
   checkDestination(limits, order);
   const hasDaily = Object.keys(limits.perDay).length > 0;
-  const spent = hasDaily ? await journal.spent(payment.account, lastDay(now(), service.serviceNow())) : [];
+  const spent = hasDaily ? await journal.spent(payment.account, lastDay(now(), service.confirmedNow())) : [];
   checkSpend(limits, knownAmounts(order), () => spent);
   checkNotExpired(order, service.serviceNow());
 }

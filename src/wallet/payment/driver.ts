@@ -73,7 +73,7 @@ async function record({ run, change, submits }: Applied, drive: Drive): Promise<
     if (drive.journalFailed && isAfterMoney) return recorded(run, change);
     if (submits === undefined || attempt === undefined) drive.claim = await deps.journal.write(claim, change);
     else {
-      const window = lastDay(deps.now(), deps.service.serviceNow());
+      const window = lastDay(deps.now(), deps.service.confirmedNow());
       const allow = submits === 'already moved' ? () => undefined : checkSubmission(run, deps);
       drive.claim = await deps.journal.submit(claim, { ...change, attempt }, window, allow);
     }

@@ -35,20 +35,32 @@ export async function listedUnder(
     if (row.txnId !== '' && base === ref) matches.push({ row, number });
   };
   if (depth === 'newest page') {
-    for (const row of (await service.transactions({ ...spanFilter(since), page: 1 })).data) note(row);
+    for (const row of await newestPage(spanFilter(since), service)) note(row);
     return matches;
   }
   let count = 0;
+  let newest: number | undefined;
   for await (const row of service.eachTransaction(spanFilter(since))) {
     note(row);
     count += 1;
-    if (count % pageSize === 0) {
-      onRead(count);
-      // Newest first: the rest is older than what has the reference, or than what was asked for.
-      if (matches.length > 0 || (row.createdAt ?? since) < since) break;
-    }
+    newest ??= row.createdAt ?? undefined;
+    if (count % pageSize !== 0) continue;
+    onRead(count);
+    // Where the newest come first, the rest is older than what has the reference, or than what was asked for.
+    const isNewestFirst = newest !== undefined && (row.createdAt ?? newest) < newest;
+    if (isNewestFirst && (matches.length > 0 || (row.createdAt ?? since) < since)) break;
   }
   return matches;
+}
+
+/** The first page, and the last one too unless the first shows that the newest come first. */
+async function newestPage(filter: TransactionFilter, service: Pick<PaymentService, 'transactions'>): Promise<readonly ListedTransaction[]> {
+  const { data, pagination } = await service.transactions({ ...filter, page: 1 });
+  const [first, last] = [data[0]?.createdAt, data.at(-1)?.createdAt];
+  const isNewestFirst = first != null && last != null && first > last;
+  const pages = data.length === 0 ? 1 : Math.ceil((pagination?.total ?? 0) / data.length);
+  if (isNewestFirst || pages <= 1) return data;
+  return [...data, ...(await service.transactions({ ...filter, page: pages })).data];
 }
 
 /** Throws Failure: `usage` if another order has the reference, `pending` if the transaction is listed and cannot be found. */

@@ -17,6 +17,7 @@ function counting(answers: readonly (number | Error)[]) {
     transactions: never,
     eachTransaction: never,
     serviceNow: () => 0,
+  confirmedNow: () => 0,
     wallets: () => {
       const answer = answers[calls++];
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer === undefined ? [] : [wallet(answer)]);

@@ -11,7 +11,7 @@ const compare = ({ deps }: Bench): Promise<Reconciled> => {
   async function* eachTransactionPage(filter: TransactionFilter): AsyncGenerator<readonly ListedTransaction[]> {
     for await (const row of service.eachTransaction(filter)) yield [row];
   }
-  const listing = { eachTransactionPage, transaction: service.transaction.bind(service), serviceNow: () => service.serviceNow() };
+  const listing = { eachTransactionPage, transaction: service.transaction.bind(service), serviceNow: () => service.serviceNow(), confirmedNow: () => service.confirmedNow() };
   return reconcile(0, { ...deps, service: listing, onRead: () => undefined });
 };
 

@@ -79,6 +79,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
 
   const service: PaymentService = {
     serviceNow: () => made.time + made.ahead,
+    confirmedNow: () => made.time + made.ahead,
     async wallets() {
       enter('wallets', 'GET wallets');
       return [{ ccy: 'BTC', amount: 1, availableBalance: 0.5 }];

@@ -30,20 +30,32 @@ function resetMs(headers: Headers, now: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Holds requests back only while the service says that none is left; what it says holds for those on their way, too. */
+/** The pause before the next look at the answer of the request that went first. */
+export const lookAgainMs = 100;
+
+/**
+ * Holds requests back only while the service says that none is left; what it says holds for those on their way, too. Once the
+ * count starts anew, one request goes first, and the others wait for what its answer says.
+ */
 export function trackRateLimit() {
   let left = Infinity;
   let resetAt = 0;
   let underway = 0;
   let closedUntil = 0;
+  /** A request leaves. */
+  function sent(): void {
+    left -= 1;
+    underway += 1;
+  }
   return {
-    /** Ms to let pass before the next request, so that it is not one too many. */
-    before: (now: number): number => Math.max(0, closedUntil - now, left > 0 ? 0 : resetAt - now),
-    /** A request leaves. */
-    sent(): void {
-      left -= 1;
-      underway += 1;
+    /** Ms to let pass before the next request, so that it is not one too many; 0 if it leaves now. */
+    before(now: number): number {
+      const untilCounted = underway > 0 ? Math.max(resetAt - now, lookAgainMs) : resetAt - now;
+      const ms = Math.max(0, closedUntil - now, left > 0 ? 0 : untilCounted);
+      if (ms === 0) sent();
+      return ms;
     },
+    sent,
     /** Takes in what an answer says; the pause that a 429 asks for holds for all requests. */
     observe({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): void {
       underway = Math.max(0, underway - 1);

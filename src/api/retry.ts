@@ -1,6 +1,7 @@
 // Repeating what may be repeated: when, how often, and how long to wait before.
 import { Failure } from '../formats/failure.js';
 import type { ClientOptions } from './options.js';
+import { lookAgainMs } from './rate-limit.js';
 import { backoffMs, retryPolicy } from './retry-policy.js';
 
 /** Why an attempt should be repeated, and when, if the service said so. */
@@ -45,9 +46,10 @@ export async function withRetries<T>(
   };
   for (let retry = 0, told = 0; ; ) {
     throwIfInterrupted(options.signal);
-    const held = hold();
-    if (held > 0 && options.clock() + held <= rateLimitWaitEnds) await pause(held, true);
-    throwIfInterrupted(options.signal);
+    for (let held = hold(); held > 0 && options.clock() + held <= rateLimitWaitEnds; held = hold()) {
+      await pause(held, held > lookAgainMs);
+      throwIfInterrupted(options.signal);
+    }
     const left = Math.min(options.timeoutMs, Math.max(1, deadline - options.clock()));
     const outcome = await settle(attempt(left));
     const reason = options.signal?.aborted === true ? undefined : again(outcome);

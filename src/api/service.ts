@@ -55,7 +55,6 @@ export function createService(options: ClientOptions) {
     const logged = (outcome: string, facts: LogFacts = {}, timing = ''): void =>
       options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms${timing}`, facts);
     try {
-      rateLimit.sent();
       redactor.note(call.headers, call.body);
       const response = await options.transport(httpRequest(call, options, timeoutMs));
       clock.observe(response.headers['date'], sentAt);
@@ -92,7 +91,11 @@ export function createService(options: ClientOptions) {
       return { retryAfterMs: waitAskedFor(response, clock.now()), isLimited: response.status === 429 };
     };
     // A confirmation goes out when the payment says so, and is never late for manners.
-    const hold = (): number => (expectation.effect === 'payment' ? 0 : rateLimit.before(clock.now()));
+    const hold = (): number => {
+      if (expectation.effect !== 'payment') return rateLimit.before(clock.now());
+      rateLimit.sent();
+      return 0;
+    };
     try {
       return await withRetries({ ...options, signal: signalOf(expectation, options) }, async (timeoutMs) => exchange(await prepare(), timeoutMs), { again: reason, hold });
     } catch (error) {

@@ -90,7 +90,11 @@ test('requests on their way count, too', () => {
   rateLimit.observe(answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }), start);
   // The one that is left belongs to the other, which is on its way.
   expect(rateLimit.before(start)).toBe(30_000);
+  expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
+  rateLimit.observe(answer(200, {}, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' }), start);
   expect(rateLimit.before(start + 30_000)).toBe(0);
+  // The count starts anew: one goes first, and its answer tells how many may follow.
+  expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
 });
 
 test('a service that says none is left for longer than there is time is asked all the same', async () => {

@@ -10,7 +10,7 @@ import { Failure, ifTold } from '../formats/failure.js';
 import { parseReference } from '../formats/reference.js';
 import { isAlive, ownerOf } from '../store/journal/owner.js';
 import type { Journal as PaymentJournal } from '../store/journal/journal.js';
-import { latest, status, type Payment, type PaymentStatus as Status } from '../store/journal/payment.js';
+import { latest, status, type Payment, type PaymentStatus } from '../store/journal/payment.js';
 import { readLimits, type Limits, type Network } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
 import type { Answer, Approval as CoreApproval, PaymentDeps, PaymentEvent as CoreEvent } from '../wallet/payment/contract.js';
@@ -186,7 +186,7 @@ export type PaymentEvent =
   | { type: 'warning'; message: string };
 
 /** `unknown`: submitted, and then called expired or cancelled by the service, which proves nothing. */
-export type PaymentStatus = Status;
+export type { PaymentStatus };
 
 /** A payment as the journal knows it. */
 export interface PaymentReport {

@@ -78,7 +78,7 @@ test('a connection closed during a question is opened again at the first key of 
   await expect.poll(() => far.connections()).toBe(0);
   far.reset();
   tty.type('y');
-  await expect.poll(() => far.trips().handshakes).toBe(1);
+  await expect.poll(() => far.trips().handshakes, { timeout: 10_000 }).toBe(1);
   expect(far.trips().requests).toEqual([]);
   tty.type('\r');
   expect(await tty.ended).toBe(0);

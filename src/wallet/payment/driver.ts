@@ -151,6 +151,8 @@ async function performed(run: Run, step: Performed, { wish, deps, clock }: Drive
       return { is: 'submitted', amounts: amountsOf(approvedQuote(run)), consent: isStanding ? 'standing' : 'quote' };
     }
     case 'confirm':
+      // Found as submitted, by an earlier run or in spite of a lost answer of the journal: this run lets it go, too.
+      if (run.known.confirmation.isUnanswered && run.known.confirmation.tries === 0) deps.on({ type: 'submitting', payment: run.payment });
       return confirm(txnId, deps);
     case 'wait':
       await clock.sleep(step.ms);

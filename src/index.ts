@@ -62,8 +62,9 @@ export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js
 
 export { openMemoryJournal, openPayments, openPostgresJournal, openSqliteJournal } from './library/payments.js';
 export type {
-  Approval, CallOptions, Journal, PaymentEvent, PaymentReport, Payments, PaymentsOptions, PaymentStatus, PayOptions, Payout, Receive, Received, Resumed, Send, Swap,
+  Approval, CallOptions, Journal, PaymentEvent, PaymentReport, Payments, PaymentsOptions, PayOptions, Payout, Receive, Received, Resumed, Send, Swap,
 } from './library/payments.js';
+export type { PaymentStatus } from './store/journal/payment.js';
 export type { Limits, Network } from './store/profile/profiles.js';
 export type { Answer } from './wallet/payment/contract.js';
 export type { Quote } from './wallet/quote/quote.js';

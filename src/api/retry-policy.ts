@@ -9,7 +9,7 @@ export const retryPolicy = {
   /** Requests for one creation and for one confirmation, the first included. */
   creations: 4,
   confirmations: 5,
-  /** A creation or confirmation never pauses longer than this by itself. */
+  /** A creation or confirmation never pauses longer than this unless the service asks for it. */
   longestPauseMs: 4_000,
   /** A service that asks a payment for a longer pause ends it: the person decides. */
   longestPauseAskedForMs: 30_000,

@@ -77,7 +77,7 @@ export interface OwnAccount {
   readonly client: ServiceClient;
   /** As the service names it. */
   readonly id: string;
-  /** References are unique within the account that the service names, whatever its host is called. The embedded sandbox stands apart. */
+  /** References are unique within the account that the service names, under any hostname. The embedded sandbox stands apart. */
   readonly scope: string;
   journal(): Promise<Journal>;
 }

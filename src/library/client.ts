@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ServiceClient } from '../api/client.js';
+import type { NetworkTransport } from '../api/network/exchange.js';
 import { undiciTransport } from '../api/network/undici.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../api/transport.js';
 import type { Token, TokenStore } from '../api/types.js';
@@ -53,7 +54,7 @@ export class WalletClient extends ServiceClient {
   /** Throws `Failure` usage for a base URL that must not be used, such as plain http to another machine. */
   constructor(options: WalletClientOptions) {
     const { baseUrl, apiKey, apiSecret, accountId, signal, log, timeoutMs = defaultTimeoutMs } = options;
-    const { transport, close } = options.transport === undefined ? overNetwork(timeoutMs) : lent(options.transport);
+    const transport = options.transport === undefined ? undiciTransport({ env: process.env, timeoutMs }) : notOwned(options.transport);
     super({
       baseUrl,
       credentials: { apiKey, apiSecret },
@@ -70,7 +71,7 @@ export class WalletClient extends ServiceClient {
       timeoutMs,
       userAgent: [options.userAgent, `svcpay/${packageJson.version}`].filter(Boolean).join(' '),
     });
-    this.#close = close;
+    this.#close = transport.close;
   }
 
   /** Ends kept-alive connections at once. Not needed for the process to end; does nothing for a given `transport`. */
@@ -81,12 +82,8 @@ export class WalletClient extends ServiceClient {
 
 const defaultTimeoutMs = 30_000;
 
-type OwnedTransport = { transport: Transport; close: () => Promise<void> };
-
-function overNetwork(timeoutMs: number): OwnedTransport {
-  const transport = undiciTransport({ env: process.env, timeoutMs });
-  return { transport, close: transport.close };
-}
+/** The caller closes a transport that the caller made. */
+const notOwned = (transport: Transport): NetworkTransport => Object.assign((request: HttpRequest) => transport(request), { close: async () => undefined });
 
 function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOptions): Transport {
   return async (request) => {
@@ -106,12 +103,7 @@ const secretHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key'
 const withoutSecrets = (headers: HttpRequest['headers']): HttpRequest['headers'] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secretHeaders.has(name) ? '[redacted]' : value]));
 
-const lent = (transport: Transport): OwnedTransport => ({ transport, close: () => Promise.resolve() });
-
 function tokensInMemory(): TokenStore {
   let kept: Token | undefined;
-  return {
-    load: async () => kept,
-    save: async (token) => void (kept = token),
-  };
+  return { load: async () => kept, save: async (token) => void (kept = token) };
 }

@@ -185,9 +185,6 @@ export type PaymentEvent =
   /** Something went wrong that does not stop the payment. */
   | { type: 'warning'; message: string };
 
-/** `unknown`: submitted, and then called expired or cancelled by the service, which proves nothing. */
-export type { PaymentStatus };
-
 /** A payment as the journal knows it. */
 export interface PaymentReport {
   ref: string;
@@ -238,7 +235,7 @@ export function openPayments(options: PaymentsOptions): Payments {
   const limits = readLimits(options.limits ?? noLimits);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const guard = ownAddressGuard(async () => ({ client }), () => undefined);
-  // References belong to the account that the service names, whatever its host is called.
+  // References belong to the account that the service names, under any hostname.
   const scope = (): Promise<string> => client.ownAccountId();
 
   const depsOf = async ({ signal, on }: CallOptions, approve?: PayOptions['approve']): Promise<PaymentDeps> => {
@@ -348,8 +345,8 @@ function eventOf(event: CoreEvent): PaymentEvent {
     case 'following':
     case 'submitting': return { type: event.type, payment: reportOf(event.payment) };
     case 'quoted': return { type: 'quoted', approval: approvalOf(event.approval) };
-    case 'journal-failed': return { type: 'warning', message: event.error.message };
     case 'rate-unchecked': return { type: 'warning', message: event.why };
+    case 'journal-failed':
     case 'refused': return { type: 'warning', message: event.error.message };
     case 'exceeded': return { type: 'warning', message: event.failure.message };
     case 'searching': return { type: 'warning', message: `Read ${event.count} transactions to look up the reference.` };

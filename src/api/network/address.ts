@@ -21,7 +21,7 @@ export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
 /** What goes to this machine never leaves it through a proxy. */
 export const mayBeProxied = ({ protocol, hostname }: URL): boolean => protocol === 'https:' && !isLoopback(hostname);
 
-/** Whether Node was told to take every certificate. */
+/** Whether Node accepts every certificate. */
 export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean => env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
 
 /** Throws Failure `usage` when anyone on the way to another machine could take the token, and nobody accepted that. */

@@ -63,7 +63,10 @@ export interface Payment extends PaymentDraft {
   readonly updatedAt: number;
 }
 
-/** What a payment comes to, derived from its attempts: see `status`. */
+/**
+ * The status of a payment, derived from its attempts: see `status`. `unknown`: it was submitted, and the service then reported
+ * it expired or cancelled, which proves nothing.
+ */
 export type PaymentStatus = 'open' | 'in-flight' | 'unknown' | 'paid' | 'failed' | 'abandoned';
 
 /** The reference at the service: attempt 1 has the payment's own, later ones carry their number. */

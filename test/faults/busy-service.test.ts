@@ -79,7 +79,8 @@ describe('a service that wants fewer requests', { concurrent: true }, () => {
     const time = patient();
     strict.service.temper.meetings.push(meeting(exchange, 429, '{"error":"too many"}', 2, { 'retry-after': '2' }));
     expect(await strict.run(shop, 'home', time)).toMatchObject({ exitCode: 0 });
-    expect(time.pauses.slice(0, 2)).toEqual([2_000, 2_000]);
+    // Less what passed since the answer, which is next to nothing.
+    for (const pause of time.pauses.slice(0, 2)) expect(Math.abs(pause - 2_000)).toBeLessThan(100);
     expect(strict.service.moved()).toHaveLength(1);
   });
 

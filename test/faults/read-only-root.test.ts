@@ -1,9 +1,11 @@
-// A container with a read-only root: journal and inbox in a database, temporary files in an empty /tmp.
+// A container with a read-only root: journal and inbox in a database, temporary files in an empty folder.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { resolve } from 'node:path';
-import { expect } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect } from 'vitest';
 import { batchHead, lightningRows, paidReferences } from '../support/batch.js';
 import { svcpay as svcpayHere } from '../support/in-process.js';
 import { hasPostgres } from '../support/postgres.js';
@@ -11,12 +13,15 @@ import { sharedPostgres } from '../support/shared-postgres.js';
 import { environment, runOf, test, type Environment, type Run } from '../support/svcpay.js';
 
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
+const temporary = mkdtempSync(join(tmpdir(), 'svcpay-read-only-'));
+afterAll(() => rmSync(temporary, { recursive: true }));
 const canMount = process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 
-/** Runs a command line that can write nowhere else than in /tmp. */
+/** Runs a command line that can write nowhere else than in an empty temporary folder. */
 async function onReadOnlyRoot(args: readonly string[], around: Environment): Promise<Run> {
-  const readOnly = 'mount -t tmpfs tmpfs /tmp && mount -o remount,bind,ro / && ! touch /var/tmp/x 2>/dev/null && exec "$0" "$@"';
-  const child = spawn('unshare', ['-m', 'sh', '-c', readOnly, process.execPath, program, ...args], { env: environment(around) });
+  const readOnly = 'mount -t tmpfs tmpfs "$TMPDIR" && mount -o remount,bind,ro / && ! touch /var/tmp/x 2>/dev/null && exec "$0" "$@"';
+  const env = { ...environment(around), TMPDIR: temporary };
+  const child = spawn('unshare', ['-m', 'sh', '-c', readOnly, process.execPath, program, ...args], { env });
   child.stdin.end(around.input ?? '');
   const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return runOf({ exitCode: Number(exitCode), stdout, stderr });
@@ -29,7 +34,7 @@ test.skipIf(!hasPostgres || !canMount)('batch and send pay once on a read-only r
   const container = { ...around, home: '/var/lib/svcpay-read-only', env };
   const input = [batchHead, ...lightningRows(3)].join('\n');
   for (let turn = 0; turn < 2; turn += 1) {
-    const batch = await onReadOnlyRoot(['batch', '-', '--yes', '--result', '/tmp/result.csv', '--json'], { ...container, input });
+    const batch = await onReadOnlyRoot(['batch', '-', '--yes', '--result', join(temporary, 'result.csv'), '--json'], { ...container, input });
     expect(batch).toMatchObject({ exitCode: 0 });
   }
   const invoice = await around.sandbox.invoice('1000sat');

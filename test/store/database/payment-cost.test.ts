@@ -61,7 +61,7 @@ test.skipIf(!hasPostgres)('a payment costs no more requests, transactions and lo
   await run(['db', 'upgrade']);
   // The first one signs in and reads the list for the first time.
   await cost(['--ref', 'first']);
-  noMore(await cost([]), 'without a reference of its own');
+  noMore(await cost([]), 'without `--ref`');
   noMore(await cost(['--ref', 'own']), 'with `--ref`');
   await run(['limits', 'set', '--per-day', '1btc', '-q']);
   noMore(await cost(['--ref', 'limited']), 'with `--ref`', 'with a limit per day, in addition');

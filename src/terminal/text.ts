@@ -12,7 +12,7 @@ export const padRight = (text: string, width: number): string => text + ' '.repe
 
 export const padLeft = (text: string, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
-/** Cuts a line that is ours, colours included, to a width; the cut shows as an ellipsis. */
+/** Cuts a line that is ours, colours included, to a width, and before parentheses rather than within; the cut shows as an ellipsis. */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
   if (width < 1) return '';
@@ -21,7 +21,8 @@ export function truncate(line: string, width: number): string {
     if (widthOf(kept + piece) > width - 1) break;
     kept += piece;
   }
-  return `${kept}${ellipsis}${kept.includes('\u001B') ? resetStyle : ''}`;
+  const whole = kept.replace(/(\S) *\([^)]*$/, '$1 ');
+  return `${whole}${ellipsis}${whole.includes('\u001B') ? resetStyle : ''}`;
 }
 
 /** Text from outside on one line of at most `width` cells: line breaks become spaces, the rest is sanitised. */

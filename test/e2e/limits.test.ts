@@ -75,6 +75,19 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
+  test('warns of what would stop a payment under --quote-only, and stops the payment itself', async ({ around }) => {
+    await set(around, '--per-day', '1500sat');
+    const line = ['send', 'satoshi@example.com', '1000sat'];
+    expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const quoted = await svcpay([...line, '--quote-only', '--json'], around);
+    expect(quoted).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/your limits stop this payment: 0\.0000100\d BTC is too much, your limit per day is 0\.00001500 BTC/) });
+    expect(quoted.json()).toMatchObject({ txnState: 'quoted' });
+    expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 7, stdout: '' });
+    await svcpay(['limits', 'allow', 'ada@example.com'], around);
+    expect((await svcpay([...line, '--quote-only'], around)).stderr).toContain('your limits stop this payment: satoshi@example.com is not among');
+    expect(confirmations(around)).toBe(1);
+  });
+
   test('an invoice that is allowed stands for its node, and everything else is stopped', async ({ around }) => {
     const invoices = await Promise.all([around.sandbox.invoice('1000sat'), around.sandbox.invoice('1000sat')]);
     const allowed = await svcpay(['limits', 'allow', invoices[0], '-q'], around);

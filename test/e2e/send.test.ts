@@ -251,6 +251,15 @@ describe('svcpay send, at a terminal', () => {
     expect(creations(around.sandbox)).toHaveLength(2);
   });
 
+  test.for(['--quote-only', '--yes'])('shows all of the card for a quote that is used again without a question: %s', async (flag, { around }) => {
+    const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
+    expect(await svcpay([...line, '--quote-only'], around)).toMatchObject({ exitCode: 0 });
+    const tty = svcpayTty([...line, flag], around);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toMatch(/Recipient gets +0\.00005000 BTC[^]*≈ 5 USD[^]*Left in wallet +0\.9999\d+ BTC/);
+    expect(creations(around.sandbox)).toHaveLength(1);
+  });
+
   test.for([[80, 24], [60, 20], [140, 45]] as const)('shows all of the card for a quote that is used again, at %dx%d', async ([columns, rows], { around }) => {
     const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
     expect(await svcpay([...line, '--quote-only', '--yes'], around)).toMatchObject({ exitCode: 0 });

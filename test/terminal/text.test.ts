@@ -47,8 +47,11 @@ describe('oneLine', () => {
     { text: '日本語日本語', width: 7, shown: '日本語…' },
     { text: 'short', width: 5, shown: 'short' },
     { text: 'short', width: 1, shown: '…' },
+    { text: 'Vietcombank (970436) x', width: 18, shown: 'Vietcombank …' },
+    { text: 'Vietcombank (970436) x', width: 21, shown: 'Vietcombank (970436)…' },
+    { text: '(970436)', width: 5, shown: '(970…' },
     { text: '日本', width: 2, shown: '…' },
-  ])('cuts $text at $width cells', ({ text, width, shown }) => {
+  ])('cuts $text at $width cells, before parentheses rather than within', ({ text, width, shown }) => {
     expect(oneLine(text, width)).toBe(shown);
   });
 

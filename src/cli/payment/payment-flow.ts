@@ -1,10 +1,11 @@
 // A payment as a person or a script goes through it: what it is given, how it is driven, what is printed.
 import { existsSync } from 'node:fs';
 import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
-import { lastDay } from '../../wallet/limits/limits.js';
+import type { Approval, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
+import { checkDestination, checkSpend, lastDay, noLimits, quotedAmounts } from '../../wallet/limits/limits.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Spend } from '../../store/journal/journal.js';
@@ -33,7 +34,29 @@ export async function runPayment(
     consent: globals.yes ? ('standing' as const) : ('none' as const),
   };
   const asked = { ...presentation, isAsked: !flags.quoteOnly };
-  await showPayment(asked, (deps) => pay(request, options, deps), context);
+  await showPayment(asked, async (deps) => pay(request, options, flags.quoteOnly ? await warningOfLimits(deps, context) : deps), context);
+}
+
+/** A quote moves no money: limits that would stop the payment are shown with it. */
+async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<PaymentDeps> {
+  const { limits } = deps;
+  const spent = Object.keys(limits.perDay).length === 0 ? [] : await spentToday(context);
+  const reasons = ({ order, quote }: Approval): string[] => {
+    try {
+      checkDestination(limits, order);
+      checkSpend(limits, quotedAmounts(order, quote), () => spent);
+      return [];
+    } catch (error) {
+      if (error instanceof Failure) return [error.message.replace(/^Not sent: (.*)\.$/, 'your limits stop this payment: $1')];
+      throw error;
+    }
+  };
+  const on: PaymentDeps['on'] = (event) => {
+    if (event.type !== 'quoted') return deps.on(event);
+    const { approval } = event;
+    deps.on({ ...event, approval: { ...approval, unusual: [...approval.unusual, ...reasons(approval)] } });
+  };
+  return { ...deps, limits: noLimits, on };
 }
 
 /** Throws Failure `declined` that names all that is missing, the yes too, where nobody can be asked for it. */
@@ -55,7 +78,8 @@ export async function showPayment(
   const { client } = await context.account();
   const screen = paymentScreen(presentation, () => client.serviceNow(), context);
   try {
-    const txn = await drive(await paymentDeps(context, screen));
+    const deps = await paymentDeps(context, screen);
+    const txn = await drive(deps).finally(screen.completeCard);
     screen.done(txn);
     await context.out.record(txn, paidView(context));
   } finally {

@@ -1,6 +1,6 @@
 // A payment on the screen: the quote card, the question whose time runs down, the live line, the record.
 import type { Transaction } from '../../api/types.js';
-import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
@@ -38,6 +38,8 @@ export const swapPresentation = { getsLabel: 'You get', ended: (gets: Money): st
 export interface PaymentScreen {
   readonly approve: PaymentDeps['approve'];
   readonly on: PaymentDeps['on'];
+  /** Resolves when the last quote is on the screen. */
+  readonly completeCard: () => Promise<void>;
   readonly done: (txn: Transaction) => void;
 }
 
@@ -64,7 +66,6 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   let startedAt: number | undefined;
   let worth: Worth | undefined;
   let drawCard: (() => void) | undefined;
-  // A card without a question does not wait for the rates.
   const decoration = !context.terminal.stderrIsTty || out.quiet ? undefined : readWorth(context).then((read) => void (worth = read));
 
   /** Shows how far it is from now on, also where nothing changes: what is gone on with may have to be waited for. */
@@ -112,15 +113,13 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
       for (const unusual of approval.unusual) out.warn(`Check this: ${unusual}.`);
       out.change(approval.txn, columns);
     };
-    // The question comes next, and waits a moment for all that belongs on the card.
-    if (!isAsked) showCard();
+    if (!isAsked) void completeCard();
   };
 
-  /** An earlier quote that is used again comes without the balance. */
-  const completeCard = async ({ quote, available }: Approval): Promise<void> => {
-    if (drawCard === undefined || decoration === undefined) return;
-    const left = available === undefined ? leftAfter(quote, context).then((value) => void (card = card && { ...card, left: value })) : undefined;
-    await within(decorationMs, Promise.all([decoration, left]), context);
+  /** Shows the card, once all that belongs on it is there: what comes next waits a moment for it. */
+  const completeCard = async (): Promise<void> => {
+    if (drawCard !== undefined && decoration !== undefined) await within(decorationMs, decoration, context);
+    showCard();
   };
 
   /** What stays on the screen of the way: its steps, and how long they took. */
@@ -139,17 +138,15 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 
   return {
     on,
+    completeCard,
     done: (txn) => {
-      showCard();
       live.stop();
       if (isQuoted(txn.txnState)) return;
       showSteps(txn);
       live.succeed(recordLine(endedText(txn, card, presentation), txn.txnId, context.terminal.stderrCanvas));
     },
-    async approve(approval) {
-      const { quote, unusual } = approval;
-      await completeCard(approval);
-      showCard();
+    async approve({ quote, unusual }) {
+      await completeCard();
       const { expiresAt } = quote;
       const left = expiresAt === undefined ? 0 : expiresAt - now();
       const place = settings.embedded ? 'the sandbox' : settings.profileName;
@@ -169,18 +166,6 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 /** How long a question waits for what only completes its card. */
 const decorationMs = 1_500;
 
-/**
- * What is left after a quote that was made earlier. Undefined where the wallet has reserved as much already: then the quote
- * may be part of it, and what is left would be counted twice.
- */
-async function leftAfter({ total }: Quote, { client }: Context): Promise<Money | undefined> {
-  const wallets = await client().then((service) => service.wallets()).catch(() => []);
-  const wallet = wallets.find(({ ccy }) => ccy === total.ccy);
-  const [held, available] = [moneyFromWire(total.ccy, wallet?.amount), moneyFromWire(total.ccy, wallet?.availableBalance)];
-  if (held === undefined || available === undefined || held.value.minus(available.value).gte(total.value)) return undefined;
-  return money(total.ccy, available.value.minus(total.value));
-}
-
 /** What got better or worse from one quote to the next, in words. */
 function changesOf(before: Quote, after: Quote): string[] {
   const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
@@ -195,7 +180,7 @@ function renewedText(before: Quote, after: Quote): string {
   return `The quote expired; ${changes.length === 0 ? 'the new one has the same price' : `with the new one ${changes.join(', ')}`}.`;
 }
 
-function cardOf({ quote, available }: Approval, { about, getsLabel, expiresAt }: Presentation, isAsked: boolean, now: number): QuoteCard {
+function cardOf({ quote, available, left: leftAtLeast }: Approval, { about, getsLabel, expiresAt }: Presentation, isAsked: boolean, now: number): QuoteCard {
   const gets = quote.receives;
   if (gets === undefined) {
     throw new Failure('refused', 'Nothing moved: the quote does not name what the recipient gets.', { txnId: quote.txnId });
@@ -214,7 +199,8 @@ function cardOf({ quote, available }: Approval, { about, getsLabel, expiresAt }:
     namesFees: quote.namesFees,
     pays: quote.total,
     rate: quote.rate === undefined ? undefined : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
-    left: available === undefined ? undefined : money(available.ccy, available.value.minus(quote.total.value)),
+    left: leftAtLeast,
+    isLeftCertain: available !== undefined,
     // Beside a question its time runs down.
     validForMs: quote.expiresAt === undefined || isAsked ? undefined : left(quote.expiresAt),
   };

@@ -64,9 +64,9 @@ function invoiceFacts(invoice: Invoice, now: number): Fact[] {
   return [
     amountMsat === null ? { label: 'Amount', value: 'any; chosen by the payer' } : amountFact(btcFromMsat(amountMsat)),
     ...told('For', invoice.description),
-    ...told('Description hash', invoice.descriptionHash, true),
+    ...told('Text hash', invoice.descriptionHash, true),
     ...told('Payee', invoice.payee, true),
-    ...told('Payment hash', invoice.paymentHash, true),
+    ...told('Hash', invoice.paymentHash, true),
     ...told('Network', invoice.network),
     timeFact('Made', timestamp * 1000, now),
     timeFact(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
@@ -108,7 +108,7 @@ function uriFacts({ bitcoin, invoice, amount, label, message }: Bip21Destination
 /** What the URI and its address have said already, and what is seen by decoding the invoice alone. */
 function repeats(label: string, amount: Bip21Destination['amount'], bitcoin: BitcoinAddress | null): boolean {
   if (label === 'Amount') return amount !== undefined;
-  return label === 'Network' ? bitcoin !== null : ['Made', 'Payment hash'].includes(label);
+  return label === 'Network' ? bitcoin !== null : ['Made', 'Hash'].includes(label);
 }
 
 const amountFact = (value: Parameters<typeof formatSats>[0]): Fact => ({

@@ -29,6 +29,8 @@ export interface QuoteCard {
   readonly rate?: Rate | undefined;
   /** Available in the wallet after this payment. */
   readonly left?: Money | undefined;
+  /** False if the wallet may hold back the cost of this payment already: then at least so much is left. */
+  readonly isLeftCertain?: boolean;
   readonly validForMs?: number | undefined;
   /** What an amount is worth in fiat, roughly; undefined where nobody tells. */
   readonly worth?: ((amount: Money) => Money | undefined) | undefined;
@@ -47,7 +49,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
     ...(quote.namesFees ? [{ label: 'Service fee', amount: quote.serviceFee }] : []),
     ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
     { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: isExpensive(quote) },
-    ...(quote.left === undefined ? [] : [{ label: 'Left in wallet', amount: quote.left, aside: true }]),
+    ...(quote.left === undefined ? [] : [{ label: 'Left in wallet', amount: quote.left, aside: true, note: quote.isLeftCertain === false ? 'or more' : '' }]),
   ];
   return [
     ...factLines(facts, canvas),

@@ -7,7 +7,7 @@ import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js
 import { checkEcho, notObeyed } from '../order/echo.js';
 import { isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { checkMarket, checkMaxFee, refuseUnusual, unusualOf } from '../quote/terms.js';
-import { formatAmount } from '../../formats/amount.js';
+import { formatAmount, money } from '../../formats/amount.js';
 import { availableBefore, notEnough, readFunds } from './balance.js';
 import type { Approval, PaymentDeps } from './contract.js';
 import type { FactBody, Run, Wish } from './model.js';
@@ -56,7 +56,8 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   checkDestination(deps.limits, order);
   checkSpend(deps.limits, quotedAmounts(order, quote), () => []);
   if (market.unchecked !== undefined) deps.on({ type: 'rate-unchecked', why: market.unchecked });
-  return { order, quote, txn, available, worse: isWorseThanApproved(run, quote), unusual: unusualOf(terms, quote, market) };
+  const left = funds && money(funds.available.ccy, funds.available.value.minus(quote.total.value));
+  return { order, quote, txn, available, left: left?.value.lt(0) === true ? undefined : left, worse: isWorseThanApproved(run, quote), unusual: unusualOf(terms, quote, market) };
 }
 
 /** Than what was approved in this run, or before by the journal. */

@@ -33,6 +33,8 @@ export interface Approval {
   readonly txn: Transaction;
   /** What the source wallet could spend before this quote; undefined if that is not certain. */
   readonly available: Money | undefined;
+  /** What the source wallet has after this payment, at least; undefined if the service does not report balances. */
+  readonly left: Money | undefined;
   /** An approved quote expired, and this one is worse. */
   readonly worse: boolean;
   /** What only a person can approve, in words: `--yes` does not cover it. */

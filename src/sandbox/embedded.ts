@@ -1,23 +1,22 @@
-// The sandbox without a port: requests go straight to its handler. Several processes may share its file.
+// The sandbox without a port: requests go directly to its handler. Several processes may share its file.
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/duration.js';
 import type { Incoming, Outgoing } from './http/routing.js';
 import { openService, type ServiceOptions } from './service.js';
 
-/** Address of the embedded sandbox as its client sees it. */
 const embeddedUrl = 'http://sandbox.localhost';
 
 export type EmbeddedSandbox = ReturnType<typeof openSandbox>;
 
-/** Opens the sandbox on its file. What became due while no process had it open is carried out at the next request. */
+/** Opens the sandbox on its file. Actions that became due while it was closed run at the next request. */
 export function openSandbox(options: ServiceOptions) {
   const service = openService(options, () => embeddedUrl);
   return {
     ...service.credentials,
     /**
-     * Answers once all that the request did is on disk. Rejects where a fault cuts the connection; where it leaves the request
-     * without an answer, that is when the signal is aborted.
+     * Resolves after the commit. Rejects if a fault cuts the connection. If a fault leaves the request
+     * unanswered, it rejects when the signal is aborted.
      */
     async handle(incoming: Incoming, signal: AbortSignal): Promise<Outgoing> {
       const outgoing = await service.handle(incoming);
@@ -27,7 +26,7 @@ export function openSandbox(options: ServiceOptions) {
       if (mishap !== undefined) throw new Error('a fault of the sandbox cut the connection');
       return outgoing;
     },
-    /** Waits briefly for webhook posts; the rest is posted after the next request. */
+    /** Waits briefly for webhook posts; the rest follow after the next request. */
     close: () => service.close(),
   };
 }

@@ -1,4 +1,4 @@
-// The sandbox as a fixture of tests: the whole service on a free port, with every control as a typed function.
+// The sandbox as a test fixture: the whole service on a free port, with every control as a typed function.
 import * as v from 'valibot';
 import { listDeliveries, type Delivery, type DeliveryFilter } from './deliveries/deliveries.js';
 import { listFaults, type Fault, type NewFault } from './world/faults.js';
@@ -11,10 +11,9 @@ import { listSnapshots, type Snapshot } from './control/snapshots.js';
 import type { State } from './wire/states.js';
 
 
-/** Those of the public fixture, and what tests hand in. */
 export type { ServiceOptions as SandboxOptions } from './service.js';
 
-/** The service's own clock, which settles, expires and retries by it. */
+/** The service's own clock, which governs settlement, expiry and retries. */
 export interface SandboxClock {
   /** Epoch ms. */
   now(): Promise<number>;
@@ -24,20 +23,20 @@ export interface SandboxClock {
   thaw(): Promise<number>;
 }
 
-/** Trouble on demand. */
+/** Injected faults. */
 export interface SandboxFaults {
-  /** `add({ kind: 'drop-after-commit', method: 'PUT' })`: strikes the next such request, once. */
+  /** `add({ kind: 'drop-after-commit', method: 'PUT' })` applies to the next matching request, once. */
   add(fault: NewFault): Promise<Fault>;
-  /** All that were added, with how often each has struck. */
+  /** All faults, with how often each was applied. */
   list(): Fault[];
-  /** Takes back one, or all. */
+  /** Removes one fault, or all. */
   clear(id?: number): Promise<void>;
 }
 
-/** What an event for testing says. */
+/** A test event for the webhook. */
 export interface TestEvent {
   readonly state: State;
-  /** A transaction of the service; without one the event is about a transaction that does not exist. */
+  /** A transaction of the service; otherwise the event names a transaction that does not exist. */
   readonly txnId?: string;
   readonly extRefId?: string;
   readonly msg?: string;
@@ -46,32 +45,32 @@ export interface TestEvent {
 
 /** Deliveries to the account's webhook. */
 export interface SandboxWebhooks {
-  /** What was, is or will be posted, oldest first, each with its attempts. */
+  /** Past and pending deliveries, oldest first, each with its attempts. */
   deliveries(filter?: DeliveryFilter): Delivery[];
   /** Resolves once everything that is due has been posted. */
   settled(): Promise<void>;
-  /** Posts a delivery once more. */
+  /** Posts a delivery again. */
   replay(id: number): Promise<void>;
-  /** Sends an event for testing; no transaction changes. Gives the delivery's id. */
+  /** Sends a test event and returns the delivery's id; no transaction changes. */
   trigger(event: TestEvent): Promise<number>;
 }
 
-/** Whole states of the sandbox under names. */
+/** Named copies of the sandbox's whole state. */
 export interface SandboxSnapshots {
-  /** Keeps the whole state under a name: money, transactions, webhooks, time. */
+  /** Saves money, transactions, webhooks and time under a name. */
   save(name: string): Promise<void>;
-  /** Puts it back, its time too; credentials, faults and the log of requests stay as they are. */
+  /** Restores a snapshot, its time included; credentials, faults and the request log are unchanged. */
   load(name: string): Promise<void>;
   list(): Snapshot[];
   remove(name: string): Promise<void>;
 }
 
-/** What the sandbox holds and what it is about to do. */
+/** The sandbox's contents and pending work. */
 export interface SandboxStatus {
   baseUrl: string;
   accountId: string;
   clock: { now: number; frozen: boolean };
-  /** Ms until a payment request is paid by itself. */
+  /** Ms until a payment request is paid automatically. */
   autoPay: number | 'off';
   accounts: {
     accountId: string;
@@ -79,13 +78,13 @@ export interface SandboxStatus {
     parentAccountId: string | null;
     wallets: { ccy: string; amount: number; availableBalance: number }[];
   }[];
-  /** How many there are, by state. */
+  /** Count by state. */
   transactions: Record<string, number>;
-  /** Faults that have not struck as often as they are to. */
+  /** Faults with applications left. */
   faults: number;
-  /** Webhook deliveries, by status. */
+  /** Count by status. */
   deliveries: Record<string, number>;
-  /** How much is to happen later. */
+  /** Number of scheduled actions. */
   due: number;
 }
 
@@ -106,7 +105,7 @@ const status: v.GenericSchema<unknown, SandboxStatus> = v.object({
   due: v.number(),
 });
 
-/** The service of the specification on this machine, and all that happens outside of it. */
+/** The service of the specification on this machine, with the outside world simulated. */
 export interface Sandbox {
   /** Base URL, without a trailing slash. */
   readonly url: string;
@@ -115,29 +114,29 @@ export interface Sandbox {
   readonly accountId: string;
   readonly clock: SandboxClock;
   status(): Promise<SandboxStatus>;
-  /** Puts money from outside into a wallet: `fund('BTC', '0.5')` in whole units, or with a unit as in `'1000sat'`. */
+  /** Credits a wallet: `fund('BTC', '0.5')` in whole units, or with a unit as in `'1000sat'`. */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
   /**
    * Pays an invoice, a transaction or an address of the service from outside; permanent addresses need an
-   * amount (`'0.5'` in whole units, or with a unit). Gives the txnId, for a permanent address the id of the deposit.
+   * amount (`'0.5'` in whole units, or with a unit). Returns the txnId, or the deposit's id for a permanent address.
    */
   pay(target: string, amount?: string): Promise<string>;
-  /** Mines this many blocks at once on every chain (default 1). */
+  /** Mines blocks on every chain (default 1). */
   mine(blocks?: number): Promise<void>;
   /** An external BOLT11 invoice to pay: `invoice('1000sat')`; bare digits are BTC. */
   invoice(amount: string, terms?: { description?: string; expiry?: string | number }): Promise<string>;
-  /** How long after its creation a payment request is paid by itself. */
+  /** Sets how long after its creation a payment request is paid automatically. */
   autoPay(after: string | number | 'off'): Promise<void>;
   readonly faults: SandboxFaults;
   readonly webhooks: SandboxWebhooks;
   readonly snapshots: SandboxSnapshots;
-  /** Opens a subaccount of the main account, or of another; null opens an unrelated account. */
+  /** Opens a subaccount of the main account or of the given parent; null opens an unrelated account. */
   account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
-  /** The requests that the service has answered, oldest first; `path` with or without its query. */
+  /** The answered requests, oldest first; `path` with or without its query. */
   requests(method?: string, path?: string): LoggedRequest[];
-  /** Back to a fresh sandbox with the same credentials. */
+  /** Resets to a fresh sandbox with the same credentials. */
   reset(): Promise<void>;
-  /** Back to a fresh sandbox that begins with something else: no money, demo money, or a month of transactions too. */
+  /** Resets to another seed: no money, demo money, or months of transactions. */
   seed(seed: Seed, months?: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -204,7 +203,7 @@ export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbo
   };
 }
 
-/** Calls the control endpoints without the way over the network. */
+/** Calls the control endpoints without the network. */
 function controller(service: Service) {
   return async (method: string, path: string, body?: object): Promise<unknown> => {
     const answer: Outgoing = await service.handle({

@@ -9,7 +9,7 @@ import { isLoopback } from './wire/values.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
 
 const host = '127.0.0.1';
-/** Another process may have written to the file, so the timer looks again at least this often. */
+/** Another process may write to the file, so the timer checks it at least this often. */
 const longestWaitMs = 250;
 
 export async function startServer(options: ServiceOptions) {
@@ -17,7 +17,7 @@ export async function startServer(options: ServiceOptions) {
   const service = openService(options, () => url);
   const stopping = new AbortController();
   const underWay = new Set<ServerResponse>();
-  /** Not only the idle ones: a client may hold a connection on which it has asked nothing yet. */
+  /** Closes all connections, because a client may hold one on which it has sent nothing yet. */
   const hangUp = (): void => {
     if (stopping.signal.aborted && underWay.size === 0) server.closeAllConnections();
   };
@@ -68,43 +68,42 @@ async function serve(
       body,
     }), stopping);
   } catch {
-    // The client went away in the middle of its request, or a fault or the end of the server cut its answer off.
+    // The client disconnected, or a fault or shutdown cut off the answer.
     response.destroy();
   }
 }
 
 /**
- * Whether the request was meant for this server: a page from elsewhere can let its own name lead to this machine, and
+ * Guards against DNS rebinding: a foreign page can point its own name at this machine and
  * would then read every answer.
  */
 function isMeant({ headers, socket }: IncomingMessage): boolean {
-  // No page can leave it out; HTTP/1.0 may.
+  // A browser always sends it; HTTP/1.0 may omit it.
   if (headers.host === undefined) return true;
   const [, name = '', port = '80'] = /^(.+?)(?::(\d+))?$/.exec(headers.host.toLowerCase()) ?? [];
   return isLoopback(name) && Number(port) === socket.localPort;
 }
 
-/** A client that believes in a proxy asks for the whole address. */
+/** A client behind a proxy sends the whole URL. */
 const pathOf = (target: string): string => target.replace(/^http:\/\/[^/?]+\/?/i, '/');
 
 const misdirected = jsonAnswer(421, { error: 'misdirected request', message: 'the Host is not this machine and this port' });
 
-/** Sends the answer, or what a fault leaves of it. Throws where the connection is to be cut. */
+/** Sends the answer, or the part that a fault leaves of it. Throws to cut the connection. */
 async function send(response: ServerResponse, outgoing: Outgoing, stopping: AbortSignal): Promise<void> {
   const { status, headers, body, delay = 0, mishap } = outgoing;
   if (delay > 0) await pause(timerMs(delay), undefined, { signal: stopping });
   if (mishap === 'silence' && !response.closed) await once(response, 'close', { signal: stopping });
   if (mishap === 'silence' || mishap === 'cut-before') throw new Error('The connection is cut.');
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
-  // Text goes out in one piece with the head, bytes would follow it.
   if (mishap === undefined) return void response.end(body);
   const bytes = Buffer.from(body);
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
 }
 
 /**
- * Reads to the end, so that the client may finish sending, but keeps no more than the service takes. Rejects when the
- * client goes away before.
+ * Reads to the end so that the client can finish sending, but keeps only what the service accepts. Rejects if the
+ * client disconnects.
  */
 function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
@@ -125,7 +124,7 @@ function singleHeaders(request: IncomingMessage): Record<string, string | undefi
   );
 }
 
-/** Runs everything due between requests. Does not keep the process alive. */
+/** Runs due actions between requests. Does not keep the process alive. */
 async function keepTime(service: Service, signal: AbortSignal, onError: ServiceOptions['onError']): Promise<void> {
   for (;;) {
     const next = Math.min(service.nextDueIn() ?? longestWaitMs, longestWaitMs);

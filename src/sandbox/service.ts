@@ -1,9 +1,10 @@
-// The service as one object: takes a request, runs everything due, answers after the commit.
+// The service: takes a request, runs due actions, answers after the commit.
+import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { writeAutoPay } from './storage/settings.js';
-import { authenticator } from './http/auth.js';
+import { authenticate } from './http/auth.js';
 import { readClock } from './world/clock.js';
-import { pooledRandom, type Context, type Random } from './world/context.js';
+import type { Context, Random } from './world/context.js';
 import { controls } from './control/control.js';
 import { createCourier } from './deliveries/courier.js';
 import { openStore, type Store } from './storage/database.js';
@@ -18,73 +19,71 @@ import { shapedEdge } from './live-shapes/apply.js';
 import { readShapeNames } from './live-shapes/table.js';
 import { verifyBooks } from './world/ledger.js';
 import { makerNames } from './wire/maker.js';
-import { chainActions } from './kinds/mining.js';
 import type { Poster } from './deliveries/post.js';
 import { Refusal } from './wire/refusal.js';
 import { logRequest } from './http/request-log.js';
 import { carryOut, nextDue, schedule, type DueAction } from './world/schedule.js';
 import { snapshotControls } from './control/snapshots.js';
 import { webhookControls } from './control/webhook-controls.js';
-import { changeWebhookOptions } from './deliveries/webhook-options.js';
+import { changeWebhookOptions } from './deliveries/webhooks.js';
 import { seedStore, readCredentials, setCredentials, type Seed } from './control/seed.js';
 import { openApiRoute } from './openapi/document.js';
 import { lnurlRoutes } from './web/lnurl-pay.js';
 import { pageRoutes } from './web/payment-page.js';
 import { otherError } from './unspecified.js';
 
-/** Where the sandbox listens, what it stores and how it begins; nothing is needed. */
+/** Port, storage and initial state of the sandbox; everything is optional. */
 export interface SandboxOptions {
-  /** Of the server; 0 (the default) takes a free one. */
+  /** 0 (the default) takes a free port. */
   readonly port?: number | undefined;
-  /** SQLite file, created when missing; `:memory:` (the default) keeps nothing. */
+  /** SQLite file, created if missing; the default is `:memory:`. */
   readonly file?: string | undefined;
-  /** The maker's name on the wire, `service` unless given. */
+  /** The maker's name on the wire (default `service`). */
   readonly maker?: string | undefined;
   /** The machine's time in epoch ms. The sandbox's own clock runs on top of it. */
   readonly now?: (() => number) | undefined;
-  /** Credentials of the main account in place of those in the file. Both or none. */
+  /** Credentials of the main account instead of those in the file. Both or neither. */
   readonly apiKey?: string | undefined;
   readonly apiSecret?: string | undefined;
-  /** Milliseconds until a fresh payment request is paid by itself, or `off`. Kept in the file; 3000 at first. */
+  /** Milliseconds until a new payment request is paid automatically, or `off`. Stored in the file; initially 3000. */
   readonly autoPay?: number | 'off' | undefined;
-  /** What a new file begins with, `demo` unless given. */
+  /** Contents of a new file (default `demo`). */
   readonly seed?: Seed | undefined;
-  /** Certificate authority (PEM) that webhooks trust besides the well-known ones. Kept in the file. */
+  /** Certificate authority (PEM) that webhooks trust besides the well-known ones. Stored in the file. */
   readonly webhookCa?: string | undefined;
-  /** Takes webhook callbacks of plain http to this machine, for receivers without a certificate. Kept in the file. */
+  /** Accepts webhook callbacks of plain http to this machine, for receivers without a certificate. Stored in the file. */
   readonly allowHttpCallbacks?: boolean | undefined;
-  /** Method of deliveries (default POST). Kept in the file, like the next option. */
+  /** Method of deliveries (default POST). Stored in the file, like the next option. */
   readonly webhookMethod?: 'POST' | 'PUT' | undefined;
   /** Which state changes are delivered (default every). */
   readonly webhookEvents?: 'every' | 'final' | undefined;
-  /** Takes the same signature at the token endpoint more than once. */
+  /** Accepts the same signature at the token endpoint repeatedly. */
   readonly allowSignatureReuse?: boolean | undefined;
-  /** Takes an `extRefId` that was used before. Kept in the file as a fault, as the next. */
+  /** Accepts a used `extRefId`. Stored in the file as a fault, like the next option. */
   readonly allowReferenceReuse?: boolean | undefined;
-  /** Pays an external invoice as often as requested. */
+  /** Pays an external invoice repeatedly. */
   readonly allowDoublePayment?: boolean | undefined;
-  /** Names of live shapes, or `all`: forms in which services of this kind answer otherwise than specified. */
+  /** Names of live shapes, or `all`: response formats of live services that differ from the specification. */
   readonly liveShapes?: readonly string[] | undefined;
-  /** Told of every failure of the service itself, answered as 500. */
+  /** Called for every internal error, which is answered as 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** What tests and the command line hand in besides. */
+/** Further options of tests and the command line. */
 export interface ServiceOptions extends SandboxOptions {
-  /** Opens that file; not needed in memory. */
   readonly openFile?: OpenFile | undefined;
   readonly random?: Random | undefined;
-  /** Posts to webhooks; over the network unless given. */
+  /** Posts to webhooks (default: over the network). */
   readonly post?: Poster['post'] | undefined;
-  /** Told of every answer of the service's own, not of those of faults, for tests that look at them all. */
+  /** Called for every response that no fault changed. */
   readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
 }
 
 export type Service = ReturnType<typeof openService>;
 
-/** Opens the service on its file. `baseUrl` tells its address as clients see it, without a trailing slash. */
+/** Opens the service on its file. `baseUrl` is its address as clients see it, without a trailing slash. */
 export function openService(options: ServiceOptions, baseUrl: () => string) {
-  const { file = ':memory:', openFile, now: machineTime = Date.now, random = pooledRandom(), onAnswer } = options;
+  const { file = ':memory:', openFile, now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
   const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
   const shapes = new Set(readShapeNames(options.liveShapes ?? []));
@@ -98,8 +97,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     const incoming = readKept(subject);
     logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
   };
-  const actions = new Map([...dueActions(), ...chainActions, ...deliveryActions, [lateAction, lateRequest]]);
-  const authenticate = authenticator();
+  const actions = new Map([...dueActions(), ...deliveryActions, [lateAction, lateRequest]]);
   const find = router([
     ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
     ...controls({ machineTime, dueActions: actions }),
@@ -139,7 +137,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     }
   }
 
-  /** `genuine` is the service's own answer, where no fault struck. */
+  /** `genuine` is the service's own answer, if no fault applied. */
   function perform(incoming: Incoming): { readonly outgoing: Outgoing; readonly genuine?: Outgoing } {
     const ctx = contextOn(store);
     carryOut(ctx, actions);
@@ -164,7 +162,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
   return {
     credentials: readCredentials(store),
     store,
-    /** Answers once all that the request did is on disk. Never rejects. */
+    /** Resolves after the commit. Never rejects. */
     async handle(incoming: Incoming): Promise<Outgoing> {
       try {
         const { outgoing, genuine } = await store.write(() => perform(incoming));
@@ -176,14 +174,13 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
         return dated(serverError, machineTime());
       }
     },
-    /** Posts ready deliveries in the background. */
     courier,
-    /** Runs everything due by now. */
+    /** Runs all due actions. */
     async catchUp(): Promise<void> {
       await store.write(() => carryOut(contextOn(store), actions));
       courier.kick();
     },
-    /** Milliseconds until something is due, 0 when it already is, undefined when nothing will be. */
+    /** Milliseconds until the next action is due; undefined if none is scheduled. */
     nextDueIn(): number | undefined {
       const at = nextDue(store);
       const clock = readClock(store, machineTime());
@@ -200,11 +197,11 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
 
 const serverError = jsonAnswer(500, { error: otherError(500) });
 
-/** The log is of what clients ask of the service, and faults strike that alone: not its controls and pages. */
+/** Targets that are neither logged nor subject to faults. */
 const apart = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
 const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
 
-/** Name of the due action for a request that was answered before it is carried out, and of its line in the log. */
+/** Due action for a request that was answered before it is carried out. */
 const lateAction = 'late-effect';
 
 const keep = ({ body, ...rest }: Incoming): string =>
@@ -232,12 +229,12 @@ function initialise(ctx: Context, options: ServiceOptions): void {
   }
 }
 
-/** The Date header tells the service's own clock, by which its clients count. */
+/** Sets the Date header to the service's clock. */
 function dated(outgoing: Outgoing, now: number): Outgoing {
   return { ...outgoing, headers: { ...outgoing.headers, date: new Date(now).toUTCString() } };
 }
 
-/** The parts of Node that post to webhooks are loaded with the first delivery. */
+/** Loads the HTTP client with the first delivery. */
 function lazyPoster(): Poster {
   let made: Promise<Poster> | undefined;
   return {

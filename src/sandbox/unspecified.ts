@@ -1,4 +1,4 @@
-// Every behaviour that the specification leaves open ("not shown"), decided here and nowhere else: the plain thing.
+// Decides every behaviour that the specification leaves open ("not shown"), in the plainest way.
 import { STATUS_CODES } from 'node:http';
 import Big from 'big.js';
 
@@ -15,28 +15,28 @@ export const durations = {
   quote: minute,
   /** Lightning invoice. "Default typically 1 hour." */
   invoice: hour,
-  /** Address of an on-chain receive, from its confirmation by the user. */
+  /** Address of an on-chain receive, from the user's confirmation. */
   address: hour,
-  /** From the confirmation of a Lightning send until the payment is in flight, and from there until it settles. */
+  /** Lightning send: from confirmation until in flight, and from there until settled. */
   lightningStart: 200,
   lightningSettle: 800,
-  /** From the confirmation of a blockchain send until it is broadcast. */
+  /** Blockchain send: from confirmation until broadcast. */
   broadcast: 2 * second,
-  /** From the confirmation of a fiat payout until it is handed to the bank or the mobile-money service. */
+  /** Payout: from confirmation until the bank or mobile-money service has it. */
   payoutStart: 5 * second,
-  /** From there until it has arrived: "within minutes", and "1 to 3 business days", where every day counts as one. */
+  /** From there until it arrives: "within minutes", and "1 to 3 business days". */
   payoutInstant: 2 * minute,
   payoutStandard: day,
-  /** The automatic payer, counted from the creation of an invoice. */
+  /** The automatic payer, from the creation of an invoice. */
   autoPay: 3 * second,
 } as const;
 
-/** From one confirmation to the next. */
+/** Between confirmations. */
 export const blockTimes = { bitcoin: 10 * minute, tron: 3 * second, ethereum: 2.5 * minute } as const;
 
 /**
  * How many confirmations a transfer needs, in or out. TRON 1 ("about 3 s"), Ethereum 6 ("about 15 min"), Bitcoin "typically
- * 1 to 6": the more is at stake, the more of them.
+ * 1 to 6", growing with the amount.
  */
 export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big): number {
   if (chain !== 'bitcoin') return chain === 'tron' ? 1 : 6;
@@ -44,17 +44,17 @@ export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big)
   return amount.lt('0.1') ? 3 : 6;
 }
 
-/** Names in `reqDetails` of the side that is on a chain, from its broadcast on: how many there are, how many it takes. */
+/** Fields in `reqDetails` of the blockchain side, from its broadcast on. */
 export const confirmationFields = { seen: 'confirmations', needed: 'requiredConfirmations' } as const;
 
 /**
- * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." Every one does, the quote too.
- * An answer other than 2xx, or none in time, is followed by further attempts, each so long after the one before.
+ * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." All of them do, the quote too.
+ * After a response other than 2xx, or none in time, the delivery is retried with these pauses.
  */
 export const deliveries = {
-  /** On the machine's clock, since it waits for a receiver outside. */
+  /** By the machine's clock. */
   timeout: 10 * second,
-  /** On the service's clock, so that moving it brings the attempts about. */
+  /** By the service's clock, so advancing it triggers the retries. */
   retries: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day],
   /** Delay of an event that arrives out of order. */
   heldBack: 10 * second,
@@ -70,12 +70,12 @@ export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1y', 365 * day],
 ]);
 
-/** "Maximum page size: not shown." A larger limit is answered with this many, and `pagination.limit` says so. Newest first. */
+/** "Maximum page size: not shown." Larger limits are reduced to it, and `pagination.limit` reports it. */
 export const maxPageSize = 100;
 
 /**
- * "Separator for several values: not shown." Commas, and the parameter may be repeated, with brackets behind its name too.
- * Of a parameter that has one value the first counts.
+ * "Separator for several values: not shown." Commas, or repeated parameters, also with brackets after the name.
+ * The first counts if a parameter takes only one value.
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
@@ -86,35 +86,35 @@ export function listValues(query: URLSearchParams, name: string): string[] {
 export const maxBodyLength = 256 * 1024;
 export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret: 1000 } as const;
 
-/** "Maximum transaction amounts: not shown." Per currency's smallest unit, so that every sum stays an exact number. */
+/** "Maximum transaction amounts: not shown." In the smallest unit, so that sums stay exact. */
 export const maxAmountUnits = 1e13;
 
-/** Fees as fractions of the source amount; the receiver of a payment pays none. */
+/** Fractions of the source amount. */
 const serviceFee = { receive: '0', send: '0.002', swap: '0.0025', payout: '0.005' } as const;
 const lightningNetworkFee = '0.0005';
 
-/** The fee of a blockchain, independent of the amount: BTC for a Bitcoin transaction, USDT for one on TRON. */
+/** Independent of the amount: BTC for a Bitcoin transaction, USDT on TRON. */
 export const chainNetworkFee = { bitcoin: new Big('0.000003'), tron: new Big(1) } as const;
 
-/** The service's fee in the source currency, rounded up to its smallest unit. */
+/** In the source currency, rounded up to its smallest unit. */
 export function serviceFeeOf(kind: keyof typeof serviceFee, amount: Big, decimals: number): Big {
   return amount.times(serviceFee[kind]).round(decimals, Big.roundUp);
 }
 
-/** The routing fee of a Lightning payment in the source currency, rounded up to its smallest unit. */
+/** In the source currency, rounded up to its smallest unit. */
 export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
   return amount.times(lightningNetworkFee).round(decimals, Big.roundUp);
 }
 
 /**
- * "Two further booleans. Their names: not shown." The documented one takes both fees out of the sent amount, these one
- * each; the first carries the maker's name, as the field of that fee does: see `Maker`.
+ * "Two further booleans. Their names: not shown." The documented flag deducts both fees from the sent amount, these
+ * deduct one each; the other flag has the maker's name, see `Maker`.
  */
 export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
- * Sends that the world outside cannot deliver, by rule of their destination: an address or an account number of nothing
- * but zeroes (after the country code of a mobile number), a Lightning invoice described as "no route", a Lightning
+ * Destinations that cannot be reached: an address or account number of only
+ * zeroes (after the country code of a mobile number), a Lightning invoice described as "no route", a Lightning
  * Address or LNURL of the user `no-route`.
  */
 const unreachable = {
@@ -125,7 +125,7 @@ const unreachable = {
 
 type Fate = (typeof unreachable)[keyof typeof unreachable];
 
-/** The hash inside an address (hex), of which the first 20 bytes of a longer one count. */
+/** `hash` is hex; only its first 20 bytes count. */
 export const fateOfAddress = (hash: string): Fate | undefined => (/^0{40}/.test(hash) ? unreachable.address : undefined);
 
 export const fateOfAccount = (number: string): Fate | undefined => (/^0+$/.test(number) ? unreachable.account : undefined);
@@ -135,13 +135,13 @@ export const fateOfInvoice = (description: string | null): Fate | undefined =>
 
 export const fateOfLnurlUser = (user: string): Fate | undefined => (user === 'no-route' ? unreachable.route : undefined);
 
-/** What an LNURL-pay payer may send to a user of the service, in millisatoshis. Users are named by their account id. */
+/** Limits of LNURL-pay in millisatoshis. The user name is the account id. */
 export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;
 
-/** The Lightning Address or LNURL of this user never resolves, on any domain. All other external ones do. */
+/** The Lightning Address or LNURL of this user never resolves; all other external ones do. */
 export const unknownLnurlUser = 'nobody';
 
-/** Units of each currency for one US dollar. Round numbers, so that a person can check a quote in the head. */
+/** Units of each currency for one US dollar, as round numbers. */
 export const unitsPerDollar: Readonly<Record<string, string>> = {
   BTC: '0.00001',
   USDT: '1',
@@ -167,36 +167,36 @@ export const unitsPerDollar: Readonly<Record<string, string>> = {
 /** Exchange rates operation: `GET /rate` answers `{ data: { BTCUSD: … } }`, these bases against every currency. */
 export const rateBases: readonly string[] = ['BTC', 'USDT'];
 
-/** Currencies that rates are shown for and no wallet holds, for one US dollar: pairs of four-letter codes such as BTCUSDC. */
+/** Currencies with rates but without wallets, for one US dollar. */
 export const foreignUnitsPerDollar: Readonly<Record<string, string>> = { USDC: '1' };
 
-/** Cancel operation: `PUT /transaction/{txnId}/cancel`, answered like a confirmation. */
+/** `PUT /transaction/{txnId}/cancel` is answered like a confirmation. */
 export const cancelSuffix = 'cancel';
 
-/** An `extRefId` that the account used before, and a send without the funds, are refused at the quote with status 400. */
+/** A used `extRefId` and a send without funds are refused at the quote with status 400. */
 export const duplicateExtRefId = {
   status: 400, error: 'bad request', message: 'extRefId has already been used',
 } as const;
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
 
 /**
- * Error texts of the statuses whose bodies are not shown: the words of HTTP. A path or a method that the interface does not
- * have is a 404, a content type other than JSON and a body that is too long are a 400.
+ * Error texts of the statuses whose bodies are not shown: the words of HTTP. An unknown path or method
+ * is a 404; a content type other than JSON and a body that is too long are a 400.
  */
 export const otherError = (status: number): string => (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
-/** A used signature is answered like a wrong signature, with a text that names the cause. */
+/** Like a wrong signature, with the cause. */
 export const reusedSignature = {
   error: 'invalid api signature',
   message: 'this signature was used before: sign another body, or start the sandbox with --allow-signature-reuse',
 } as const;
 
-/** Names inside `errorMetadata.params` of code 2005, as seen of live services: "holds the state and transaction id". */
+/** Names inside `errorMetadata.params` of code 2005, as live services use them: "holds the state and transaction id". */
 export function finalStateParams(txnId: string, txnState: string): Record<string, string> {
   return { State: txnState, TxnID: txnId };
 }
 
-/** "0 means pending, 2 completed. Other values: not shown." Whatever is not completed keeps the 0, also where it has failed. */
+/** "0 means pending, 2 completed. Other values: not shown." Failed transactions keep the 0. */
 export const reqStatusOf = (txnState: string): string => (txnState === 'completed' ? '2' : '0');
 
 /** Fields kept in the "reduced sourceReq and destReq" of a list item. */
@@ -204,7 +204,7 @@ export const reducedSideFields: ReadonlySet<string> = new Set([
   'ccy', 'method', 'amtRequested', 'amtSettled', 'servicepayFees', 'networkFees', 'reqStatus',
 ]);
 
-/** Account record fields: those that the other answers use for accounts and wallets, and those seen of live services. */
+/** Account record fields: those of other responses of the specification, and those of live services. */
 export function accountRecord(account: { id: string; displayName: string; parentId: string | null; createdAt: number }) {
   return {
     accountId: account.id,
@@ -212,15 +212,12 @@ export function accountRecord(account: { id: string; displayName: string; parent
     displayName: account.displayName,
     status: 'ACTIVE',
     country: 'CA',
-    /** The owner's own id for it. */
     extId: `sandbox-${account.id}`,
     parentAccountId: account.parentId,
-    /** ISO 8601, as in a wallet. */
     createdAt: new Date(account.createdAt).toISOString(),
   };
 }
 
-/** Balances of a fresh sandbox's main account. */
 export const demoBalances: Readonly<Record<string, string>> = {
   BTC: '1',
   USDT: '10000',

@@ -1,4 +1,4 @@
-// The `/_sandbox/` endpoints: what a test or a person may do to the sandbox that no client of a real service can.
+// The `/_sandbox/` control endpoints, for tests and people.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
@@ -7,7 +7,7 @@ import type { Context } from '../world/context.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
 import { control, idParam, readBody, wholeNumber, type Call, type Route } from '../http/routing.js';
 import { createInvoice } from '../world/lightning.js';
-import { mine } from '../kinds/mining.js';
+import { mine } from '../kinds/index.js';
 import { payFromOutside } from './outside.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { clearLog, readLog } from '../http/request-log.js';
@@ -29,7 +29,7 @@ export interface ControlOptions {
 const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
 const accountBody = v.object({
   displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
-  /** The main account unless given; null opens an account that is related to none. */
+  /** Default: the main account; null opens an unrelated account. */
   parentAccountId: v.optional(v.nullable(v.string())),
 });
 const payBody = v.object({ target: v.string(), amount: v.optional(v.string()) });
@@ -44,7 +44,7 @@ const advanceBody = v.object({ by: duration });
 const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
 
 export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
-  /** Sets the clock, and carries out what has become due by it. */
+  /** Sets the clock and runs actions that became due. */
   const clock = (change: (clock: ClockState, call: Call) => ClockState) => (call: Call): ClockState => {
     const [{ ctx }, machine] = [call, machineTime()];
     const set = change(readClock(ctx.store, machine), call);

@@ -1,5 +1,5 @@
-// Months of transactions for a sandbox: every kind, and most ways a transaction can end. All money comes in by a transaction,
-// so that the list adds up to the wallets.
+// Seeds months of transactions: every kind and most outcomes. All money comes in by a transaction,
+// so the list adds up to the wallets.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
@@ -9,26 +9,25 @@ import { createTransaction, creationBody } from '../kinds/creation.js';
 import { move } from '../service/engine.js';
 import { dueActions, kindOf } from '../kinds/index.js';
 import { createInvoice } from '../world/lightning.js';
-import { chainActions } from '../kinds/mining.js';
 import { carryOut, type DueAction } from '../world/schedule.js';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** A month of history is this many days, with a transaction each. */
+/** One transaction a day. */
 const monthDays = 30;
 
 interface Deed {
   readonly note: string;
   readonly order: (ctx: Context) => object;
-  /** The end of the quote; `paid` means that the confirmed request is paid from outside. */
+  /** `paid`: the confirmed request is paid from outside. */
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
 }
 
 const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
-/** One a day, over and over. */
+/** Repeated in this order, one a day. */
 const deeds: readonly Deed[] = [
   { note: 'Invoice 118, Coffee House', ends: 'paid', order: (ctx) => receive(ctx, 'lightning', '0.0042') },
   { note: 'Paper & Ink, order 4711', ends: 'confirm', order: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711') },
@@ -43,23 +42,22 @@ const deeds: readonly Deed[] = [
   { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
 ];
 
-/** The first day, an hour apart. */
+/** On the first day. */
 const openingDeeds: readonly Deed[] = [
   { note: 'Capital', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '2.5') },
   ...Object.entries({ USDT: '10000', USD: '5000', CAD: '5000', VND: '50000000' }).map(([ccy, amount]): Deed => (
     { note: `Working balance, ${ccy}`, ends: 'confirm', order: (ctx) => buy(ctx, 'BTC', ccy, amount) })),
 ];
 
-/** Writes the history of an account up to `ctx.now`. */
 export function writeHistory(ctx: Context, account: Account, months: number): void {
-  const actions = new Map([...dueActions(), ...chainActions]);
+  const actions = dueActions();
   const payer = readAutoPay(ctx.store) ?? 'off';
   writeAutoPay(ctx.store, 'off');
   const days = months * monthDays;
   const at = (past: number, ms: number): Context => ({ ...ctx, now: ctx.now - past * day + ms });
   openingDeeds.forEach((deed, hour) => perform(at(days + 1, 2 * hour * 60 * minute), account, deed, actions));
   for (let past = days; past > 0; past -= 1) {
-    // Some time in the ten hours after the full day, another one each day.
+    // At a different time each day.
     const deed = deeds[past % deeds.length];
     if (deed !== undefined) perform(at(past, ((past * 37) % 600) * minute), account, deed, actions);
   }

@@ -12,8 +12,8 @@ import { findTransaction, requireTransaction, type Transaction } from '../servic
 import { readAmount } from '../wire/values.js';
 
 /**
- * Pays the target: a txnId, an invoice, an address or a `bitcoin:` URI. An amount is taken for addresses alone; the one
- * of a receive may do without, and then gets what it asks for.
+ * Pays a txnId, an invoice, an address or a `bitcoin:` URI. Only addresses take an amount; it is optional
+ * for the address of a receive.
  */
 export function payFromOutside(ctx: Context, target: string, amount: string | undefined): unknown {
   const txn = findTransaction(ctx.store, target);

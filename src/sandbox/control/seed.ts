@@ -1,4 +1,4 @@
-// What a fresh sandbox holds: its keys, the main account with its credentials, and the money to begin with.
+// Seeds a sandbox: keys, the main account with its credentials, and the first balances.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { createAccount, findAccount, openWallet, type Account } from '../world/accounts.js';
@@ -15,14 +15,13 @@ export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Se
 /** `demo` has money in several wallets, `empty` has none, `history` has months of transactions. */
 export type Seed = 'demo' | 'empty' | 'history';
 
-/** What an account signs in with. */
 export interface Credentials {
   readonly apiKey: string;
   readonly apiSecret: string;
   readonly accountId: string;
 }
 
-/** What a reset empties, apart from what the main account keeps. */
+/** Tables that a reset empties. */
 const forgotten = [
   'attempt', 'delivery', 'webhook', 'fault', 'entry', 'posting', 'book', 'due', 'transfer', 'deposit', 'state_change',
   'invoice', 'wallet', 'request_log', 'used_signature',
@@ -43,7 +42,7 @@ export function seedStore(ctx: Context, seed: Seed): void {
 
 /**
  * Resets: deletes all transactions, money, webhooks, faults, clock changes and further accounts. The main account
- * keeps its key. What it begins with is what it began with before, unless another seed is given.
+ * keeps its key. The seed is the previous one unless another is given.
  */
 export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {
   const { store } = ctx;
@@ -69,14 +68,14 @@ export function readCredentials(store: Store): Credentials {
   return { ...row, accountId };
 }
 
-/** Makes a key and a secret for an account, in place of those before. */
+/** Creates new credentials for an account. */
 export function issueCredentials({ store, random }: Context, accountId: string): Credentials {
   const credentials = { apiKey: `sandbox_${randomHex(random, 12)}`, apiSecret: randomHex(random, 32), accountId };
   setCredentials(store, accountId, credentials.apiKey, credentials.apiSecret);
   return credentials;
 }
 
-/** Gives an account one key and secret, in place of those before. */
+/** Replaces an account's credentials. */
 export function setCredentials(store: Store, accountId: string, apiKey: string, apiSecret: string): void {
   store.run('DELETE FROM api_key WHERE account_id = ?', accountId);
   store.insert('api_key', { key: apiKey, secret: apiSecret, accountId });

@@ -1,4 +1,4 @@
-// Whole states of the service, kept under a name in the same file and put back: money, transactions, webhooks and time.
+// Snapshots: named copies of the whole state in the same file, which can be restored.
 import * as v from 'valibot';
 import { readClock, setClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
@@ -16,7 +16,7 @@ const row = v.object({
   transactions: v.number(),
 });
 
-/** A whole state that is kept: `savedAt` is epoch ms of the machine's clock, `clock` is the service's clock then. */
+/** `savedAt` is epoch ms of the machine's clock, `clock` the service's clock at that time. */
 export interface Snapshot {
   name: string;
   savedAt: number;
@@ -29,7 +29,7 @@ const saveBody = v.object({
 });
 
 /**
- * Tables that a snapshot leaves alone: settings and keys of this file, what the tests do to it, and signatures: they stay
+ * Tables outside snapshots: settings and keys of this file, faults, the request log, and used signatures, which stay
  * used.
  */
 const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
@@ -50,7 +50,7 @@ export function listSnapshots(store: Store): Snapshot[] {
   return store.all(row, 'SELECT * FROM snapshot ORDER BY id').map(show);
 }
 
-/** Keeps the present state, in place of one of the same name. */
+/** Saves the state; replaces a snapshot of the same name. */
 function save({ store }: Context, machine: number, name: string): Snapshot {
   const before = find(store, name);
   if (before !== undefined) remove(store, before.id);
@@ -64,17 +64,17 @@ function save({ store }: Context, machine: number, name: string): Snapshot {
   return show(saved);
 }
 
-/** Puts a state back, its time too. The main account keeps the credentials that it has now. */
+/** Restores a snapshot, its time included. The main account keeps its present credentials. */
 function load({ store }: Context, machine: number, name: string): Snapshot {
   const snapshot = requireSnapshot(store, name);
   const { apiKey, apiSecret, accountId } = readCredentials(store);
-  // Rows refer to each other; whether all of them are there is looked at when the work is committed.
+  // Foreign keys are checked at the commit, because rows refer to each other.
   store.run('PRAGMA defer_foreign_keys = ON');
   for (const table of savedTables(store)) {
     store.run(`DELETE FROM ${table}`);
     store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
   }
-  // Whoever is posting now has nothing to say about the state that is back.
+  // Invalidates the claims of couriers that are posting now.
   store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
   setCredentials(store, accountId, apiKey, apiSecret);
   const shown = show(snapshot);
@@ -101,7 +101,7 @@ function show({ name, savedAt, clock, frozen, transactions }: v.InferOutput<type
   return { name, savedAt, clock: { now: clock, frozen: frozen === 1 }, transactions };
 }
 
-/** Every table of the service but those left alone; a new one is taken along by itself. */
+/** Every table that snapshots include. */
 function savedTables(store: Store): string[] {
   const tables = store.all(
     v.object({ name: v.string() }),

@@ -1,4 +1,4 @@
-// The `/_sandbox/` endpoints for webhooks: events for testing, the log of deliveries, and how they go out.
+// The `/_sandbox/` endpoints for webhooks: test events, deliveries, options.
 import * as v from 'valibot';
 import { randomId } from '../world/context.js';
 import { enqueue, listDeliveries, replay, showDelivery } from '../deliveries/deliveries.js';
@@ -7,17 +7,15 @@ import { badRequest, notFound } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { findTransaction } from '../service/transactions.js';
 import { states } from '../wire/states.js';
-import {
-  changeWebhookOptions, readWebhookOptions, webhookEvents, webhookMethods,
-} from '../deliveries/webhook-options.js';
+import { changeWebhookOptions, readWebhookOptions, webhookEvents, webhookMethods } from '../deliveries/webhooks.js';
 
 const triggerBody = v.object({
   state: v.picklist(states),
-  /** A transaction of the service; without one the event is about a transaction that does not exist. */
+  /** A transaction of the service; otherwise the event names a transaction that does not exist. */
   txnId: v.optional(v.string()),
   extRefId: v.optional(v.string()),
   msg: v.optional(v.string(), ''),
-  /** The main account unless given; ignored with a transaction. */
+  /** Default: the main account; ignored with a transaction. */
   accountId: v.optional(v.string()),
 });
 
@@ -53,7 +51,7 @@ export function webhookControls(): Route[] {
   ];
 }
 
-/** Sends an event of the given state, independent of the transaction's state. */
+/** The event's state is independent of the transaction's. */
 function trigger({ ctx, incoming }: Call): unknown {
   const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);

@@ -1,4 +1,4 @@
-// Posts the deliveries whose moment has come: outside the database, one after the other per webhook, never in the way.
+// Posts due deliveries in the background, in order per webhook.
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -7,19 +7,18 @@ import type { Context } from '../world/context.js';
 import { recordAttempt, type Attempt } from './deliveries.js';
 import type { Poster } from './post.js';
 import { deliveries } from '../unspecified.js';
-import { readWebhookOptions } from './webhook-options.js';
+import { readWebhookOptions } from './webhooks.js';
 
 export interface CourierOptions {
-  /** Work on the database at the moment it counts as, answered after its commit. */
+  /** Runs a job in a transaction; resolves after the commit. */
   readonly write: <T>(job: (ctx: Context) => T) => Promise<T>;
-  /** Looks into the database, without changing it. */
   readonly read: <T>(job: (ctx: Context) => T) => T;
   readonly machineTime: () => number;
   readonly post: Poster['post'];
   readonly onError: (error: unknown) => void;
 }
 
-/** Duration of a claim on deliveries; after it, another process takes over from a killed one. */
+/** After this time, another process takes over from a killed one. */
 const claimMs = deliveries.timeout + 5_000;
 const atOnce = 50;
 const graceMs = 500;
@@ -29,11 +28,11 @@ const targetRow = v.object({ callback: v.string(), secret: v.string() });
 
 type Ready = v.InferOutput<typeof readyRow>;
 
-/** The number of a claim on a webhook: each is higher than those before. */
+/** A claim on a webhook; its number is higher than all earlier ones. */
 const claimRow = v.object({ webhookId: v.string(), number: v.number() });
 type Claim = v.InferOutput<typeof claimRow>;
 
-/** Deliveries of one webhook, which this process holds until a moment of the machine's clock. */
+/** Deliveries of one webhook that this process has claimed until a moment of the machine's clock. */
 interface Batch {
   readonly claim: Claim;
   readonly until: number;
@@ -66,7 +65,7 @@ export function createCourier(options: CourierOptions) {
     });
   }
 
-  /** Follows a piece of work to its end, and looks for more after it; after a failure that is left to the clock. */
+  /** Runs a piece of work, then looks for more; after an error the timer does. */
   function run(work: () => Promise<void>): void {
     const round = work().finally(() => rounds.delete(round)).then(look, options.onError);
     rounds.add(round);
@@ -86,7 +85,7 @@ export function createCourier(options: CourierOptions) {
     });
   }
 
-  /** Undefined when it was not to be posted any more, or was broken off. */
+  /** Undefined if the claim was lost or the courier is closing. */
   async function postOnce({ id, body, dueAt }: Ready, claim: Claim): Promise<Attempt | undefined> {
     const target = read((ctx) => findTarget(ctx, id, claim));
     if (target === undefined) return undefined;
@@ -105,7 +104,7 @@ export function createCourier(options: CourierOptions) {
     return { at: dueAt, callback, signature, ...result, durationMs: Math.round(performance.now() - begun) };
   }
 
-  /** Resolves when nothing is ready and nothing under way. */
+  /** Resolves once nothing is ready or in flight. */
   async function settled(): Promise<void> {
     for (look(); rounds.size > 0; look()) await Promise.all(rounds);
   }
@@ -122,11 +121,10 @@ export function createCourier(options: CourierOptions) {
   };
 }
 
-/** Webhooks that have something ready and that no process holds, with the number of their last claim. */
+/** Unclaimed webhooks with ready deliveries, and their last claim. */
 const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
   AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
 
-/** Looked at after each group of requests. */
 const hasReady = (store: Store, machine: number): boolean => store.one(claimRow, freeWebhooks, machine, 1) !== undefined;
 
 function claimReady(ctx: Context, machine: number): Batch[] {
@@ -142,7 +140,7 @@ function claimReady(ctx: Context, machine: number): Batch[] {
   });
 }
 
-/** Where a delivery goes now, and signed with what. Undefined once it is not this claim's to post any more. */
+/** Callback and secret of a delivery. Undefined if the claim no longer holds it. */
 function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
   const target = ctx.store.one(
     targetRow,

@@ -1,4 +1,4 @@
-// Events on their way to webhooks: written down with the state change, due at once, tried again until they arrive.
+// Webhook deliveries: stored with the state change, due immediately, retried until they arrive.
 import * as v from 'valibot';
 import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
@@ -8,10 +8,9 @@ import { badRequest, notFound } from '../wire/refusal.js';
 import { isFinal, type State } from '../wire/states.js';
 import { schedule, unschedule, type DueAction } from '../world/schedule.js';
 import { deliveries } from '../unspecified.js';
-import { readWebhookOptions } from './webhook-options.js';
-import { webhookOf } from './webhooks.js';
+import { readWebhookOptions, webhookOf } from './webhooks.js';
 
-/** `scheduled` waits for its moment, `sending` has reached it, the others are over. */
+/** `scheduled` is not due yet, `sending` is due, the others are final. */
 const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as const;
 type Status = (typeof statuses)[number];
 
@@ -37,7 +36,7 @@ const attemptRow = v.object({
   durationMs: v.number(),
 });
 
-/** One POST of a delivery. Times are epoch ms of the service's clock, the duration is of the machine's. */
+/** One POST of a delivery. Times are by the service's clock, the duration by the machine's. */
 export interface Attempt {
   at: number;
   callback: string;
@@ -47,23 +46,22 @@ export interface Attempt {
   durationMs: number;
 }
 
-/** An event on its way to a webhook. Times are epoch ms of the service's clock. */
+/** Times are epoch ms of the service's clock. */
 export interface Delivery {
   readonly id: number;
   readonly webhookId: string;
   readonly accountId: string;
   readonly txnId: string;
   readonly txnState: string;
-  /** The exact text that is signed and posted. */
+  /** The exact signed text. */
   readonly body: string;
   readonly status: 'scheduled' | 'sending' | 'delivered' | 'failed' | 'canceled';
   readonly createdAt: number;
-  /** When it is or was to be posted next; null when it is over. */
+  /** Null once final. */
   readonly nextAttemptAt: number | null;
   readonly attempts: readonly Attempt[];
 }
 
-/** An event as its receiver reads it. */
 export interface Event {
   readonly txnId: string;
   readonly extRefId?: string | undefined;
@@ -75,7 +73,7 @@ export interface Event {
 
 const deliver = 'deliver';
 
-/** What a due delivery does inside the database: it becomes ready to be posted, which happens outside of it. */
+/** Marks due deliveries as ready; the courier posts them outside the transaction. */
 export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
   [deliver, ({ store }, subject) => setStatus(store, idOf(subject), 'sending')],
 ]);
@@ -83,7 +81,7 @@ export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
 const subjectOf = (id: number): string => `delivery:${id}`;
 const idOf = (subject: string): number => Number(subject.slice('delivery:'.length));
 
-/** Tells the account's webhook, if it has one, that a transaction has come into a state. */
+/** Enqueues an event for the account's webhook, if it has one. */
 export function announce(ctx: Context, accountId: string, event: Event): void {
   if (webhookOf(ctx.store, accountId) === undefined) return;
   if (readWebhookOptions(ctx).events === 'final' && !isFinal(event.txnState)) return;
@@ -91,7 +89,7 @@ export function announce(ctx: Context, accountId: string, event: Event): void {
   for (let copy = 0; copy < copies; copy += 1) enqueue(ctx, accountId, event, ctx.now + delay);
 }
 
-/** Writes down one delivery of an event, to be posted at the given moment. Refuses when the account has no webhook. */
+/** Stores a delivery that is due at `at`. Refuses if the account has no webhook. */
 export function enqueue(ctx: Context, accountId: string, event: Event, at: number): number {
   const webhook = webhookOf(ctx.store, accountId);
   if (webhook === undefined) throw badRequest('the account has no webhook');
@@ -103,7 +101,7 @@ export function enqueue(ctx: Context, accountId: string, event: Event, at: numbe
   return id;
 }
 
-/** Posts a delivery again, to the account's current webhook, with a new attempt count. */
+/** Posts a delivery again to the account's current webhook and resets its tries. */
 export function replay(ctx: Context, id: number): void {
   const { accountId, status } = findRow(ctx.store, id);
   const webhook = webhookOf(ctx.store, accountId);
@@ -113,7 +111,7 @@ export function replay(ctx: Context, id: number): void {
   dispatch(ctx, id, ctx.now);
 }
 
-/** Writes down an attempt and what comes of it: the delivery arrived, waits for the next one, or is given up. */
+/** Stores an attempt, and whether the delivery arrived, is retried or has failed. */
 export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
   const { durationMs: duration, ...facts } = attempt;
   const { at, status } = attempt;
@@ -123,7 +121,7 @@ export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void 
   ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
   if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
   else if (pause === undefined) setStatus(ctx.store, id, 'failed');
-  // Counted from the moment it was due, so that a clock that is moved far ahead still sees every attempt at its time.
+  // Counted from the due time, so that a clock advanced far ahead still runs every retry.
   else dispatch(ctx, id, at + pause);
 }
 
@@ -131,7 +129,7 @@ function setStatus(store: Store, id: number, status: Status): void {
   store.run('UPDATE delivery SET status = ? WHERE id = ?', status, id);
 }
 
-/** Makes a delivery ready to be posted, now or once its moment has come. */
+/** Makes a delivery ready now, or schedules it. */
 function dispatch(ctx: Context, id: number, at: number): void {
   unschedule(ctx, subjectOf(id));
   const isDue = at <= ctx.now;
@@ -145,17 +143,16 @@ function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
   return found;
 }
 
-/** The delivery with its attempts. Throws 404 when there is none. */
+/** The delivery with its attempts. */
 export const showDelivery = (store: Store, id: number): Delivery => withAttempts(store, findRow(store, id));
 
-/** Which deliveries. */
 export interface DeliveryFilter {
   readonly txnId?: string | undefined;
   readonly status?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** The newest deliveries that pass the filter, oldest first. */
+/** The newest matching deliveries, oldest first. */
 export function listDeliveries(store: Store, { txnId, status, limit = 1000 }: DeliveryFilter = {}): Delivery[] {
   const rows = store.all(
     deliveryRow,

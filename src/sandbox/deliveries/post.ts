@@ -1,4 +1,4 @@
-// One delivery to a receiver outside, over http or https, with a certificate authority of one's own where that is wanted.
+// Posts one delivery over http or https, optionally with an extra certificate authority.
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createSecureContext, rootCertificates } from 'node:tls';
@@ -14,18 +14,17 @@ export interface PostRequest {
   readonly signal: AbortSignal;
 }
 
-/** The status of the answer, or in words why there was none. */
+/** The status of the response, or the reason why there was none. */
 export type PostResult =
   | { readonly status: number; readonly error: null }
   | { readonly status: null; readonly error: string };
 
 export interface Poster {
-  /** Posts once, follows no redirect, and never rejects. */
+  /** Posts once without following redirects. Never rejects. */
   post(request: PostRequest): Promise<PostResult>;
   close(): void;
 }
 
-/** Keeps connections open between posts. */
 export function createPoster(): Poster {
   const plain = new HttpAgent({ keepAlive: true });
   let secure: { readonly ca: string | null; readonly agent: HttpsAgent } | undefined;
@@ -50,7 +49,7 @@ export function createPoster(): Poster {
             : httpRequest(url, { ...options, agent: plain });
           posted.on('error', fail);
           posted.on('response', (response) => {
-            // The status says it all; the rest is read so that the connection can serve again.
+            // The body is drained so that the connection can be reused.
             response.on('error', () => undefined).resume();
             resolve({ status: response.statusCode ?? 0, error: null });
           });

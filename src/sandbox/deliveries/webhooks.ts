@@ -1,11 +1,11 @@
-// The webhook of an account: one at most, its callback HTTPS, its secret never shown again.
+// The webhook of an account (at most one): HTTPS callback, secret, delivery options.
 import * as v from 'valibot';
 import { assertReach, findAccount, type Account } from '../world/accounts.js';
-import { type Context, randomId } from '../world/context.js';
+import { randomId, type Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { isLoopback } from '../wire/values.js';
-import { readWebhookOptions } from './webhook-options.js';
+import { readSetting, writeSetting } from '../storage/settings.js';
 
 const row = v.object({
   id: v.string(),
@@ -21,7 +21,7 @@ export function webhookOf(store: Store, accountId: string): Webhook | undefined 
   return store.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
 }
 
-/** As endpoints 11 to 13 answer it. */
+/** The response of endpoints 11 to 13; never includes the secret. */
 export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
 
 /** The webhook of the path, if the caller may act on it. */
@@ -32,7 +32,7 @@ export function reachWebhook(store: Store, caller: Account, id: string): Webhook
   return webhook;
 }
 
-/** Registers a webhook in place of the one before, whose remaining deliveries are dropped. */
+/** Replaces the account's webhook and drops its pending deliveries. */
 export function createWebhook(ctx: Context, accountId: string, callback: string, secret: string): Webhook {
   assertCallback(ctx, callback);
   const before = webhookOf(ctx.store, accountId);
@@ -42,7 +42,7 @@ export function createWebhook(ctx: Context, accountId: string, callback: string,
   return webhook;
 }
 
-/** Whatever is delivered from now on goes to the new callback and is signed with the new secret. */
+/** Pending deliveries use the new callback and secret. */
 export function updateWebhook(
   ctx: Context, webhook: Webhook, change: { callback?: string | undefined; secret?: string | undefined },
 ): Webhook {
@@ -52,7 +52,7 @@ export function updateWebhook(
   return { ...webhook, callback, secret };
 }
 
-/** Removes a webhook and drops what was still to be delivered to it. */
+/** Removes a webhook and drops its pending deliveries. */
 export function removeWebhook(store: Store, id: string): void {
   store.run('DELETE FROM webhook WHERE id = ?', id);
   const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;
@@ -70,3 +70,39 @@ function assertCallback(ctx: Context, callback: string): void {
   }
   throw badRequest('callback must be an HTTPS URL');
 }
+
+export const webhookMethods = ['POST', 'PUT'] as const;
+/** `final`: only final states. */
+export const webhookEvents = ['every', 'final'] as const;
+
+const stored = v.object({
+  /** Accepts http callbacks to the loopback interface, for receivers without a certificate. */
+  allowHttpLoopback: v.optional(v.boolean(), false),
+  /** Certificate authority to trust besides the well-known ones, PEM. */
+  ca: v.optional(v.nullable(v.string()), null),
+  method: v.optional(v.picklist(webhookMethods), 'POST'),
+  events: v.optional(v.picklist(webhookEvents), 'every'),
+});
+
+type Stored = v.InferOutput<typeof stored>;
+
+/** The stored options, overridden by live shapes. */
+export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
+  const kept = readStored(store);
+  return {
+    ...kept,
+    method: liveShapes.has('webhook-put') ? 'PUT' as const : kept.method,
+    events: liveShapes.has('webhook-final-only') ? 'final' as const : kept.events,
+    retries: !liveShapes.has('webhook-once'),
+    /** Replaces the header of the specification. */
+    signatureHeader: liveShapes.has('webhook-signature-header') ? 'X-Signature' : undefined,
+  };
+}
+
+/** Changes the given options and keeps the rest. */
+export function changeWebhookOptions(store: Store, change: { [K in keyof Stored]?: Stored[K] | undefined }): void {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  writeSetting(store, 'webhookOptions', JSON.stringify({ ...readStored(store), ...Object.fromEntries(given) }));
+}
+
+const readStored = (store: Store): Stored => v.parse(stored, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));

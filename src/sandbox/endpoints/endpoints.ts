@@ -10,7 +10,7 @@ import { bodyText, readBody, type AccountCall, type Call, type Route } from '../
 import { institutionsOf } from '../kinds/institutions.js';
 import { kindOf } from '../kinds/index.js';
 import { listTransactions } from '../service/listing.js';
-import { rateTable } from '../service/rates.js';
+import { rateTable } from '../service/pricing.js';
 import { alreadyFinal, badRequest, notFound, webhookExists } from '../wire/refusal.js';
 import { withoutMissingRow } from '../world/faults.js';
 import { findPastTransaction, findTransaction, type Transaction } from '../service/transactions.js';
@@ -19,7 +19,6 @@ import { text } from '../wire/values.js';
 import { createWebhook, reachWebhook, removeWebhook, showWebhook, updateWebhook, webhookOf } from '../deliveries/webhooks.js';
 import { showListItem, showTransaction } from './show-transaction.js';
 
-/** What every path of the specification begins with. */
 export const base = '/api/v2';
 const institutions = `${base}/reference/fiat-institution/by-country`;
 
@@ -54,7 +53,7 @@ function createToken({ ctx, incoming }: Call, allowReuse: boolean): unknown {
   return token;
 }
 
-/** "Any valid JSON": nothing of it is looked at, so the limits of other bodies do not apply. */
+/** "Any valid JSON": the limits of other bodies do not apply. */
 function assertJson(text: string): void {
   try {
     JSON.parse(text);
@@ -117,7 +116,7 @@ function getTransactions({ ctx, account, query, sight, incoming }: AccountCall):
   return { data: withoutMissingRow(ctx.store, incoming, items).map((txn) => showListItem(ctx, { ...txn, state: sight?.state ?? txn.state })), pagination };
 }
 
-/** What a fault lets the caller see of a transaction; undefined when it is not there yet. */
+/** The transaction as a fault shows it; undefined if it does not exist yet. */
 function asSeen({ ctx, sight }: AccountCall, txn: Transaction): Transaction | undefined {
   const was = sight?.lag === undefined ? txn : findPastTransaction(ctx, txn.id, sight.lag);
   return was && { ...was, state: sight?.state ?? was.state };

@@ -1,4 +1,4 @@
-// Transactions as the wire shows them: the full shape, and the reduced one of a list.
+// Transactions on the wire: the full shape and the reduced shape of lists.
 import type Big from 'big.js';
 import type { Context } from '../world/context.js';
 import type { SideDetails, Transaction } from '../service/transactions.js';
@@ -8,7 +8,7 @@ import { confirmationFields, reducedSideFields, reqStatusOf } from '../unspecifi
 type Fields = Readonly<Record<string, unknown>>;
 type Side = Fields & { readonly reqDetails: Fields };
 
-/** The full shape, identical for creation, confirmation, cancellation and look-up. */
+/** The full shape of creation, confirmation, cancellation and lookup. */
 export function showTransaction(ctx: Context, txn: Transaction): object {
   const confirmations = confirmationsOf(ctx, txn);
   const [source, dest] = [sourceSide(ctx, txn), destSide(ctx, txn)];
@@ -27,7 +27,6 @@ function confirmationsOf({ store }: Context, txn: Transaction): object {
 
 const chainMethods: ReadonlySet<string> = new Set(['on-chain', 'tron']);
 
-/** A list item, with reduced sides. */
 export function showListItem(ctx: Context, txn: Transaction): object {
   return shape(txn, reduced(ctx, sourceSide(ctx, txn)), reduced(ctx, destSide(ctx, txn)));
 }
@@ -77,12 +76,12 @@ function destSide(ctx: Context, txn: Transaction): Side {
   };
 }
 
-/** Of a payment from outside what came in; it may differ from what was asked for. */
+/** For payments from outside the received amount, which may differ from the requested one. */
 function settledSource({ maker }: Context, txn: Transaction): Big {
   return txn.sourceMethod === maker.method ? txn.sourceAmount : txn.charge;
 }
 
-/** The page's address depends on where the service runs now, so only its path is stored. */
+/** Only the page's path is stored, because the base URL may change. */
 function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): Side {
   const page = reqDetails['invoicePageUrl'];
   const shown = typeof page === 'string' ? { ...reqDetails, invoicePageUrl: baseUrl + page } : reqDetails;

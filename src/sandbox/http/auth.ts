@@ -1,4 +1,4 @@
-// Who is calling: signatures at the token endpoint, JWTs everywhere else.
+// Authentication: signatures at the token endpoint, JWTs everywhere else.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { findAccount, type Account } from '../world/accounts.js';
@@ -10,14 +10,10 @@ import { durations, reusedSignature } from '../unspecified.js';
 
 const keyRow = v.object({ secret: v.string(), accountId: v.string() });
 const claims = v.object({ sub: v.string(), exp: v.number() });
-type Claims = v.InferOutput<typeof claims>;
 
 const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
 
-/**
- * Checks a signature over the exact body bytes and issues a token. A signature is good for one token, unless
- * `allowReuse` says otherwise.
- */
+/** Checks a signature over the exact body bytes and issues a token. Each signature is accepted once, unless `allowReuse` is set. */
 export function issueToken(
   ctx: Context, apiKey: string | undefined, signature: string | undefined, body: Uint8Array, allowReuse: boolean,
 ) {
@@ -34,25 +30,18 @@ export function issueToken(
   return newToken(ctx, known.accountId);
 }
 
-const mostTokens = 1_000;
-
-/** Tells the account that a Bearer token stands for. What a token says is worked out once: a client sends it every time. */
-export function authenticator(): (ctx: Context, authorization: string | undefined) => Account {
-  const good = new Map<string, Claims>();
-  return (ctx, authorization) => {
-    const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-    if (token === undefined) throw unauthorized();
-    const claimed = good.get(token) ?? readToken(ctx.store, token);
-    const account = claimed && claimed.exp * 1000 > ctx.now ? findAccount(ctx.store, claimed.sub) : undefined;
-    if (claimed === undefined || account === undefined) throw unauthorized('invalid token or token expired');
-    if (good.size >= mostTokens) good.clear();
-    good.set(token, claimed);
-    return account;
-  };
+/** The account that a Bearer token authenticates. */
+export function authenticate(ctx: Context, authorization: string | undefined): Account {
+  const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+  if (token === undefined) throw unauthorized();
+  const claimed = readToken(ctx.store, token);
+  const account = claimed && claimed.exp * 1000 > ctx.now ? findAccount(ctx.store, claimed.sub) : undefined;
+  if (account === undefined) throw unauthorized('invalid token or token expired');
+  return account;
 }
 
 function newToken(ctx: Context, accountId: string) {
-  // Many a reader of tokens takes whole seconds alone, and the answer says the same moment as the token.
+  // JWT readers expect whole seconds, and the response and the token must state the same expiry.
   const issuedAt = Math.floor(ctx.now / 1000);
   const expiredAt = issuedAt * 1000 + durations.token;
   const payload = { sub: accountId, iat: issuedAt, exp: expiredAt / 1000, jti: randomHex(ctx.random, 16) };
@@ -61,11 +50,11 @@ function newToken(ctx: Context, accountId: string) {
   return { accessToken: `${signed}.${signature}`, expiredAt, accountId };
 }
 
-/** The claims of a token that was signed here, whether or not it has expired. */
-function readToken(store: Store, token: string): Claims | undefined {
+/** The claims of a token that was signed here, even if it has expired. */
+function readToken(store: Store, token: string): v.InferOutput<typeof claims> | undefined {
   const end = token.lastIndexOf('.');
   const signed = token.slice(0, end);
-  // The signature covers the header, so no other header than the one written here ever passes.
+  // The signature covers the header, so only the header written here passes.
   if (!sameText(token.slice(end + 1), tokenSignature(requireSetting(store, 'tokenKey'), signed))) return undefined;
   const payload = Buffer.from(signed.split('.')[1] ?? '', 'base64url').toString();
   return v.parse(claims, JSON.parse(payload));

@@ -1,16 +1,14 @@
-// What a fault makes of a request: another answer, a late one, part of one, or none.
+// Applies a fault to a request: another response, a late, partial or missing one.
 import { STATUS_CODES } from 'node:http';
 import type { AnswerFault } from '../world/faults.js';
 import { jsonAnswer, type Outgoing } from './routing.js';
 import { otherError } from '../unspecified.js';
 
-/** What can be done with a request; a fault that does nothing of it leaves everything as it was. */
 export interface FaultTarget {
-  /** Does what was asked and gives the answer. */
   readonly carryOut: () => Outgoing;
-  /** Carries it out this many ms later, after the answer. */
+  /** Carries the request out this many ms after the response. */
   readonly carryOutLater: (after: number) => void;
-  /** The transaction that was asked for, as it stands. */
+  /** Shows the transaction unchanged. */
   readonly show: () => Outgoing;
 }
 
@@ -49,7 +47,7 @@ function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing 
     : { ...outgoing, headers: { ...outgoing.headers, 'retry-after': String(retryAfter) } };
 }
 
-/** The page of a proxy in between, as it stands before many a service. */
+/** A gateway's error page. */
 function htmlPage(status: number): Outgoing {
   const title = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
   return {

@@ -1,4 +1,4 @@
-// What was asked of the service and how it answered, kept in the database, the last ten thousand requests.
+// The log of the last ten thousand requests and responses.
 import * as v from 'valibot';
 import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
@@ -18,7 +18,6 @@ const logRow = v.object({
   fault: v.nullable(v.string()),
 });
 
-/** A request that the service has answered. */
 export interface LoggedRequest {
   /** Epoch ms by the service's clock. */
   at: number;
@@ -28,8 +27,8 @@ export interface LoggedRequest {
   requestBody: string;
   responseBody: string;
   /**
-   * Kind of the fault that struck the request: the caller may not have received this answer. Without a fault, what else is worth a
-   * word: `repeated signature`.
+   * Kind of the applied fault, with which the caller may not have received this response; or a note such as
+   * `repeated signature`.
    */
   fault: string | null;
 }
@@ -55,7 +54,7 @@ export function logRequest(ctx: Context, incoming: Incoming, outgoing: Outgoing,
   if (lastId % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', lastId - kept);
 }
 
-/** The newest requests that pass the filter, oldest first. */
+/** The newest matching requests, oldest first. */
 export function readLog(store: Store, { method, path, limit = kept }: LogFilter = {}): LoggedRequest[] {
   return store.all(
     logRow,

@@ -1,11 +1,10 @@
-// Requests and answers between the server (or the embedded handler) and the service, and the table of endpoints.
+// Requests, responses and routes.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Sight } from '../world/faults.js';
-import { complaint } from '../wire/complaint.js';
+import { complaint, badRequest, notFound } from '../wire/refusal.js';
 import type { Context } from '../world/context.js';
 import { readJson, writeJson } from '../wire/json.js';
-import { badRequest, notFound } from '../wire/refusal.js';
 import { maxBodyLength } from '../unspecified.js';
 
 export interface Incoming {
@@ -15,7 +14,7 @@ export interface Incoming {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Undefined when it was so much longer than the service takes that it was not kept. */
+  /** Undefined if it was too long to keep. */
   readonly body: Uint8Array | undefined;
 }
 
@@ -23,11 +22,11 @@ export interface Outgoing {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What the log of requests says of it. */
+  /** For the request log. */
   readonly note?: string | undefined;
-  /** Milliseconds that the answer is held back. */
+  /** Milliseconds. */
   readonly delay?: number | undefined;
-  /** What becomes of the answer on its way: the connection is cut before it or within it, or nothing ever comes. */
+  /** The connection is cut before or within the response, or stays silent. */
   readonly mishap?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
 
@@ -36,11 +35,10 @@ export interface Call {
   readonly incoming: Incoming;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** How a fault lets it see transactions. */
   readonly sight?: Sight | undefined;
 }
 
-/** A call whose token was checked. */
+/** An authenticated call. */
 export interface AccountCall extends Call {
   readonly account: Account;
 }
@@ -49,7 +47,7 @@ export interface AccountCall extends Call {
 export type Route = Place & (
   | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
   | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
-  /** Outside the interface of the specification: a page, or a protocol with answers of its own. */
+  /** Outside the specification: a page or another protocol. */
   | { readonly access: 'public'; readonly answer: (call: Call) => Outgoing }
 );
 
@@ -58,10 +56,10 @@ interface Place {
   readonly path: string;
 }
 
-/** A message may quote what was sent, but not at any length. */
+/** Messages may quote the request. */
 const maxMessageLength = 200;
 
-/** Makes the look-up from a request to its endpoint. Throws the 404 of the service when there is none. */
+/** Finds the endpoint of a request, or throws a 404. */
 export function router(routes: readonly Route[]) {
   const compiled = routes.map((route) => ({
     route,
@@ -69,7 +67,7 @@ export function router(routes: readonly Route[]) {
   }));
   return ({ method, target }: Incoming) => {
     const [path = ''] = target.split('?', 1);
-    // As HTTP has it; the server sends the head of the answer alone.
+    // For HEAD the server sends only the head of the response.
     const asked = method === 'HEAD' ? 'GET' : method;
     for (const { route, pattern } of compiled) {
       const match = route.method === asked ? pattern.exec(path) : null;
@@ -82,7 +80,7 @@ export function router(routes: readonly Route[]) {
 
 export const controlPrefix = '/_sandbox/';
 
-/** An endpoint of the sandbox's own, which anyone on this machine may use. */
+/** A control endpoint, open to everyone on this machine. */
 export function control(method: Route['method'], path: string, answer: (call: Call) => unknown): Route {
   return { method, path: controlPrefix + path, access: 'open', answer };
 }
@@ -91,7 +89,7 @@ export function jsonAnswer(status: number, body: unknown): Outgoing {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: writeJson(body) };
 }
 
-/** Refuses a body without its content type; on POST and PUT the type is needed even without a body. */
+/** POST and PUT need the content type even without a body. */
 export function assertContentType({ method, headers, body }: Incoming): void {
   const needed = method === 'POST' || method === 'PUT' || (method !== 'GET' && body?.length !== 0);
   const [type = ''] = (headers['content-type'] ?? '').split(';');
@@ -110,7 +108,7 @@ export function bodyText({ body }: Incoming): string {
   }
 }
 
-/** The body read as JSON of the given shape, numbers as exact decimals. */
+/** Reads the JSON body, with numbers as exact decimals. */
 export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T {
   const parsed = v.safeParse(shape, parseJson(bodyText(incoming)), { abortEarly: true });
   if (parsed.success) return parsed.output;
@@ -123,7 +121,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return given === null ? undefined : Number(given);
 }
 
-/** The number of the path that stands for an id; one that cannot be is answered as unknown by whoever looks it up. */
+/** The id in the path, or 0, which never exists. */
 export const idParam = ({ params }: Call): number => (/^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0);
 
 function parseJson(text: string): unknown {
@@ -138,7 +136,7 @@ function decodeParams(groups: Readonly<Record<string, string>>): Record<string, 
   return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeParam(value)]));
 }
 
-/** Undecodable text stays unchanged; the endpoint then does not find it. */
+/** Undecodable text stays unchanged and is not found. */
 function decodeParam(value: string): string {
   try {
     return decodeURIComponent(value);

@@ -1,14 +1,13 @@
-// The body of a creation request: its shape, its rules for every kind, and the transaction it becomes.
+// Creation requests: their shape, the rules for every kind, and the resulting transaction.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
 import { formatAmount } from '../../formats/amount.js';
 import { takeReferenceReuse } from '../world/faults.js';
 import { findKind } from './index.js';
-import { requestedSide, type CreationRequest, type RequestedSide } from './kind.js';
+import { requestedSide, openQuote, type CreationRequest, type RequestedSide } from './kind.js';
 import { balanceOf } from '../world/ledger.js';
 import type { Deductions } from '../service/pricing.js';
-import { openQuote } from './quotes.js';
 import { badRequest, extRefIdUsed, notEnoughFunds } from '../wire/refusal.js';
 import { extRefIdExists, type Quote, type Transaction } from '../service/transactions.js';
 import { maxTextLength, networkFeeDeduction } from '../unspecified.js';
@@ -43,7 +42,7 @@ export function createTransaction(ctx: Context, account: Account, body: Creation
   return openQuote(ctx, account, kind, request, quote, { extRefId: extRefId ?? null, note: body.note ?? null });
 }
 
-/** The documented flag takes all fees out of the sent amount, the two further ones one fee each. */
+/** The documented flag deducts all fees from the sent amount, the other two deduct one fee each. */
 function deductionsOf({ maker: { feeDeduction } }: Context, body: CreationBody): Deductions {
   const both = body.deductNetworkFeesFromDest;
   const ofService = body[feeDeduction] ?? false;

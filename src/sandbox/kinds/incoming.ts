@@ -1,4 +1,4 @@
-// Payments seen on a blockchain for an address of the service: for the receive that waits for them, else a deposit.
+// Blockchain payments to an address of the service: to a waiting receive, or as a deposit.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
@@ -19,16 +19,16 @@ const depositRow = v.object({
 
 type Deposit = v.InferOutput<typeof depositRow>;
 
-/** Somebody pays an address of the service. Gives the id of the transaction or of the deposit. */
+/** Pays an address of the service. Returns the id of the transaction or deposit. */
 export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
   const txn = own.txnId === null ? undefined : requireTransaction(ctx.store, own.txnId);
   return txn?.state === 'srcintent' ? detectPayment(ctx, txn, amount).id : openDeposit(ctx, own, amount);
 }
 
-/** What a send over a chain notes of its destination: the address in its canonical spelling. */
+/** `extra` of a send over a chain: the address in its canonical spelling. */
 const target = v.object({ address: v.string() });
 
-/** A transfer of this service may be one to a user of its own. */
+/** Credits a transfer to one of the service's own users. */
 export function payIfOwn(ctx: Context, { extra, arrives }: Transaction): void {
   const own = findOwnAddress(ctx.store, v.parse(target, extra).address);
   if (own !== undefined) payAddress(ctx, own, arrives);
@@ -45,7 +45,7 @@ export function creditDeposit(ctx: Context, { id, accountId, chain, amount: unit
   credit(ctx, { subject: id, accountId, ccy, amount: fromUnits(ccy, units) });
 }
 
-/** Permanent addresses take any amount at any time, and so do those whose receive has been paid or has expired. */
+/** Permanent addresses accept any amount, as do those of paid or expired receives. */
 function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
   const id = randomId(ctx.random);
   ctx.store.insert('deposit', { id, address, amount: toUnits(chainCurrency[chain], amount) });

@@ -1,7 +1,7 @@
-// The kinds of transaction that the service knows, and everything they do later.
+// All kinds of transaction, their scheduled actions and the mining of blocks.
 import type { Context } from '../world/context.js';
 import { move } from '../service/engine.js';
-import type { DueAction } from '../world/schedule.js';
+import { bringForward, carryOut, unschedule, type DueAction } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import type { Kind } from './kind.js';
 import { lightningReceive } from './lightning-receive.js';
@@ -13,6 +13,10 @@ import { payout } from './payout.js';
 import { startAction } from './sending.js';
 import { swap } from './swap.js';
 import { usdtSend } from './usdt-send.js';
+import {
+  awaitBlock, blockAction, confirmTransfer, pendingTransfers, requireTransfer, type Transfer,
+} from '../world/chain.js';
+import { creditDeposit, findDeposit } from './incoming.js';
 
 const kinds: readonly Kind[] = [
   lightningReceive, lightningSend, lnurlSend, onchainReceive, onchainSend, payout, swap, usdtSend,
@@ -36,7 +40,39 @@ function lapse(ctx: Context, txnId: string): void {
   move(ctx, kindOf(txn).flow, txn, 'lapse');
 }
 
-/** Everything that a due row can ask for. */
+/** Scheduled actions of transactions and blockchains, by name. */
 export function dueActions(): ReadonlyMap<string, DueAction> {
-  return new Map([['lapse', lapse], ...kinds.flatMap((kind) => Object.entries(kind.due))]);
+  return new Map([['lapse', lapse], [blockAction, nextBlock], ...kinds.flatMap((kind) => Object.entries(kind.due))]);
+}
+
+const nextBlock: DueAction = (ctx, id) => {
+  const transfer = requireTransfer(ctx.store, id);
+  if (!advance(ctx, transfer, 1)) awaitBlock(ctx, id, transfer.chain);
+};
+
+/** Mines `count` blocks on every chain: broadcasts what is waiting, confirms pending transfers, and returns those transfers. */
+export function mine(ctx: Context, count: number, actions: ReadonlyMap<string, DueAction>): Transfer[] {
+  bringForward(ctx, startActions);
+  carryOut(ctx, actions);
+  const waiting = pendingTransfers(ctx.store);
+  for (const transfer of waiting) advance(ctx, transfer, count);
+  return waiting.map(({ id }) => requireTransfer(ctx.store, id));
+}
+
+/** Adds confirmations; returns true if the transfer has arrived. */
+function advance(ctx: Context, transfer: Transfer, count: number): boolean {
+  const { id, confirmations, needed } = confirmTransfer(ctx, transfer, count);
+  if (confirmations < needed) return false;
+  unschedule(ctx, id);
+  const deposit = findDeposit(ctx.store, id);
+  if (deposit !== undefined) creditDeposit(ctx, deposit);
+  else arrive(ctx, id);
+  return true;
+}
+
+function arrive(ctx: Context, txnId: string): void {
+  const txn = requireTransaction(ctx.store, txnId);
+  const { name, onConfirmed } = kindOf(txn);
+  if (onConfirmed === undefined) throw new Error(`A ${name} waits for no confirmations.`);
+  onConfirmed(ctx, txn);
 }

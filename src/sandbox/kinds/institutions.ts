@@ -1,9 +1,8 @@
-// Banks and mobile-money services per country, as the institution look-up answers them. Real names, plausible codes.
+// Banks and mobile-money services per country: real names, plausible codes.
 import type { InstitutionType } from './rails.js';
 
 type Names = Readonly<Record<string, string>>;
 
-/** By country, then by code. */
 const banks: Readonly<Record<string, Names>> = {
   CA: {
     '0001': 'Bank of Montreal', '0002': 'Scotiabank', '0003': 'Royal Bank of Canada', '0004': 'TD Canada Trust',
@@ -54,7 +53,7 @@ const mobiles: Readonly<Record<string, Names>> = {
   KH: { WING: 'Wing Bank', TRUEMONEYKH: 'TrueMoney Cambodia', PIPAY: 'Pi Pay' },
 };
 
-/** The institutions of a country (ISO alpha-2, in capitals); empty lists where there are no payout rails. */
+/** `country` is ISO alpha-2 in capitals. The lists are empty without payout rails. */
 export function institutionsOf(country: string) {
   return { banks: list('bank', banks[country]), mobiles: list('mobile', mobiles[country]) };
 }

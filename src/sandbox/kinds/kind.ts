@@ -1,13 +1,16 @@
-// What every kind of transaction offers to the service, and what it is given of a creation request.
+// The interface of a kind of transaction, and the creation request as a kind sees it.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from '../world/context.js';
 import type { Deductions } from '../service/pricing.js';
 import type { DueAction } from '../world/schedule.js';
-import type { Quote, Transaction } from '../service/transactions.js';
+import { insertTransaction, type Quote, type Transaction } from '../service/transactions.js';
 import { badRequest } from '../wire/refusal.js';
 import type { Flow } from '../wire/states.js';
 import { currency, fields, isMovable, number } from '../wire/values.js';
+import type { Account } from '../world/accounts.js';
+import { recordState, scheduleLapse } from '../service/engine.js';
+import { durations } from '../unspecified.js';
 
 export const requestedSide = v.pipe(
   v.object({
@@ -23,7 +26,7 @@ export const requestedSide = v.pipe(
 
 export type RequestedSide = v.InferOutput<typeof requestedSide>;
 
-/** A creation request of the right shape: known currencies, exact amounts, at most one of them. */
+/** A valid creation request: known currencies, at most one amount. */
 export interface CreationRequest {
   readonly source: RequestedSide;
   readonly dest: RequestedSide;
@@ -33,40 +36,58 @@ export interface CreationRequest {
 }
 
 export interface Kind {
-  /** Kept with the transaction. */
+  /** Stored with the transaction. */
   readonly name: string;
   readonly flow: Flow;
   /** Whether a creation with these methods is of this kind; `wallet` is the maker's name for the internal wallet. */
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
-  /** Works out the quote. Throws a `Refusal` for what this kind cannot do. */
+  /** Throws a `Refusal` for requests that this kind does not support. */
   readonly quote: (ctx: Context, request: CreationRequest) => Quote;
-  /** What PUT confirm does with a quoted transaction. */
+  /** Confirms a quoted transaction. */
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
-  /** Somebody outside pays what a transaction of this kind asks for. Refuses when it waits for no payment. */
+  /** Pays the request from outside. Refuses if the transaction awaits no payment. */
   readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
-  /** A transfer of this kind has the confirmations that it needs. */
+  /** Runs when the transfer has its confirmations. */
   readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
-  /** What this kind does later, by the name it schedules it under. */
+  /** Scheduled actions by name. */
   readonly due: Readonly<Record<string, DueAction>>;
 }
 
-/** The amount on whichever side it was set. */
 export function requestedAmount({ source, dest }: CreationRequest): { side: 'source' | 'dest'; amount: Big } {
   if (source.amtRequested !== undefined) return { side: 'source', amount: source.amtRequested };
   if (dest.amtRequested !== undefined) return { side: 'dest', amount: dest.amtRequested };
   throw badRequest('amtRequested is required');
 }
 
-/** The amount where this kind wants it. */
+/** The amount on the side that this kind requires. */
 export function amountOn(side: 'source' | 'dest', request: CreationRequest) {
   const amount = request[side].amtRequested;
   if (amount === undefined) throw badRequest(`${side}Req.amtRequested is required`);
   return { side, amount };
 }
 
-/** A text that the destination needs. */
 export function requiredDetail({ dest }: CreationRequest, name: string): string {
   const value = dest.reqDetails[name];
   if (typeof value !== 'string' || value === '') throw badRequest(`destReq.reqDetails.${name} is required`);
   return value;
+}
+
+/** Stores a quote, which expires unless confirmed. Only the confirmation reserves money. */
+export function openQuote(
+  ctx: Context, account: Account, kind: Kind, { source, dest }: CreationRequest, quote: Quote,
+  labels: Pick<Transaction, 'extRefId' | 'note'>,
+): Transaction {
+  const txn = insertTransaction(ctx, {
+    ...quote,
+    ...labels,
+    accountId: account.id,
+    accountDisplayName: account.displayName,
+    kind: kind.name,
+    sourceMethod: source.method,
+    destMethod: dest.method,
+    expiresAt: ctx.now + durations.quote,
+  });
+  recordState(ctx, txn);
+  scheduleLapse(ctx, txn);
+  return txn;
 }

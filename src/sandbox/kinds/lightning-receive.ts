@@ -7,12 +7,11 @@ import type { Context } from '../world/context.js';
 import { completeReceive, move, scheduleLapse } from '../service/engine.js';
 import { createInvoice, markPaid, type InvoiceTerms } from '../world/lightning.js';
 import { price } from '../service/pricing.js';
-import { openQuote } from './quotes.js';
+import { openQuote, amountOn, type CreationRequest, type Kind } from './kind.js';
 import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { durations } from '../unspecified.js';
-import { amountOn, type CreationRequest, type Kind } from './kind.js';
 
 const autoPay = 'lightning-receive.auto-pay';
 
@@ -60,8 +59,8 @@ function issueInvoice(
 }
 
 /**
- * Gives a payer the invoice of a receive that the payer, not the account, has asked for. It is credited in whole
- * satoshis, rounded down, and is left to that payer.
+ * Opens and confirms a receive on behalf of a payer (LNURL). The amount is credited in whole
+ * satoshis, rounded down. The automatic payer does not pay it.
  */
 export function invoicePayer(
   ctx: Context, account: Account, terms: Pick<InvoiceTerms, 'amount' | 'description'>,
@@ -78,7 +77,7 @@ export function invoicePayer(
   return issueInvoice(ctx, txn, terms);
 }
 
-/** Somebody pays the invoice of a receive: credits the wallet. The receive must be waiting for it. */
+/** Pays the invoice of a waiting receive and credits the wallet. */
 export function payReceive(ctx: Context, txn: Transaction): Transaction {
   markPaid(ctx, v.parse(own, txn.extra).paymentHash);
   return completeReceive(ctx, 'lightning-receive', txn);

@@ -1,4 +1,4 @@
-// Lightning send: pays a BOLT11 invoice, once unless a fault lets it be paid again.
+// Lightning send: pays a BOLT11 invoice, once unless a fault allows a second payment.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { btcFromMsat } from '../../formats/amount.js';
@@ -16,7 +16,7 @@ import { sending } from './sending.js';
 
 const name = 'lightning-send';
 
-/** What the payment needs of the invoice later. */
+/** The invoice's data in `extra`. */
 const payment = v.object({
   paymentHash: v.string(),
   payee: v.string(),
@@ -53,7 +53,7 @@ export const lightningSend: Kind = {
   }),
 };
 
-/** Decodes an invoice that can be paid now. A fraction of a satoshi is charged as a whole one. */
+/** Decodes a payable invoice. Fractions of a satoshi are rounded up. */
 function readInvoice(text: string, now: number) {
   const invoice = orRefuse(() => decodeInvoice(text));
   if (!['mainnet', 'testnet'].includes(invoice.network)) throw badRequest('the invoice is of another network');
@@ -70,11 +70,10 @@ function readInvoice(text: string, now: number) {
   };
 }
 
-/** Why the payment cannot arrive, if it cannot. */
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
   const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(store, paymentHash);
-  // The node must have made this invoice itself: the payment hash alone proves nothing.
+  // The whole invoice must match, because the payment hash alone proves nothing.
   if (known === undefined ? isLocalNode(store, payee) : known.invoice !== invoice) return 'invoice unknown to its node';
   if (known?.paidAt != null) {
     const isAllowed = known.txnId === null && takeDoublePayment(store, invoice, { onlyAsk: txn.state === 'srccreated' });
@@ -85,12 +84,11 @@ function findObstacle({ store, now }: Context, txn: Transaction): string | undef
   return findTransaction(store, known.txnId)?.state === 'srccreated' ? undefined : 'invoice expired';
 }
 
-/** Credits the account that made the invoice. */
 function deliver(ctx: Context, txn: Transaction): void {
   const { paymentHash, invoice, amountMsat, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(ctx.store, paymentHash);
   if (known === undefined) rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
-  // Whoever takes a second payment has it all the same; there is nothing more to note about the invoice.
+  // A second payment is accepted, but changes nothing on the invoice.
   else if (known.paidAt !== null) return;
   else if (known.txnId === null) markPaid(ctx, paymentHash);
   else payReceive(ctx, requireTransaction(ctx.store, known.txnId));

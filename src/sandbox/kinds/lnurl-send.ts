@@ -1,4 +1,4 @@
-// Send to a Lightning Address or an LNURL, which the service resolves: to a user of its own or to the world outside.
+// Send to a Lightning Address or LNURL of one of the service's users or of an external one.
 import * as v from 'valibot';
 import { findAccount } from '../world/accounts.js';
 import { resolveLnurl } from '../world/lnurl.js';
@@ -11,7 +11,7 @@ import { sending } from './sending.js';
 
 const name = 'lnurl-send';
 
-/** The account that is paid, when it is one of this service. */
+/** The recipient's account, if it belongs to this service. */
 const recipient = v.object({ accountId: v.optional(v.string()) });
 
 export const lnurlSend: Kind = {

@@ -1,4 +1,4 @@
-// On-chain receive: an address at confirmation, a payment seen on it, credited once the chain has confirmed that.
+// On-chain receive: an address at confirmation, credited once the chain has confirmed the payment.
 import type Big from 'big.js';
 import { formatBip21 } from '../../formats/bip21.js';
 import { issueAddress } from '../world/addresses.js';
@@ -52,7 +52,7 @@ export const onchainReceive: Kind = {
   },
   onConfirmed(ctx, txn) {
     const fate = plannedFate(txn, 'settle');
-    // What the chain has confirmed cannot fail any more.
+    // A payment that the chain has confirmed cannot fail.
     if (fate === undefined || fate.state === 'failed') completeReceive(ctx, name, txn);
     else endUnpaid(ctx, name, txn, fate);
   },
@@ -64,7 +64,7 @@ export const onchainReceive: Kind = {
   },
 };
 
-/** A payment to the address of a receive was seen. What comes in is what counts, be it less or more than asked for. */
+/** Records a payment to the receive's address. The received amount counts, even if it differs from the requested one. */
 export function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction {
   const arrives = amount.eq(txn.charge) ? txn.destAmount : convert(amount, txn.fxRate, txn.destCcy);
   const detected = move(ctx, name, txn, 'detect', { charge: amount, arrives });

@@ -1,4 +1,4 @@
-// On-chain send: BTC to any Bitcoin address, complete once the chain has confirmed it.
+// On-chain send: BTC to any Bitcoin address, complete once the chain has confirmed the transfer.
 import Big from 'big.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import { broadcast } from '../world/chain.js';

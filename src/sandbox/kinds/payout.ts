@@ -1,11 +1,10 @@
-// Fiat payout: to a bank account or a mobile-money wallet, with what the law wants to know about both parties.
+// Fiat payout to a bank account or mobile-money wallet, with KYC of both parties.
 import * as v from 'valibot';
 import { countryCodes } from '../../formats/country.js';
-import { complaint } from '../wire/complaint.js';
+import { complaint, badRequest } from '../wire/refusal.js';
 import { hasInstitution } from './institutions.js';
 import { price } from '../service/pricing.js';
 import { findRails, isPayoutMethod, type Rail } from './rails.js';
-import { badRequest } from '../wire/refusal.js';
 import { durations, fateOfAccount } from '../unspecified.js';
 import { amountOn, type CreationRequest, type Kind } from './kind.js';
 import { number } from '../wire/values.js';
@@ -15,11 +14,11 @@ const name = 'payout';
 
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'), v.maxLength(255));
 
-/** "Phone number with country code": the marks in between are free. */
+/** "Phone number with country code": any separators. */
 const phone = v.pipe(text, v.check((number) => /^\+?[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, '')),
   'a phone number with its country code is needed'));
 
-/** "Varies" is what the specification says of the last two: they are taken, not asked for. */
+/** The last two are "varies" in the specification, so they are optional. */
 const kyc = v.object({
   type: v.picklist(['individual', 'business']),
   details: v.object({
@@ -30,7 +29,7 @@ const kyc = v.object({
   }),
 });
 
-/** "Meaning of the code values: not shown." Any will do. */
+/** "Meaning of the code values: not shown." Any integer is accepted. */
 const code = v.pipe(number, v.check((n) => n.eq(n.round(0)), 'an integer is needed'));
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
@@ -44,7 +43,6 @@ const namedAccount = v.pipe(
   v.transform(({ acctNum, institutionCode }) => ({ account: acctNum, institutionCode })),
 );
 
-/** What the transfer needs to know later. */
 const terms = v.object({ instant: v.boolean() });
 
 export const payout: Kind = {
@@ -72,7 +70,7 @@ export const payout: Kind = {
   }),
 };
 
-/** Who gets the money, and over which of the possible rails: the institution tells. */
+/** The recipient's account and the rail, which follows from the institution. */
 function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: readonly Rail[]) {
   const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
   const { account, institutionCode } = read(shape, 'destReq.reqDetails', reqDetails);
@@ -81,7 +79,7 @@ function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: re
   return { rail, account: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account };
 }
 
-/** A mobile number without the country code, which it must have. */
+/** A mobile number without its required country code. */
 function subscriberNumber(account: string, { callingCode }: Rail): string {
   const [, subscriber] = new RegExp(`^\\+?${callingCode}(\\d{6,12})$`).exec(account) ?? [];
   if (subscriber !== undefined) return subscriber;

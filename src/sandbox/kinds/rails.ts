@@ -1,4 +1,4 @@
-// Where fiat can be paid out to: the specification's table of countries, currencies and method codes.
+// Payout rails: the specification's table of countries, currencies and method codes.
 
 export type InstitutionType = 'bank' | 'mobile';
 
@@ -35,15 +35,14 @@ const rails = table.map(([method, country, ccy, callingCode, institutionType, sp
 
 export type Rail = (typeof rails)[number];
 
-/** Stands for any mobile-money method of the currency; the institution then tells the country. */
+/** Any mobile-money method of the currency; the country follows from the institution. */
 const anyMobile = 'mobile';
 
-/** Every code that a payout may name. */
 export const payoutMethods: readonly string[] = [...rails.map(({ method }) => method), anyMobile];
 
 export const isPayoutMethod = (method: string): boolean => payoutMethods.includes(method);
 
-/** The rails that a method means in a currency: one, for `mobile` perhaps several, none when there is no such way. */
+/** The rails of a method in a currency; `mobile` may have several. */
 export function findRails(method: string, ccy: string): Rail[] {
   const meant = (rail: Rail): boolean =>
     method === anyMobile ? rail.institutionType === 'mobile' : rail.method === method;

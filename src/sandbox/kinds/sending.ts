@@ -1,4 +1,4 @@
-// The way that every send takes: reserved at its confirmation, then in flight, then arrived, or ended on the way.
+// The course of every send: reserved at confirmation, in flight, then delivered or failed.
 import type { Context } from '../world/context.js';
 import { completeSend, confirmSend, endSend, move } from '../service/engine.js';
 import { plannedFate, type Ending, type Fate } from '../service/fates.js';
@@ -10,17 +10,17 @@ interface Way {
   readonly name: string;
   /** Milliseconds from the confirmation until the transfer is in flight. */
   readonly startAfter: number;
-  /** Milliseconds from there until it arrives; undefined when it waits for confirmations of a blockchain instead. */
+  /** Milliseconds from there until it arrives; undefined if it awaits blockchain confirmations. */
   readonly settleAfter?: ((txn: Transaction) => number) | undefined;
-  /** Why it cannot start or arrive as things stand now. */
+  /** The reason why it cannot start or arrive now. */
   readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
-  /** Does what sets it in flight. */
+  /** Runs at the start. */
   readonly send?: (ctx: Context, txn: Transaction) => void;
-  /** Hands it to the recipient. */
+  /** Credits the recipient. */
   readonly deliver?: (ctx: Context, txn: Transaction) => void;
 }
 
-/** Everything of a kind but its quote. */
+/** A kind's parts other than its quote. */
 export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
   const [start, settle] = [startAction(way.name), `${way.name}.settle`];
 
@@ -58,5 +58,5 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
   };
 }
 
-/** Name under which a kind's transfers are started. */
+/** Due action that starts a transfer. */
 export const startAction = (kind: string): string => `${kind}.start`;

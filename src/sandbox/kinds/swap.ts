@@ -1,4 +1,4 @@
-// Swap between two wallets of one account: executes at once when confirmed.
+// Swap between two wallets of one account; executes at confirmation.
 import { endUnpaid, executeSwap } from '../service/engine.js';
 import { plannedFate } from '../service/fates.js';
 import { price } from '../service/pricing.js';

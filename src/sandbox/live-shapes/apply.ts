@@ -1,4 +1,4 @@
-// Puts live shapes on answers of the service, at its edge: what the service does is unchanged.
+// Applies live shapes to responses; the service itself is unchanged.
 import { jsonAnswer, type Incoming, type Outgoing } from '../http/routing.js';
 import { readJson } from '../wire/json.js';
 import type { Maker } from '../wire/maker.js';
@@ -16,7 +16,7 @@ export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, mach
   });
   let last: Record<string, string> = {};
   return {
-    /** The answer to a request that is turned away before the service sees it. */
+    /** The rate limit's response, if the request is over the limit. */
     refuse(): Outgoing | undefined {
       last = names.has('rate-limit-headers') ? headers(perMinute - 1, aMinute) : {};
       if (!names.has('rate-limit')) return undefined;
@@ -24,7 +24,6 @@ export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, mach
       last = headers(left, resetMs);
       return isTaken ? undefined : withHeaders(jsonAnswer(429, { error: otherError(429) }), last);
     },
-    /** The answer of the service in these shapes. */
     shape(incoming: Incoming, outgoing: Outgoing): Outgoing {
       if (names.size === 0 || !incoming.target.startsWith(version)) return outgoing;
       return withHeaders(shaped(names, maker, incoming, outgoing), last);
@@ -56,7 +55,6 @@ const perMinute = 60;
 const perSecond = 5;
 const aMinute = 60_000;
 
-/** Requests per minute and per second. */
 function createLimiter() {
   let taken: number[] = [];
   return (now: number): { isTaken: boolean; left: number; resetMs: number } => {

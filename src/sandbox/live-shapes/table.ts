@@ -1,4 +1,4 @@
-// What live services of this kind have been seen to answer, as named changes of what the specification says.
+// Response formats seen on live services, as named changes of the specification's responses.
 import { encodeLnurl } from '../../formats/lnurl.js';
 import type { Maker } from '../wire/maker.js';
 import {
@@ -6,26 +6,25 @@ import {
   type Fields,
 } from './change.js';
 
-/** Another form of an answer of the service. */
 interface AnswerShape {
   readonly kind: 'answer';
-  /** Which requests: method and path behind the version, as in `GET /rate`. */
+  /** Matches method and path without the version, such as `GET /rate`. */
   readonly of: RegExp;
-  /** The statuses whose answers are changed (default 200). */
+  /** The statuses that are changed (default 200). */
   readonly from?: (status: number) => boolean;
   readonly change: (body: unknown, maker: Maker) => unknown;
-  /** The status to use instead. */
+  /** The new status. */
   readonly status?: number;
 }
 
-/** A behaviour that other parts of the sandbox have when their shape is on. */
+/** A behaviour implemented elsewhere in the sandbox. */
 interface BehaviourShape {
   readonly kind: 'behaviour';
 }
 
 export type LiveShape = (AnswerShape | BehaviourShape) & {
   readonly summary: string;
-  /** Left out of `all`: it stands against another one, or takes something away that others need. */
+  /** Not part of `all`, because it conflicts with other shapes. */
   readonly alone?: true;
 };
 
@@ -50,12 +49,11 @@ const webhookChange = /^(PUT|DELETE) \/webhook\//;
 const anything = /^/;
 
 const times = ['createdAt', 'createAt', 'updatedAt', 'expiresAt'];
-/** Of currencies that few ask for. */
 const rareRates = ['BTCRWF', 'BTCXOF', 'USDTRWF', 'USDTXOF'];
 const isRefusal = (status: number): boolean => status >= 400;
 const ok = (): unknown => ({ message: 'OK' });
 
-/** By name, in the order in which they are put on. */
+/** By name, in the order of application. */
 export const liveShapes = {
   'token-expiry-iso': answer(token, 'expiredAt of a token as ISO 8601 text', withEach(['expiredAt'], asIso)),
   'token-expiry-text': alone(answer(token, 'expiredAt of a token as digits in a text', withEach(['expiredAt'], asText))),
@@ -114,11 +112,11 @@ export type LiveShapeName = keyof typeof liveShapes;
 export const isLiveShape = (name: string): name is LiveShapeName => Object.hasOwn(liveShapes, name);
 export const shapeNames: readonly LiveShapeName[] = Object.keys(liveShapes).filter(isLiveShape);
 
-/** `all` in a list of names stands for those that can be put on together. Throws RangeError for a name that is none. */
+/** `all` stands for the shapes that can be combined. Throws RangeError for an unknown name. */
 export function readShapeNames(given: readonly string[]): LiveShapeName[] {
   return given.flatMap((name) => {
     if (name === 'all') return shapeNames.filter((each) => liveShapes[each].alone === undefined);
-    if (!isLiveShape(name)) throw new RangeError(`"${name}" is no live shape. There are all, ${shapeNames.join(', ')}.`);
+    if (!isLiveShape(name)) throw new RangeError(`"${name}" is not a live shape. Use all, ${shapeNames.join(', ')}.`);
     return [name];
   });
 }
@@ -133,7 +131,7 @@ function bech32Of(address: string): string {
   return domain === undefined ? address : encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`);
 }
 
-/** Payouts and other sends go through different ones, receives through none. */
+/** Payouts and other sends have different intermediate states; receives have none. */
 function stateBetween(txn: Fields): Fields {
   const { txnState, sourceReq, destReq } = txn;
   const incoming = isFields(sourceReq) && (sourceReq['method'] === 'lightning' || sourceReq['method'] === 'on-chain');
@@ -153,7 +151,7 @@ function beforeInvoice(txn: Fields): Fields {
   return { ...txn, txnState: 'userconfirmed', sourceReq: { ...sourceReq, reqDetails: empty } };
 }
 
-/** By the error's text, then by its message; the first that fits. */
+/** The first match counts. */
 const codes: readonly (readonly [RegExp, string])[] = [
   [/^invalid API key/, '1001'],
   [/^invalid api signature/, '1002'],

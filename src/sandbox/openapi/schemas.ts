@@ -1,4 +1,4 @@
-// Everything else that the description of the service names: accounts, addresses, webhooks, errors, LNURL.
+// OpenAPI schemas of accounts, addresses, webhooks, errors and LNURL.
 import type { Maker } from '../wire/maker.js';
 import { amount, described, epochMs, isoTime, list, oneOf, record, ref, sent, text, type Schema } from './shape.js';
 import { transactionSchemas } from './transaction-schemas.js';

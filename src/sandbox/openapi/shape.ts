@@ -1,4 +1,4 @@
-// Short ways to write JSON Schema 2020-12, as OpenAPI 3.1 has it. Objects are closed: a field not described is wrong.
+// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed: undescribed fields are invalid.
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ export const oneOf = (...values: readonly string[]): Schema => ({ type: 'string'
 /** Null until the transaction is confirmed. */
 export const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'] });
 
-/** An object of exactly these fields; those whose name ends with a question mark may be missing. */
+/** An object of exactly these fields; a trailing question mark makes a field optional. */
 export function record(fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
   const names = Object.keys(fields);
   return {
@@ -37,9 +37,8 @@ export function record(fields: Readonly<Record<string, Schema>>, more: Schema = 
 export const sent = (fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema =>
   record(fields, { additionalProperties: true, ...more });
 
-/** What holds for the values that `condition` allows, and for the others. */
 export const implies = (condition: Schema, consequence: Schema, otherwise?: Schema): Schema =>
-  // JSON Schema's own word; nothing awaits these objects.
+  // `then` is a keyword of JSON Schema; nothing awaits these objects.
   // oxlint-disable-next-line unicorn/no-thenable
   ({ if: condition, then: consequence, ...(otherwise && { else: otherwise }) });
 

@@ -1,4 +1,4 @@
-// The transaction and its two sides in the description of the service, with what depends on method and state.
+// OpenAPI schemas of the transaction and its two sides, depending on method and state.
 import { payoutMethods } from '../kinds/rails.js';
 import type { Maker } from '../wire/maker.js';
 import { states } from '../wire/states.js';
@@ -97,7 +97,7 @@ const confirmations: Readonly<Record<string, Schema>> = {
   [`${confirmationFields.needed}?`]: { type: 'integer', minimum: 1, description: 'Confirmations that it takes.' },
 };
 
-/** All fields that any method has, for programs that are generated from the description; which ones, the method says below. */
+/** Every method's fields, for generated clients; the rules per method follow below. */
 const sourceDetails = sent({
   'paymentRequest?': nullable(text), 'address?': nullable(text), 'amount?': nullable(amount), 'invoice?': nullable(text),
   'invoicePageUrl?': nullable(text), 'expiredAt?': nullable(text),
@@ -137,7 +137,7 @@ const detailsOfDest = (maker: Maker): Schema[] => [
   ),
 ];
 
-/** What completion and its absence mean on both sides. */
+/** The settled amounts of completed and other transactions. */
 const bothSides = (side: Schema): Schema => ({ properties: { sourceReq: side, destReq: side } });
 const settled: readonly Schema[] = [implies(
   holds({ txnState: 'completed' }),
@@ -145,7 +145,7 @@ const settled: readonly Schema[] = [implies(
   bothSides({ properties: { amtSettled: { type: 'null' }, reqStatus: { const: '0' } } }),
 )];
 
-/** No invoice and no address exists before the confirmation. */
+/** Before the confirmation there is no invoice and no address. */
 const isNull: Schema = { type: 'null' };
 const noneYet: Schema = { properties: { paymentRequest: isNull, invoicePageUrl: isNull, address: isNull } };
 const unconfirmed: readonly Schema[] = [

@@ -1,4 +1,4 @@
-// Moves transactions between states along the table, and money along with them.
+// Moves transactions between states, and their money.
 import type Big from 'big.js';
 import { openWallet } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
@@ -9,17 +9,16 @@ import type { Ending } from './fates.js';
 import { insertStateChange, updateTransaction, type Changes, type Transaction } from './transactions.js';
 import { nextState, type Flow, type Trigger } from '../wire/states.js';
 
-/** What a move writes besides the state. */
 type MoveDetails = Changes & {
-  /** Told to the webhook. */
+  /** Reported to the webhook. */
   readonly msg?: string | undefined;
 };
 
 const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as const;
 
 /**
- * Moves a transaction as the trigger says and records the change. Everything that was to happen with it later is taken
- * back, so whoever moves it schedules what comes next afterwards.
+ * Moves a transaction and records the change. Cancels everything scheduled for it,
+ * so callers schedule the next step afterwards.
  */
 export function move(
   ctx: Context, flow: Flow, txn: Transaction, trigger: Trigger, details: MoveDetails = {},
@@ -31,19 +30,19 @@ export function move(
   return moved;
 }
 
-/** Writes down that a transaction has come into its present state, and tells its webhook. */
+/** Records a transaction's new state and announces it to the webhook. */
 export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
   insertStateChange(ctx, txn, msg);
   const { id: txnId, extRefId, state: txnState, updatedAt } = txn;
   announce(ctx, txn.accountId, { txnId, extRefId: extRefId ?? undefined, txnState, msg, updatedAt });
 }
 
-/** Lets the quote, the invoice or the address lapse at its `expiresAt`. */
+/** Schedules the expiry of the quote, invoice or address. */
 export function scheduleLapse(ctx: Context, txn: Transaction): void {
   schedule(ctx, 'lapse', txn.id, txn.expiresAt);
 }
 
-/** Confirms a send: sets the charge aside, or fails when the funds have gone since the quote. */
+/** Confirms a send: reserves the charge, or fails if the funds are gone since the quote. */
 export function confirmSend(ctx: Context, txn: Transaction): Transaction {
   const { accountId, sourceCcy, charge } = txn;
   const legs = [wallet(accountId, sourceCcy, charge.neg()), reserved(accountId, sourceCcy, charge)];
@@ -53,7 +52,7 @@ export function confirmSend(ctx: Context, txn: Transaction): Transaction {
   });
 }
 
-/** Completes a send: what was set aside leaves the wallet. */
+/** Completes a send: the reserved money leaves the wallet. */
 export function completeSend(ctx: Context, txn: Transaction): Transaction {
   const legs = [
     reserved(txn.accountId, txn.sourceCcy, txn.charge.neg()),
@@ -64,7 +63,7 @@ export function completeSend(ctx: Context, txn: Transaction): Transaction {
   return move(ctx, 'send', txn, 'settle');
 }
 
-/** Ends a confirmed send that did not arrive: nothing is deducted. */
+/** Ends a confirmed send that did not arrive, and releases its money. */
 export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
   const { accountId, sourceCcy, charge } = txn;
   const legs = [reserved(accountId, sourceCcy, charge.neg()), wallet(accountId, sourceCcy, charge)];
@@ -72,12 +71,11 @@ export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending):
   return move(ctx, 'send', txn, endTriggers[state], { msg });
 }
 
-/** Ends a transaction of another flow before any money has moved. */
+/** Ends a transaction before any money has moved. */
 export function endUnpaid(ctx: Context, flow: Flow, txn: Transaction, { state, msg }: Ending): Transaction {
   return move(ctx, flow, txn, endTriggers[state], { msg });
 }
 
-/** Completes a receive: the money comes in from outside. */
 export function completeReceive(ctx: Context, flow: Flow, txn: Transaction): Transaction {
   openWallet(ctx, txn.accountId, txn.destCcy);
   const legs = [
@@ -89,7 +87,7 @@ export function completeReceive(ctx: Context, flow: Flow, txn: Transaction): Tra
   return move(ctx, flow, txn, 'settle');
 }
 
-/** Puts money from outside into a wallet, without a transaction. The subject can do so once. */
+/** Credits a wallet without a transaction, once per subject. */
 export function credit(
   ctx: Context, { subject, accountId, ccy, amount }: { subject: string; accountId: string; ccy: string; amount: Big },
 ): void {
@@ -98,7 +96,7 @@ export function credit(
   post(ctx, { subject, step: 'fund', legs });
 }
 
-/** Executes a swap at once, or fails when the funds have gone since the quote. */
+/** Executes a swap, or fails if the funds are gone since the quote. */
 export function executeSwap(ctx: Context, txn: Transaction): Transaction {
   openWallet(ctx, txn.accountId, txn.destCcy);
   const legs = [
@@ -112,7 +110,7 @@ export function executeSwap(ctx: Context, txn: Transaction): Transaction {
   });
 }
 
-/** Where the charge goes besides the destination: fees, the network, and the currency desk in between. */
+/** The parts of the charge that do not reach the destination: fees, network, currency desk. */
 function costs(txn: Transaction): Leg[] {
   const { sourceCcy, destCcy, serviceFee, networkFee } = txn;
   const changed: Big = txn.charge.minus(serviceFee).minus(networkFee);

@@ -1,19 +1,19 @@
-// How a transaction ends badly when it is not to complete, and when: known from its quote, or planned by a fault.
+// How and when a transaction fails: known from its quote, or injected by a fault.
 import * as v from 'valibot';
 import type { Context } from '../world/context.js';
 import { takePaymentFault, type PaymentOutcome } from '../world/faults.js';
 import type { Transaction } from './transactions.js';
 
 const ending = v.object({
-  /** `rejected` and `error` come about by fault injection only. */
+  /** `rejected` and `error` only by fault injection. */
   state: v.picklist(['failed', 'rejected', 'error']),
-  /** Told to the webhook. */
+  /** Reported to the webhook. */
   msg: v.string(),
 });
 
 export type Ending = v.InferOutput<typeof ending>;
 
-/** Before a transfer is sent, and before the money arrives. A swap and a receive know the second alone. */
+/** Before a transfer starts, and before the money arrives. Swaps and receives have only the second. */
 const moments = ['start', 'settle'] as const;
 
 const fate = v.object({ ...ending.entries, instead: v.picklist(moments) });
@@ -26,10 +26,10 @@ const outcomes: Readonly<Record<PaymentOutcome, Fate>> = {
   error: { state: 'error', msg: 'internal error', instead: 'settle' },
 };
 
-/** A kind notes in `extra.fate` of its quote that the destination cannot be reached. */
+/** A kind sets `extra.fate` of its quote if the destination cannot be reached. */
 const noted = v.object({ fate: v.optional(fate) });
 
-/** The transaction to confirm, with its fate if a fault applies. */
+/** Adds the fate that a fault injects. */
 export function plan({ store, maker }: Context, txn: Transaction): Transaction {
   if (txn.sourceMethod !== maker.method) return txn;
   const outcome = takePaymentFault(store, destinationOf(txn));
@@ -43,7 +43,7 @@ const named = v.object({
   bankAcctNum: v.optional(v.string()),
 });
 
-/** The invoice, address or account number that is paid; nothing for a swap. */
+/** The paid invoice, address or account number; empty for a swap. */
 function destinationOf({ destDetails }: Transaction): string {
   const { paymentRequest, address, acctNum, bankAcctNum } = v.parse(named, destDetails.reqDetails);
   return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';

@@ -1,4 +1,4 @@
-// The list of transactions: its filters and its pages.
+// The list of transactions: filters and pages.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from '../world/context.js';
@@ -12,7 +12,7 @@ const forever = Number.MAX_SAFE_INTEGER;
 
 const countRow = v.object({ count: v.number() });
 
-/** One page of the account's transactions, newest first, as the query asks; with a lag as they were. */
+/** One page of the account's transactions, newest first; with a lag, as they were. */
 export function listTransactions(ctx: Context, account: Account, query: URLSearchParams, lag?: Lag) {
   const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
   const page = positiveInteger(query, 'page', 1);
@@ -24,7 +24,7 @@ export function listTransactions(ctx: Context, account: Account, query: URLSearc
   return { items, pagination: { page, limit, total: counted?.count ?? 0 } };
 }
 
-/** The period asked for, both ends inclusive, in epoch ms. What has no zone is in UTC. */
+/** The period in epoch ms, both ends inclusive. Times without a zone are in UTC. */
 function readPeriod(query: URLSearchParams, now: number): [number, number] {
   const time = query.get('time') ?? '7d';
   if (time === 'other') return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? forever];
@@ -38,7 +38,7 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
   if (text === null) return undefined;
   const [, day = '', time = 'T00:00', zone = 'Z'] = isoTime.exec(text) ?? [];
   const at = Date.parse(day + time + zone);
-  // The platform takes 30 February for 2 March.
+  // `Date` reads 30 February as 2 March.
   if (Number.isNaN(at) || !new Date(day).toISOString().startsWith(day)) {
     throw badRequest(`${name}: an ISO 8601 date and time is needed`);
   }
@@ -50,7 +50,7 @@ const isoTime = /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(
 
 interface Filter {
   readonly sql: string;
-  /** The values travel as one JSON text, so that the statement stays the same for any number of them. */
+  /** JSON, so that the statement is the same for any number of values. */
   readonly value: string;
 }
 
@@ -67,7 +67,6 @@ function readFilters(query: URLSearchParams): Filter[] {
   ];
 }
 
-/** No filter where there are no values. */
 function oneOf(column: string, operator: 'IN' | 'NOT IN', values: readonly string[]): Filter[] {
   if (values.length === 0) return [];
   return [{ sql: `${column} ${operator} (SELECT value FROM json_each(?))`, value: JSON.stringify(values) }];

@@ -1,13 +1,12 @@
-// The numbers of a quote: both amounts, the rate between them, the fees, and what leaves and arrives in the end.
+// The figures of a quote: rate, both amounts, fees, charge and arriving amount.
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
-import { rateBetween } from './rates.js';
 import { badRequest } from '../wire/refusal.js';
 import type { Quote } from './transactions.js';
-import { serviceFeeOf } from '../unspecified.js';
+import { serviceFeeOf, foreignUnitsPerDollar, rateBases, unitsPerDollar } from '../unspecified.js';
 import { isMovable } from '../wire/values.js';
 
-/** As much of a creation request as its price follows from. */
+/** The parts of a creation request that its price depends on. */
 interface Asked {
   readonly source: { readonly ccy: string };
   readonly dest: { readonly ccy: string };
@@ -16,11 +15,11 @@ interface Asked {
 }
 
 interface Terms {
-  /** The side whose amount was asked for; the other one is computed. */
+  /** The side whose amount was requested; the other is computed. */
   readonly side: 'source' | 'dest';
   readonly amount: Big;
   readonly fee: Parameters<typeof serviceFeeOf>[0];
-  /** The same for every amount, in the currency of the destination; or worked out of the source amount, in that one's. */
+  /** Fixed, in the destination currency; or computed from the source amount, in the source currency. */
   readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
 }
 
@@ -32,7 +31,7 @@ export interface Deductions {
 
 type Price = Omit<Quote, 'sourceDetails' | 'destDetails' | 'extra'>;
 
-/** Prices a request. What has to be rounded is rounded in the house's favour. Refuses amounts that cannot be moved. */
+/** Rounds in the service's favour. Refuses amounts that cannot be moved. */
 export function price({ source, dest, deduct }: Asked, { side, amount, fee, networkFee: asked = new Big(0) }: Terms): Price {
   const [sourceCcy, destCcy] = [source.ccy, dest.ccy];
   const fxRate = rateBetween(sourceCcy, destCcy);
@@ -54,7 +53,30 @@ export function price({ source, dest, deduct }: Asked, { side, amount, fee, netw
   return { sourceCcy, sourceAmount, destCcy, destAmount, charge, arrives, serviceFee, networkFee, fxRate };
 }
 
-/** What an amount comes to in another currency, rounded down. */
+/** Rounds down. */
 export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
   return amount.times(fxRate).round(decimalsOf(destCcy), Big.roundDown);
+}
+
+/** Digits of a rate; `fxRate` shows exactly the applied rate. */
+const significantDigits = 12;
+
+/** How many units of `to` one unit of `from` buys. */
+export function rateBetween(from: string, to: string): Big {
+  if (from === to) return new Big(1);
+  return perDollar(to).div(perDollar(from)).prec(significantDigits, Big.roundHalfUp);
+}
+
+/** Every pair of the exchange rates operation, such as `BTCUSD`. */
+export function rateTable(): Record<string, Big> {
+  const currencies = [unitsPerDollar, foreignUnitsPerDollar].flatMap(Object.keys);
+  const pairs = rateBases.flatMap((base) => currencies.map((ccy) => [base, ccy] as const));
+  const changes = pairs.filter(([base, ccy]) => base !== ccy);
+  return Object.fromEntries(changes.map(([base, ccy]) => [base + ccy, rateBetween(base, ccy)]));
+}
+
+function perDollar(ccy: string): Big {
+  const units = unitsPerDollar[ccy] ?? foreignUnitsPerDollar[ccy];
+  if (units === undefined) throw new RangeError(`${ccy} has no rate.`);
+  return new Big(units);
 }

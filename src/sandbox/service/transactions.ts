@@ -1,13 +1,13 @@
-// Transactions as they are stored and read back: amounts as decimals, details as JSON.
+// Stored transactions: amounts as decimals, details as JSON.
 import * as v from 'valibot';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
-import type { Value } from '../storage/rows.js';
+import type { Value } from '../storage/database.js';
 import { readJson, writeJson } from '../wire/json.js';
 import { states, type State } from '../wire/states.js';
 import { decimal, fields, fromUnits, toUnits } from '../wire/values.js';
 
-/** One side as it was asked for and answered: the documents that the wire shows as `reqDetails` and `kyc`. */
+/** One side's `reqDetails` and `kyc` on the wire. */
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
 export type SideDetails = v.InferOutput<typeof details>;
 
@@ -30,22 +30,22 @@ const row = v.pipe(
     destMethod: v.string(),
     destAmount: v.number(),
     destDetails: json(details),
-    /** What only the kind itself knows how to read; `sourceOfFunds` in it is shown on the wire. */
+    /** Data of the kind; `sourceOfFunds` in it is shown on the wire. */
     extra: json(fields),
-    /** Everything that leaves the source, fees included. */
+    /** The total debit, fees included. */
     charge: v.number(),
-    /** What the destination gets. */
+    /** The amount that the destination gets. */
     arrives: v.number(),
-    /** In the source currency, as the network fee. */
+    /** In the source currency, like the network fee. */
     serviceFee: v.number(),
     networkFee: v.number(),
     fxRate: decimal,
-    /** Epoch ms, as the next two. */
+    /** Epoch ms, like the next two. */
     expiresAt: v.number(),
     createdAt: v.number(),
     updatedAt: v.number(),
   }),
-  // Stored in the smallest unit of their currency, read in whole ones.
+  // Stored in the smallest unit of the currency.
   v.transform((stored) => ({
     ...stored,
     sourceAmount: fromUnits(stored.sourceCcy, stored.sourceAmount),
@@ -60,7 +60,6 @@ const row = v.pipe(
 export type Transaction = Readonly<v.InferOutput<typeof row>>;
 type NewTransaction = Omit<Transaction, 'id' | 'state' | 'createdAt' | 'updatedAt'>;
 
-/** What a kind works out for a creation request. */
 export type Quote = Pick<
   Transaction,
   | 'sourceCcy' | 'sourceAmount' | 'sourceDetails' | 'destCcy' | 'destAmount' | 'destDetails' | 'extra'
@@ -69,13 +68,13 @@ export type Quote = Pick<
 
 const select = 'SELECT txn.*, display_name AS account_display_name FROM txn JOIN account ON account.id = txn.account_id';
 
-/** How a stale read sees transactions: as they were this many ms, or states, ago. */
+/** A stale read: transactions as they were this many ms, or states, ago. */
 export interface Lag {
   readonly ago: number;
   readonly steps: number;
 }
 
-/** In front of a statement it makes `txn` what it was; it takes the moment and how many states of that time count. */
+/** Prefix that replaces `txn` with its past rows; takes the moment and the number of states to go back. */
 const withLag = `
   WITH txn AS (
     SELECT number, now.id, account_id, kind, ext_ref_id, note, source_ccy, source_method, source_amount, dest_ccy,
@@ -88,7 +87,7 @@ const withLag = `
     )
   )`;
 
-/** Reads a statement on `txn`, with a lag as it was. */
+/** Runs a query on `txn`, or with a lag on its past rows. */
 export function readPast<T>(
   { store, now }: Context, lag: Lag | undefined, shape: v.GenericSchema<unknown, T>, sql: string, values: readonly Value[],
 ): T[] {
@@ -100,19 +99,19 @@ export function findTransaction(store: Store, id: string): Transaction | undefin
   return store.one(row, `${select} WHERE txn.id = ?`, id);
 }
 
-/** A transaction that must exist, since something here refers to it. */
+/** A transaction that must exist because a record refers to it. */
 export function requireTransaction(store: Store, id: string): Transaction {
   const found = findTransaction(store, id);
   if (found === undefined) throw new Error(`There is no transaction ${id}.`);
   return found;
 }
 
-/** A transaction as it was; undefined when it was not there yet. */
+/** A transaction as it was; undefined if it did not exist yet. */
 export function findPastTransaction(ctx: Context, id: string, lag: Lag): Transaction | undefined {
   return readPast(ctx, lag, row, `${select} WHERE txn.id = ?`, [id])[0];
 }
 
-/** The transactions of a page, newest first; `condition` is one on `txn`. */
+/** The transactions of a page, newest first. */
 export function selectPage(
   ctx: Context, lag: Lag | undefined, condition: string, values: readonly Value[], limit: number, skipped: number,
 ): Transaction[] {
@@ -126,7 +125,7 @@ export function extRefIdExists(store: Store, accountId: string, extRefId: string
   return store.one(v.object({ id: v.string() }), sql, accountId, extRefId) !== undefined;
 }
 
-/** Stores a quoted transaction. Its creation is never earlier than that of the one before it. */
+/** Stores a quoted transaction. Its creation time is never earlier than that of the last one. */
 export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
   const last = ctx.store.one(
     v.object({ createdAt: v.nullable(v.number()) }),
@@ -150,7 +149,7 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
   return quoted;
 }
 
-/** The fields that can differ between states, as stored. */
+/** The stored fields that can differ between states. */
 const partsOf = ({ state, sourceCcy, sourceDetails, charge, destCcy, arrives, expiresAt }: Transaction) => ({
   state,
   sourceDetails: writeJson(sourceDetails),
@@ -161,7 +160,7 @@ const partsOf = ({ state, sourceCcy, sourceDetails, charge, destCcy, arrives, ex
 
 export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>>;
 
-/** Writes a transaction's next state. Throws when it is no longer in the state that was read. */
+/** Stores a transaction's next state. Throws if the state has changed since it was read. */
 export function updateTransaction(ctx: Context, txn: Transaction, state: State, changes: Changes): Transaction {
   const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
   const { sourceDetails, charge, arrives, expiresAt } = partsOf(next);
@@ -174,7 +173,7 @@ export function updateTransaction(ctx: Context, txn: Transaction, state: State, 
   return next;
 }
 
-/** Writes down that a transaction has come into its present state, and what it is like in it. */
+/** Stores a transaction's new state with the values of that moment. */
 export function insertStateChange({ store, now }: Context, txn: Transaction, msg: string): void {
   store.insert('state_change', { txnId: txn.id, msg, at: now, ...partsOf(txn) });
 }

@@ -2,22 +2,25 @@
 import Database from 'libsql';
 import * as v from 'valibot';
 import { groupCommit } from './group-commit.js';
-import { insertions, rowReader, type Row, type Value } from './rows.js';
+import { columnOf, fieldOf } from '../../formats/text.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
+
+export type Value = string | number | null;
+export type Row = Readonly<Record<string, Value>>;
 
 export interface Store {
   /** The first row, checked against `shape`, or undefined. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
-  /** Gives how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: readonly Value[]): number;
-  /** Gives the number of the row, in tables that number their rows. */
+  /** Returns the row's id, if the table assigns one. */
   insert(table: string, row: Row): number;
-  /** Runs `job` in a savepoint: if it throws, everything that it wrote is undone. Only inside a job given to `write`. */
+  /** Runs `job` in a savepoint, which is rolled back if it throws. Only inside `write`. */
   attempt<T>(job: () => T): T;
   /**
-   * Runs `job` in the next group transaction and answers after its commit is on disk. When the job throws, all that it
-   * wrote is undone and the promise rejects with what it threw; the other jobs of the group are not touched.
+   * Runs `job` in the next group transaction and resolves once the commit is on disk. A job that throws is rolled back alone;
+   * the promise then rejects with its error.
    */
   write<T>(job: () => T): Promise<T>;
   close(): Promise<void>;
@@ -28,19 +31,25 @@ type Shape<T> = v.GenericSchema<unknown, T>;
 export interface StoreOptions {
   /** Path of the file, or `:memory:`. */
   readonly file: string;
-  /** Needed for a file alone. */
+  /** Required unless the database is in memory. */
   readonly openFile?: OpenFile | undefined;
-  /** Called before every commit: throws when the books are wrong, and then nothing of the group is kept. */
+  /** Called before every commit; throws if the books are wrong, and the group is rolled back. */
   readonly verify: (store: Store) => void;
-  /** Run once while opening, alone on the file and in one transaction: fills what a new file lacks. */
+  /** Fills a new file, in one exclusive transaction. */
   readonly initialise: (store: Store) => void;
 }
 
-/** One wait for another process inside SQLite, kept short because it stops this process, and the one before anything else is done. */
+/** Short, because waiting for another process inside SQLite blocks this one. */
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;
 
-/** Opens the database, with its tables in order. Several processes may have the same file open. */
+/** Names columns as fields. */
+const namedRow = v.pipe(
+  v.record(v.string(), v.unknown()),
+  v.transform((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value]))),
+);
+
+/** Opens the database and upgrades its tables. Several processes may have the same file open. */
 export function openStore(options: StoreOptions): Store {
   const db = openDatabase(options);
   const prepared = new Map<string, Database.Statement>();
@@ -52,9 +61,6 @@ export function openStore(options: StoreOptions): Store {
     return fresh;
   };
 
-  const rows = rowReader(db);
-  const insertion = insertions();
-
   function attempt<T>(job: () => T): T {
     statement('SAVEPOINT job').run([]);
     try {
@@ -62,20 +68,21 @@ export function openStore(options: StoreOptions): Store {
       statement('RELEASE job').run([]);
       return result;
     } catch (error) {
-      // If the disk is full, SQLite has rolled the whole transaction back.
+      // SQLite has already rolled back the transaction if the disk is full.
       if (db.inTransaction) db.exec('ROLLBACK TO job; RELEASE job');
       throw error;
     }
   }
 
   const store: Store = {
-    one(shape, sql, ...values) {
-      const row = rows.first(sql, values);
-      return row === undefined ? undefined : v.parse(shape, row);
-    },
-    all: (shape, sql, ...values) => rows.all(sql, values).map((row) => v.parse(shape, row)),
+    one: (shape, sql, ...values) => store.all(shape, sql, ...values)[0],
+    all: (shape, sql, ...values) => statement(sql).all(values).map((row) => v.parse(shape, v.parse(namedRow, row))),
     run: (sql, ...values) => statement(sql).run(values).changes,
-    insert: (table, row) => Number(statement(insertion(table, row)).run(Object.values(row)).lastInsertRowid),
+    insert(table, row) {
+      const columns = Object.keys(row).map(columnOf);
+      const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+      return Number(statement(sql).run(Object.values(row)).lastInsertRowid);
+    },
     attempt,
     write: (job) => group.write(() => attempt(job)),
     async close() {
@@ -91,7 +98,7 @@ export function openStore(options: StoreOptions): Store {
       statement('COMMIT').run([]);
     },
     rollback() {
-      // A full disk makes SQLite roll back by itself.
+      // SQLite has already rolled back if the disk is full.
       if (db.inTransaction) statement('ROLLBACK').run([]);
     },
   });
@@ -99,22 +106,20 @@ export function openStore(options: StoreOptions): Store {
   return store;
 }
 
-/** By itself the log goes into the file only when the last statement has been collected, which no program's end waits for. */
+/** Merges the write-ahead log into the file. SQLite does so only after the last statement is garbage-collected. */
 function leaveOneFile(db: Database.Database): void {
   try {
     db.exec('PRAGMA busy_timeout = 0');
     db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
   } catch {
-    // The log beside the file holds it as well.
+    // The data is safe in the log next to the file.
   }
 }
 
 function openDatabase({ file, openFile }: StoreOptions): Database.Database {
   const db = file === ':memory:' ? inMemory() : openFile?.(sandboxFileIn(file));
-  if (db === undefined) throw new Error('A file of the sandbox needs something that opens it.');
+  if (db === undefined) throw new Error('A sandbox file needs openFile.');
   db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-  // Rows lie scattered by their random ids: in a cache of the usual 2 MB most pages would be read over and over.
-  db.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000');
   return db;
 }
 
@@ -124,14 +129,13 @@ function inMemory(): Database.Database {
   return db;
 }
 
-/** Runs the step while no other process writes, all of it or nothing; the database is closed when it fails. */
+/** Runs the step in an exclusive transaction, and closes the database if it fails. */
 function alone(db: Database.Database, step: () => void): void {
   try {
     db.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}; BEGIN IMMEDIATE`);
     step();
     db.exec(`COMMIT; PRAGMA busy_timeout = ${busyTimeoutMs}`);
   } catch (error) {
-    // What goes wrong with the disk ends the transaction by itself.
     if (db.inTransaction) db.exec('ROLLBACK');
     db.close();
     throw error;

@@ -1,21 +1,21 @@
 // Jobs that wait together share one transaction.
 import { codeOf } from '../../formats/unknown.js';
 
-/** One transaction after the other on a connection of its own. */
+/** The transactions of one connection. */
 export interface Transactions {
-  /** Throws when another process is writing. */
+  /** Throws if another process is writing. */
   readonly begin: () => void;
   readonly commit: () => void;
   readonly rollback: () => void;
 }
 
 interface Job {
-  /** Does the work, and hands back how to answer it once the commit is on disk. */
+  /** Does the work, and returns a function that settles the promise after the commit. */
   readonly run: () => () => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** How often a group waits for another process's transaction before it gives up. */
+/** How often a group retries while another process is writing. */
 const busyRetries = 60;
 
 /** Collects the jobs that arrive within one turn of the event loop and commits them together. */
@@ -32,7 +32,7 @@ export function groupCommit(transactions: Transactions) {
         if (!isBusy(error) || tries >= busyRetries) for (const job of takeWaiting()) job.reject(error);
         continue;
       }
-      // Nothing is awaited between BEGIN and COMMIT, so no other work on this connection can come in between.
+      // Nothing is awaited between BEGIN and COMMIT, so no other work runs on this connection in between.
       carryOut(takeWaiting());
       tries = 0;
     }
@@ -71,7 +71,7 @@ export function groupCommit(transactions: Transactions) {
         draining ??= drain();
       });
     },
-    /** Waits for the jobs that were handed in so far. */
+    /** Waits for all pending jobs. */
     async settled(): Promise<void> {
       await draining;
     },

@@ -1,25 +1,25 @@
-// The tables of the sandbox, by numbered steps from one version to the next. Amounts are whole numbers of the currency's
+// The sandbox's tables, as numbered upgrade steps. Amounts are whole numbers of the currency's
 // smallest unit (satoshi, cent, dong).
 import type Database from 'libsql';
 
-/** Describes the sandbox's file to the function that opens it, which is passed in. */
+/** Describes the sandbox's file to the function that opens it. */
 export interface DatabaseFile {
   readonly path: string;
-  /** What it holds, in words for a message. */
+  /** Name of the file in messages. */
   readonly name: string;
-  /** Tells it from any other SQLite file. */
+  /** Distinguishes it from other SQLite files. */
   readonly applicationId: number;
-  /** The version that the first step makes; files of earlier ones are not read. */
+  /** The version that the first step creates; older files are refused. */
   readonly firstVersion: number;
-  /** The SQL from each version to the next, the first from nothing; it may depend on which tables there are. */
+  /** The SQL from each version to the next; it may depend on the existing tables. */
   readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
   readonly mend: { readonly hint: string; readonly next: undefined };
 }
 
-/** Opens the file, of any version, with its tables as the last step leaves them. Throws a Failure where that cannot be. */
+/** Opens the file and upgrades its tables to the last version. Throws a Failure if it cannot. */
 export type OpenFile = (file: DatabaseFile) => Database.Database;
 
-/** Tells a sandbox's file from any other SQLite file: the letters `svps`. */
+/** The letters `svps`. */
 const applicationId = 0x73767073;
 
 const txnColumns = `account_id TEXT NOT NULL REFERENCES account (id),
@@ -45,7 +45,7 @@ const txnColumns = `account_id TEXT NOT NULL REFERENCES account (id),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL`;
 
-/** Without the counts of transactions that files of this version have: the next step drops them. */
+/** Without the transaction counts of this version, which the next step drops. */
 const version7 = `
 CREATE TABLE setting (
   key TEXT PRIMARY KEY,
@@ -156,7 +156,7 @@ CREATE TABLE attempt (
 ) STRICT;
 CREATE INDEX attempt_by_delivery ON attempt (delivery_id, id);
 
--- States that were kept under a name; each has a copy of every table, named by its number.
+-- Snapshots; each has a copy of every table, named by its number.
 CREATE TABLE snapshot (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL UNIQUE,
@@ -166,7 +166,7 @@ CREATE TABLE snapshot (
   transactions INTEGER NOT NULL
 ) STRICT;
 
--- What shall go wrong on demand; spent once it has been applied as often as it was to be.
+-- Injected faults; spent once applied as often as requested.
 CREATE TABLE fault (
   id INTEGER PRIMARY KEY,
   rule TEXT NOT NULL,
@@ -176,7 +176,7 @@ CREATE TABLE fault (
 ) STRICT;
 CREATE INDEX fault_waiting ON fault (id) WHERE spent = 0;
 
--- What happens later, carried out in the order of (at, id) once its time has come.
+-- Scheduled actions, run in the order of (at, id).
 CREATE TABLE due (
   id INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
@@ -237,7 +237,7 @@ CREATE TABLE request_log (
 
 const txnNames = txnColumns.split('\n').map((column) => /\w+/.exec(column)?.[0]).join(', ');
 
-/** Transactions as they are listed, and states with what a transaction was like in each: for those before, what it is like now. */
+/** Adds the list order of transactions, and to each state change the transaction's values at that time (for old rows: the present ones). */
 const version8 = (tables: readonly string[]): string => `
 CREATE TABLE txn_8 (
   number INTEGER PRIMARY KEY,
@@ -279,7 +279,7 @@ const changesOf = (changes: string, txns: string): string => `
   SELECT change.id, txn_id, change.state, msg, at, source_details, charge, arrives, expires_at
   FROM ${changes} AS change JOIN ${txns} AS txn ON txn.id = txn_id ORDER BY change.id`;
 
-/** The numbers of the states that are kept under a name. */
+/** Numbers of the snapshots. */
 const snapshotsIn = (tables: readonly string[]): string[] =>
   tables.flatMap((name) => /^copy_(\d+)_txn$/.exec(name)?.[1] ?? []);
 

@@ -1,4 +1,4 @@
-// Small named values kept in the database: keys, the main account, the clock, the automatic payer, how webhooks go out.
+// Small named values in the database: keys, the main account, the clock, the automatic payer, webhook options.
 import * as v from 'valibot';
 import type { Store } from './database.js';
 import { durations } from '../unspecified.js';
@@ -23,7 +23,7 @@ export function writeSetting(store: Store, key: SettingName, value: string): voi
   store.run('INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', key, value);
 }
 
-/** How long after its creation (ms) a payment request is paid by itself; undefined when it is not. */
+/** Ms until a payment request is paid automatically; undefined if it is not. */
 export function readAutoPay(store: Store): number | undefined {
   const value = readSetting(store, 'autoPay') ?? String(durations.autoPay);
   return value === 'off' ? undefined : Number(value);

@@ -1,4 +1,4 @@
-// LNURL-pay for the service's own users (LUD-06, LUD-16): what may be paid, and an invoice for it.
+// LNURL-pay for the service's own users (LUD-06, LUD-16).
 import { btcFromMsat } from '../../formats/amount.js';
 import { findAccount, type Account } from '../world/accounts.js';
 import { sha256Hex, type Context } from '../world/context.js';
@@ -13,10 +13,10 @@ export const lnurlRoutes: readonly Route[] = [
   { method: 'GET', path: `${payPath}:user/callback`, access: 'public', answer: guarded(giveInvoice) },
 ];
 
-/** Wallets that run in a browser ask from pages of their own. */
+/** For wallets that run in a browser. */
 const anyOrigin = { 'access-control-allow-origin': '*' };
 
-/** LUD-06 has one shape for every refusal. What the step wrote is undone. */
+/** Answers refusals in the shape of LUD-06. */
 function guarded(step: (call: Call, account: Account) => object): (call: Call) => Outgoing {
   return (call) => {
     const answer = attempt(call, step);
@@ -52,7 +52,6 @@ function showPayRequest({ ctx }: Call, account: Account): object {
 function giveInvoice({ ctx, query }: Call, account: Account): object {
   const asked = query.get('amount') ?? '';
   const { min, max } = lnurlSendable;
-  // Digits alone, and few enough of them to be an exact number.
   const amount = /^\d{1,15}$/.test(asked) ? Number(asked) : Number.NaN;
   if (!(amount >= min && amount <= max)) {
     throw new Refusal(400, { error: `amount: a whole number of millisatoshis from ${min} to ${max} is needed` });
@@ -64,7 +63,7 @@ function giveInvoice({ ctx, query }: Call, account: Account): object {
   return { pr: sourceDetails.reqDetails['paymentRequest'], routes: [] };
 }
 
-/** The same text whenever it is asked for, since invoices carry its hash. */
+/** Stable text, because invoices contain its hash. */
 function metadataOf({ baseUrl }: Context, account: Account): string {
   return JSON.stringify([
     ['text/plain', `Payment to ${account.displayName}`],

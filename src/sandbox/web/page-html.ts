@@ -1,4 +1,4 @@
-// The payment page as HTML: one document, nothing from elsewhere, and a policy that forbids everything else.
+// The payment page: one HTML document whose content policy forbids everything external.
 import { createHash } from 'node:crypto';
 import type Big from 'big.js';
 import { formatAmount, formatSats } from '../../formats/amount.js';
@@ -7,10 +7,10 @@ import type { Outgoing } from '../http/routing.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
 
-/** `unopened` is not confirmed yet, `seen` is paid and waits for the blockchain, `closed` ended without a payment. */
+/** `unopened` is unconfirmed, `seen` awaits the blockchain, `closed` ended without a payment. */
 export type Phase = 'unopened' | 'waiting' | 'seen' | 'paid' | 'expired' | 'closed';
 
-/** The live part, as the page asks for it again and again. Times in epoch ms of the service's clock. */
+/** The part that the page polls. Times are epoch ms of the service's clock. */
 export interface PageState {
   readonly phase: Phase;
   readonly expiresAt: number;
@@ -28,14 +28,14 @@ export interface PaymentPage extends PageState {
   readonly request?: { readonly uri: string; readonly shown: string } | undefined;
 }
 
-/** Light modules around the code, as the standard asks. */
+/** Light modules around the code, as the standard requires. */
 const qrBorder = 4;
 
-/** All are in the page; the style shows the one of the present phase. */
+/** All are in the page; the style shows the current phase. */
 const messages: readonly (readonly [phase: Phase, title: string, text: string])[] = [
-  ['unopened', 'Not open yet', 'This request waits to be confirmed. The page goes on by itself.'],
+  ['unopened', 'Not open yet', 'This request is not confirmed yet. The page updates automatically.'],
   ['waiting', 'Waiting for the payment', 'Scan the code with a wallet, or copy it.'],
-  ['seen', 'Payment seen', 'It waits for confirmations on the blockchain. Nothing more is to be done.'],
+  ['seen', 'Payment seen', 'Awaiting confirmations on the blockchain. You need not do anything.'],
   ['paid', 'Paid', 'The payment has arrived. You can close this page.'],
   ['expired', 'Expired', 'This request can no longer be paid. Ask for a new one.'],
   ['closed', 'Closed', 'This request was closed. Please do not pay it.'],
@@ -122,7 +122,7 @@ function document(status: number, title: string, body: string): Outgoing {
   };
 }
 
-/** Only this style and this script run, and the page talks to its own service alone. */
+/** Allows only this style, this script and requests to the service itself. */
 function policy(): string {
   return [
     "default-src 'none'",

@@ -1,4 +1,4 @@
-// What runs in the payment page: it asks for the state, counts down between two answers, copies, and pays.
+// The payment page's script: polls the state, counts down, copies and pays.
 
 export const pageScript = `
 'use strict';
@@ -39,7 +39,7 @@ function heard(next) {
   state = next;
   heardAt = performance.now();
   find('.offline').hidden = true;
-  // The code came into being just now: the page has none yet.
+  // The QR code exists only after a reload.
   if (opened) location.reload();
   draw();
 }

@@ -1,4 +1,4 @@
-// How the payment page looks: one calm card, light and dark, from the narrowest phone up.
+// The payment page's style: one card, light and dark, from the narrowest phone up.
 
 export const pageStyle = `
 :root {

@@ -1,4 +1,4 @@
-// The hosted payment page of a receive: amount, expiry and state. Serves its live state too.
+// The hosted payment page of a receive, and its live state.
 import { readClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
 import { assertContentType, jsonAnswer, type Call, type Outgoing, type Route } from '../http/routing.js';
@@ -16,7 +16,6 @@ export const pageRoutes: readonly Route[] = [
   { method: 'POST', path: `${page}/pay`, access: 'public', answer: payNow },
 ];
 
-/** What a payer needs to know of a state. */
 const phases: Readonly<Record<State, Phase>> = {
   quoted: 'unopened',
   srcintent: 'waiting',
@@ -49,7 +48,7 @@ function showPage(call: Call): Outgoing {
   });
 }
 
-/** What a person copies: the invoice, or the address alone. */
+/** The text to copy: the invoice or the address. */
 function shownOf({ sourceDetails }: Transaction, code: string): string {
   const { address } = sourceDetails.reqDetails;
   return typeof address === 'string' ? address : code;
@@ -69,7 +68,7 @@ function stateOf({ store, now }: Context, txn: Transaction): PageState {
   };
 }
 
-/** Pays from outside. Requires JSON, so that no foreign page can send the request. */
+/** Requires JSON, so that no foreign page can send the request. */
 function payNow(call: Call): Outgoing {
   assertContentType(call.incoming);
   const txn = payable(call);
@@ -84,7 +83,7 @@ function payable(call: Call): Transaction {
   return txn;
 }
 
-/** The receive that the path names: only those ask for a payment. */
+/** The receive in the path. */
 function findPayable({ ctx, params }: Call): Transaction | undefined {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   return txn !== undefined && kindOf(txn).payFromOutside !== undefined ? txn : undefined;

@@ -4,33 +4,26 @@ import Big from 'big.js';
 const maxDepth = 32;
 const maxNumberLength = 64;
 const maxExponent = 40;
-/** A literal of ASCII without escapes. */
-const plainText = /^"[ !#-[\]-~]*"$/;
 const token = /[\s]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
 
 /**
- * Reads JSON text; every number becomes a `Big` of exactly the digits that were written.
- * Throws `SyntaxError` for text that is not JSON, is nested too deeply, or has half a character or a number of absurd
- * size in it.
+ * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON or is nested too deeply, for half
+ * a surrogate pair, and for a number of absurd size.
  */
 export function readJson(text: string): unknown {
-  // The platform's parser decides what is JSON; what follows may then rely on a well-formed text.
+  // The platform's parser validates, so the code below may assume well-formed text.
   JSON.parse(text);
   token.lastIndex = 0;
   return readValue(next(text), text, 0);
 }
 
-/** Writes JSON; decimals are numbers without an exponent. Fields that are undefined are left out. */
+/** Writes JSON with decimals as numbers without an exponent; omits undefined fields. */
 export function writeJson(value: unknown): string {
-  // What is most comes first: an answer has thirty of these.
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof Big) return value.eq(0) ? '0' : value.toFixed();
   if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
-  let fields = '';
-  for (const [key, field] of Object.entries(value)) {
-    if (field !== undefined) fields += `${fields === '' ? '' : ','}${JSON.stringify(key)}:${writeJson(field)}`;
-  }
-  return `{${fields}}`;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${writeJson(field)}`).join(',')}}`;
 }
 
 const next = (text: string): string => token.exec(text)?.[1] ?? '';
@@ -66,9 +59,8 @@ function readArray(text: string, depth: number): unknown[] {
   return items;
 }
 
-/** Half a surrogate pair cannot be stored or sent as UTF-8, so it is no text. */
+/** Half a surrogate pair cannot be stored or sent as UTF-8. */
 function readText(literal: string): string {
-  if (plainText.test(literal)) return literal.slice(1, -1);
   const text = String(JSON.parse(literal));
   if (/\p{Cs}/u.test(text)) throw new SyntaxError('half a character');
   return text;

@@ -1,8 +1,9 @@
-// Answers of the service that say no: the error texts and the three body shapes of the specification.
+// Refusals of the service: error texts and the three body shapes of the specification.
 import { Failure } from '../../formats/failure.js';
 import { duplicateExtRefId, finalStateParams, insufficientBalance } from '../unspecified.js';
+import * as v from 'valibot';
 
-/** The three shapes of the specification; `params` is JSON in a string. */
+/** `params` is JSON in a string. */
 type ErrorBody =
   | { readonly error: string; readonly message?: string }
   | {
@@ -12,7 +13,7 @@ type ErrorBody =
     readonly errorMetadata: { readonly params: string };
   };
 
-/** Thrown anywhere in a request: what the request wrote is undone and this is its answer. */
+/** Thrown anywhere in a request: rolls the request back and becomes its answer. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
@@ -32,11 +33,11 @@ export const unauthorized = (error = 'unauthorized'): Refusal => new Refusal(401
 
 export const permissionDenied = (): Refusal => new Refusal(403, { error: 'Permission denied' });
 
-/** Code 2005: the transaction cannot be confirmed (any more). */
+/** Code 2005: the transaction can no longer be confirmed. */
 export const alreadyFinal = (txnId: string, state: string): Refusal =>
   detailed('2005', `transaction ${txnId} already in final state ${state}`, finalStateParams(txnId, state));
 
-/** Code 3002, as some services answer in place of replacing the webhook. */
+/** Code 3002, which some services return instead of replacing the webhook. */
 export const webhookExists = (): Refusal => detailed('3002', 'a webhook exists already', {});
 
 const detailed = (code: string, error: string, params: object): Refusal =>
@@ -51,7 +52,7 @@ export function notEnoughFunds(message: string): Refusal {
   return new Refusal(insufficientBalance.status, { error: insufficientBalance.error, message });
 }
 
-/** Runs a step that reads a format; what is wrong with the text becomes a bad request. */
+/** Turns the Failure of a parser into a bad request. */
 export function orRefuse<T>(step: () => T): T {
   try {
     return step();
@@ -59,4 +60,26 @@ export function orRefuse<T>(step: () => T): T {
     if (error instanceof Failure) throw badRequest(error.message);
     throw error;
   }
+}
+
+/** Describes an invalid value, such as `destReq.amtRequested: a number is needed`. `root` is the path of the value. */
+export function complaint(issue: v.BaseIssue<unknown>, root = ''): string {
+  const path = [root, v.getDotPath(issue)].filter(Boolean).join('.');
+  const words = needed(issue);
+  return path === '' ? words : `${path}: ${words}`;
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a text is needed',
+  boolean: 'true or false is needed',
+  Object: 'an object is needed',
+  Array: 'a list is needed',
+};
+
+function needed({ message, type, expected, received, requirement }: v.BaseIssue<unknown>): string {
+  if (!message.startsWith('Invalid ')) return message;
+  if (received === 'undefined') return 'it is required';
+  if (type === 'non_empty') return 'it must not be empty';
+  if (type === 'max_length') return `at most ${String(requirement)} characters are taken`;
+  return kinds[expected ?? ''] ?? `${expected ?? 'something else'} is needed`;
 }

@@ -1,13 +1,12 @@
-// The states of a transaction and every move between them: the specification's table, as data.
+// The states of a transaction and the moves between them, as the specification's table.
 
 const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'] as const;
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
-/** A state of the specification. */
 export type State = 'quoted' | 'srcintent' | 'srccreated' | 'destsent' | 'completed' | 'expired' | 'failed' | 'usercanceled' | 'rejected' | 'error';
 
 export const isFinal = (state: State): boolean => finalStates.some((each) => each === state);
 
-/** Kinds of transaction that go through the same states. */
+/** Kinds of transaction with the same states. */
 export type Flow = 'lightning-receive' | 'onchain-receive' | 'send' | 'swap';
 
 export type Trigger =
@@ -15,16 +14,16 @@ export type Trigger =
   | 'confirm'
   /** PUT cancel. */
   | 'cancel'
-  /** The quote, the invoice or the address was not used in time. */
+  /** The quote, invoice or address expired. */
   | 'lapse'
-  /** A payment was seen on-chain and waits for confirmations. */
+  /** A payment was seen on-chain and awaits confirmations. */
   | 'detect'
   /** The transfer is in flight or broadcast. */
   | 'start'
   /** The payment arrived: paid, or confirmed on-chain. */
   | 'settle'
   | 'fail'
-  /** Refused for a reason other than the payment itself, and broken by a mistake: by fault injection only. */
+  /** By fault injection only. */
   | 'reject'
   | 'break';
 
@@ -61,7 +60,7 @@ const transitions: readonly Transition[] = [
   // "Source state of each move into `failed`: not shown." The balance may have gone between quote and confirmation.
   { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
 
-  // "Transitions into `rejected` and `error`: not shown." From wherever money is about to move.
+  // "Transitions into `rejected` and `error`: not shown." From every state before money moves.
   { flows: ['swap'], from: 'quoted', trigger: 'reject', to: 'rejected' },
   { flows: ['swap'], from: 'quoted', trigger: 'break', to: 'error' },
   { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'reject', to: 'rejected' },
@@ -70,7 +69,7 @@ const transitions: readonly Transition[] = [
   { flows: ['send'], from: 'destsent', trigger: 'break', to: 'error' },
 ];
 
-/** The state that the trigger leads to. Throws when the table has no such move: a mistake in the engine. */
+/** Throws if the table has no such move, which is a bug in the engine. */
 export function nextState(flow: Flow, from: State, trigger: Trigger): State {
   const found = transitions.find((row) => row.from === from && row.trigger === trigger && row.flows.includes(flow));
   if (found === undefined) throw new Error(`A ${flow} in ${from} cannot ${trigger}.`);

@@ -1,4 +1,4 @@
-// Accounts, who may act on which, and their wallets.
+// Accounts, their access rules and their wallets.
 import * as v from 'valibot';
 import { issueAddress } from './addresses.js';
 import { chains } from './chain.js';
@@ -22,7 +22,6 @@ export function findAccount(store: Store, id: string): Account | undefined {
 
 export const listAccounts = (store: Store): Account[] => store.all(accountRow, 'SELECT * FROM account ORDER BY rowid');
 
-/** Opens an account with an id as the specification shows them: `ne01-<suffix>`. */
 export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
   const account = { id: `ne01-${randomHex(ctx.random, 4)}`, parentId, displayName, createdAt: ctx.now };
   ctx.store.insert('account', account);
@@ -39,7 +38,7 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
   return account;
 }
 
-/** Same for wallets: a foreign account and a missing account get the same answer. */
+/** Same for wallets, but a foreign and a missing account get the same answer. */
 export function reachWallets(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
   const account = findAccount(store, id);
@@ -53,7 +52,7 @@ function assertAccountId(id: string): void {
 
 const anothersAccount = (): Refusal => unauthorized('you are not authorized to view this account');
 
-/** Refuses a caller that is neither the owner nor its parent: a child reaching for its parent, or a stranger. */
+/** Refuses a caller that is neither the owner nor its parent. */
 export function assertReach(caller: Account, ownerId: string, ownersParent: string | null | undefined): void {
   if (ownerId === caller.id || ownersParent === caller.id) return;
   if (ownerId === caller.parentId) throw permissionDenied();
@@ -71,7 +70,7 @@ const walletRow = v.object({
   updatedAt: time,
 });
 
-/** Makes sure that the account has a wallet in the currency; called before money comes in. */
+/** Opens a wallet in the currency if the account has none. */
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
   const sql = 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?';
   if (ctx.store.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;

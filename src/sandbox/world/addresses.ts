@@ -1,4 +1,4 @@
-// The service's own blockchain addresses: valid, derived from its key, and each belonging to an account.
+// The service's own blockchain addresses, derived from its key.
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
@@ -26,12 +26,12 @@ export function staticAddress(store: Store, accountId: string, chain: Chain): st
   return found.address;
 }
 
-/** The owner of an address in its canonical spelling, if it is one of this service. */
+/** The record of an address (canonical spelling), if it belongs to this service. */
 export function findOwnAddress(store: Store, address: string): OwnAddress | undefined {
   return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
 }
 
-/** Makes the address of one receive, or an account's permanent one, the same each time. */
+/** Derives the address of one receive, or an account's permanent address. */
 export function issueAddress({ store }: Context, chain: Chain, accountId: string, txnId: string | null): string {
   const key = requireSetting(store, 'nodeKey');
   const hash = createHmac('sha256', key).update(`${chain}/${txnId ?? accountId}`).digest().subarray(0, 20);
@@ -40,7 +40,7 @@ export function issueAddress({ store }: Context, chain: Chain, accountId: string
   return address;
 }
 
-/** Bitcoin addresses are of testnet; the other two chains write the addresses of their test networks like real ones. */
+/** Bitcoin addresses are testnet addresses; the other two chains have one format for all networks. */
 function encode(chain: Chain, hash: Uint8Array): string {
   switch (chain) {
     case 'bitcoin': return encodeSegwitAddress('testnet', 0, hash);

@@ -1,4 +1,4 @@
-// Blockchains: what was broadcast gathers confirmations, block by block, on the service's clock or when asked to.
+// Blockchain transfers and their confirmations, by the service's clock or on request.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from './context.js';
@@ -9,14 +9,14 @@ import { blockTimes, confirmationsNeeded } from '../unspecified.js';
 export const chains = ['bitcoin', 'tron', 'ethereum'] as const;
 export type Chain = (typeof chains)[number];
 
-/** The currency that comes in over a chain. */
+/** The currency received on a chain. */
 export const chainCurrency: Readonly<Record<Chain, string>> = { bitcoin: 'BTC', tron: 'USDT', ethereum: 'USDT' };
 
-/** Name of the due action for the next block; its subject is the transfer. */
+/** Due action for the next block; its subject is the transfer. */
 export const blockAction = 'chain.block';
 
 const transferRow = v.object({
-  /** Of the transaction or the deposit. */
+  /** Id of the transaction or deposit. */
   id: v.string(),
   chain: v.picklist(chains),
   confirmations: v.number(),
@@ -25,7 +25,7 @@ const transferRow = v.object({
 
 export type Transfer = v.InferOutput<typeof transferRow>;
 
-/** Begins to count the confirmations of what was just broadcast. */
+/** Starts counting confirmations. */
 export function broadcast(ctx: Context, id: string, chain: Chain, amount: Big): void {
   ctx.store.insert('transfer', { id, chain, needed: confirmationsNeeded(chain, amount) });
   awaitBlock(ctx, id, chain);
@@ -35,7 +35,7 @@ export function awaitBlock(ctx: Context, id: string, chain: Chain): void {
   schedule(ctx, blockAction, id, ctx.now + blockTimes[chain]);
 }
 
-/** Every transfer that still waits for confirmations, the oldest first. */
+/** Unconfirmed transfers, oldest first. */
 export function pendingTransfers(store: Store): Transfer[] {
   return store.all(transferRow, 'SELECT * FROM transfer WHERE confirmations < needed ORDER BY rowid');
 }
@@ -50,7 +50,7 @@ export function requireTransfer(store: Store, id: string): Transfer {
   return found;
 }
 
-/** Adds confirmations, as many as are still needed at most. */
+/** Adds confirmations, at most as many as are needed. */
 export function confirmTransfer({ store }: Context, transfer: Transfer, count: number): Transfer {
   const confirmations = Math.min(transfer.confirmations + count, transfer.needed);
   store.run('UPDATE transfer SET confirmations = ? WHERE id = ?', confirmations, transfer.id);

@@ -1,4 +1,4 @@
-// The service's own clock: the machine's time plus an offset, or standing still. Kept in the database.
+// The service's own clock: the machine's time plus an offset, or frozen. Stored in the database.
 import * as v from 'valibot';
 import type { Store } from '../storage/database.js';
 import { readSetting, writeSetting } from '../storage/settings.js';
@@ -9,10 +9,9 @@ export interface ClockState {
   readonly frozen: boolean;
 }
 
-/** A running clock is this many ms ahead of the machine's; a frozen clock stands still. */
 const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
 
-/** Reads the clock; `machine` is the machine's time in epoch ms. */
+/** `machine` is the machine's time in epoch ms. */
 export function readClock(store: Store, machine: number): ClockState {
   const stored = readSetting(store, 'clock');
   if (stored === undefined) return { now: machine, frozen: false };
@@ -20,7 +19,7 @@ export function readClock(store: Store, machine: number): ClockState {
   return 'ahead' in clock ? { now: machine + clock.ahead, frozen: false } : { now: clock.standsAt, frozen: true };
 }
 
-/** Sets the clock, back as well: for a state that is put back with its time. */
+/** Sets the clock, backwards too, because snapshots restore their time. */
 export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
   const clock: v.InferOutput<typeof setting> = frozen ? { standsAt: now } : { ahead: now - machine };
   writeSetting(store, 'clock', JSON.stringify(clock));

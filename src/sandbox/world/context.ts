@@ -1,34 +1,20 @@
-// What a piece of work is handed: the database, the moment it counts as, randomness, and the settings of this service.
-import { createHash, randomBytes } from 'node:crypto';
+// The context of one piece of work: database, time, randomness and the settings of the service.
+import { createHash } from 'node:crypto';
 import type { Maker } from '../wire/maker.js';
 import type { Store } from '../storage/database.js';
 
-/** Random bytes of the given length. */
 export type Random = (length: number) => Uint8Array;
 
 export interface Context {
   readonly store: Store;
-  /** The moment the work counts as, epoch ms of the service's own clock. */
+  /** Epoch ms by the service's clock. */
   readonly now: number;
   readonly random: Random;
   readonly maker: Maker;
-  /** Address of the service as its clients see it, without a trailing slash. */
+  /** Address of the service as clients see it, without a trailing slash. */
   readonly baseUrl: string;
-  /** Behaviours of live services that are on, by the names of their shapes. */
+  /** Names of the live shapes that are on. */
   readonly liveShapes: ReadonlySet<string>;
-}
-
-const fetchedAtOnce = 4_096;
-
-/** The system's, fetched for many at a time. */
-export function pooledRandom(): Random {
-  let pool = Buffer.alloc(0);
-  return (length) => {
-    if (pool.length < length) pool = randomBytes(Math.max(length, fetchedAtOnce));
-    const taken = pool.subarray(0, length);
-    pool = pool.subarray(length);
-    return taken;
-  };
 }
 
 export const randomHex = (random: Random, length: number): string => Buffer.from(random(length)).toString('hex');

@@ -10,13 +10,13 @@ import { duration, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 
-/** Applies from the `nth` match on, this many times. */
+/** Applies from the `nth` match on, `times` times. */
 const strikes = {
   nth: v.optional(count, new Big(1)),
   times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
 };
 
-/** Requests to the service. In a pattern `*` is any text without a slash, `**` any text. */
+/** Matches requests. In a pattern `*` is any text without a slash, `**` any text. */
 const request = {
   ...strikes,
   method: v.optional(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'an HTTP method is needed'))),
@@ -24,22 +24,22 @@ const request = {
   path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
 };
 
-/** A field of another kind of fault is a mistake, not something to pass over. */
+/** Refuses fields that belong to another kind of fault. */
 const rule = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, ({ expected, received, message }) => {
   if (expected === 'never') return 'this kind of fault has no such field';
   return received === 'undefined' ? 'this kind of fault needs it' : message;
 });
 
-/** Whether the request is carried out all the same: before its answer, or so long after it. */
+/** Whether the request still takes effect: before its answer, or this long after it. */
 const effect = (commit: boolean) => ({ commit: v.optional(v.boolean(), commit), commitAfter: v.optional(duration) });
 
-/** How a request sees transactions, next to its other faults. */
+/** Faults that change how a request sees transactions. */
 const sight = { ...request, method: v.optional(request.method, 'GET') };
 
-/** Pattern of the invoice, address or account number that is paid. */
+/** Pattern of the paid invoice, address or account number. */
 const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
 
-/** State changes on their way to the webhook; of any state unless one is given. */
+/** Matches webhook events, of one state or of all. */
 const event = { ...strikes, state: v.optional(v.picklist(states)) };
 
 export const faultRule = v.variant('kind', [
@@ -47,7 +47,7 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('status'),
     ...request,
     status: whole(200, 599),
-    /** The whole body; else it is `{ error, message }`. */
+    /** The whole body (default `{ error, message }`). */
     body: v.optional(v.unknown()),
     error: v.optional(v.string()),
     message: v.optional(v.string()),
@@ -66,18 +66,18 @@ export const faultRule = v.variant('kind', [
     ...effect(false),
   }),
   rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
-  /** A confirmation or a cancellation is answered with the transaction as it was before, and carried out later. */
+  /** Answers a confirmation or cancellation with the transaction as it was, and carries it out later. */
   rule({ kind: v.literal('late-effect'), ...request, method: v.optional(request.method, 'PUT'), delay: duration }),
   rule({
     kind: v.literal('stale'),
     ...sight,
-    /** As they were this long ago, by the service's clock; newer transactions are missing. */
+    /** Shows transactions as they were this long ago; newer ones are missing. */
     ago: v.optional(duration, new Big(0)),
-    /** As they were this many states before, or in their first state. */
+    /** Shows transactions this many states earlier, at most back to the first. */
     steps: v.optional(whole(0, 100), new Big(0)),
   }),
   rule({ kind: v.literal('false-state'), ...sight, state: v.picklist(states) }),
-  /** Lists leave a transaction out: this one, or the first row of the page. */
+  /** Lists omit this transaction, or the first row of the page. */
   rule({ kind: v.literal('missing-row'), ...sight, txn: v.optional(v.pipe(v.string(), v.nonEmpty())) }),
   rule({ kind: v.literal('reference-reuse'), ...strikes }),
   rule({ kind: v.literal('double-payment'), ...strikes, destination }),
@@ -91,7 +91,7 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('webhook-out-of-order'),
     ...event,
-    /** How long the event is held back while later ones overtake it. */
+    /** How long the event is delayed. */
     delay: v.optional(duration, new Big(deliveries.heldBack)),
   }),
 ]);
@@ -107,19 +107,19 @@ export interface FaultCount {
   times?: number | 'always' | undefined;
 }
 
-/** Strikes requests; in a path `*` is any text without a slash, `**` any text. */
+/** Applies to requests; in a path `*` is any text without a slash, `**` any text. */
 export interface RequestFault extends FaultCount {
   method?: string | undefined;
   path?: string | undefined;
 }
 
-/** Whether the request is carried out all the same: before its answer, or so long after it. */
+/** Whether the request still takes effect: before its answer, or this long after it. */
 export interface FaultEffect {
   commit?: boolean | undefined;
   commitAfter?: FaultDelay | undefined;
 }
 
-/** A fault to inject: everything but its `kind`, and what that kind needs, may be left out. */
+/** A fault to inject. */
 export type NewFault =
   | (RequestFault & FaultEffect & { kind: 'status'; status: number; body?: unknown | undefined; error?: string | undefined; message?: string | undefined; retryAfter?: number | undefined })
   | (RequestFault & { kind: 'latency' | 'late-effect'; delay: FaultDelay })
@@ -134,7 +134,7 @@ export type NewFault =
   | (FaultCount & { kind: 'payment'; outcome: 'no-route' | 'rejected' | 'error'; destination?: string | undefined })
   | (FaultCount & { kind: 'webhook-duplicate' | 'webhook-out-of-order'; state?: State | undefined; delay?: FaultDelay | undefined });
 
-/** What strikes requests: one of the first at a time, and one of each of the others besides. */
+/** Faults of which at most one applies to a request. */
 const answerKinds = [
   'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer', 'late-effect',
 ] as const;
@@ -148,14 +148,12 @@ const row = v.object({
   rule: v.pipe(v.string(), v.transform(readJson), faultRule),
   seen: v.number(),
   applied: v.number(),
-  /** It has struck as often as it was to. */
   spent: v.pipe(v.number(), v.transform((flag) => flag === 1)),
 });
 
-/** A fault with how many matches it has met (`seen`) and how often it has struck; `spent` once it has struck as often as it was to. */
+/** A fault with its number of matches (`seen`) and applications; `spent` once none are left. */
 export type Fault = NewFault & { readonly id: number; readonly seen: number; readonly applied: number; readonly spent: boolean };
 
-/** How a request sees transactions, and the fault that causes it. */
 export type Sight = NonNullable<ReturnType<typeof takeSightFaults>>;
 
 export function addFault(store: Store, rule: FaultRule): Fault {
@@ -163,7 +161,7 @@ export function addFault(store: Store, rule: FaultRule): Fault {
   return { id, ...rule, seen: 0, applied: 0, spent: false };
 }
 
-/** Sees to it that a fault strikes every time, added now or before. */
+/** Makes a fault apply every time. */
 export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-payment'): void {
   const known = listFaults(store).some((fault) => fault.kind === kind && fault.times === 'always');
   if (!known) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
@@ -182,12 +180,11 @@ export function removeFault(store: Store, id: number): void {
   if (store.run('DELETE FROM fault WHERE id = ?', id) === 0) throw notFound();
 }
 
-/** The fault that applies to the answer of this request. */
 export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault | undefined {
   return strike(store, answerKinds, (rule) => concerns(rule, incoming));
 }
 
-/** How this request sees transactions; undefined without a fault. */
+/** The faults that change how this request sees transactions. */
 export function takeSightFaults(store: Store, incoming: Requested) {
   const lag = strike(store, ['stale'], (rule) => concerns(rule, incoming));
   const state = strike(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
@@ -205,18 +202,18 @@ export function withoutMissingRow<T extends { readonly id: string }>(store: Stor
 /** Whether a used `extRefId` is accepted again. */
 export const takeReferenceReuse = (store: Store): boolean => strike(store, ['reference-reuse']) !== undefined;
 
-/** Whether an invoice that was paid may be paid once more. What only asks is not counted. */
+/** Whether a paid invoice may be paid again. With `onlyAsk` the fault is not counted as applied. */
 export function takeDoublePayment(store: Store, invoice: string, { onlyAsk }: { onlyAsk: boolean }): boolean {
   const matches = (rule: Of<'double-payment'>): boolean => fits(rule.destination, invoice);
   return strike(store, ['double-payment'], matches, !onlyAsk) !== undefined;
 }
 
-/** The end of a payment to this destination, if a fault sets it. */
+/** The outcome of a payment to this destination, if a fault sets it. */
 export function takePaymentFault(store: Store, destination: string): PaymentOutcome | undefined {
   return strike(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
 }
 
-/** How often and how late (ms) a state change reaches the webhook. */
+/** How often and how late (ms) an event is delivered. */
 export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
   const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
   const twice = strike(store, ['webhook-duplicate'], isOf);
@@ -236,8 +233,8 @@ function concerns(rule: { method?: string | undefined; path?: string | undefined
 }
 
 /**
- * The first fault of these kinds, in the order they were added, whose rule matches and that strikes now. A match counts
- * for the faults up to the one that strikes, so that several faults on one path apply in turn.
+ * The oldest matching fault of these kinds that applies now. A match counts
+ * for every fault up to the applied one, so several faults on one path apply in turn.
  */
 function strike<K extends FaultRule['kind']>(
   store: Store, kinds: readonly K[], matches: (rule: Of<K>) => boolean = () => true, counts = true,
@@ -259,7 +256,6 @@ function strike<K extends FaultRule['kind']>(
   return undefined;
 }
 
-/** Whether the pattern fits the whole text. */
 function fits(pattern: string, text: string): boolean {
   const parts = pattern.split(/(\*+)/).map((part) => {
     if (part === '*') return '[^/]*';

@@ -1,4 +1,4 @@
-// The Lightning side: signed testnet invoices of the service's own node and of a node outside, and their payment.
+// Lightning: signed testnet invoices of the service's own node and of an external node, and their payment.
 import { getPublicKey } from '@noble/secp256k1';
 import type Big from 'big.js';
 import * as v from 'valibot';
@@ -21,14 +21,14 @@ export type KnownInvoice = v.InferOutput<typeof invoiceRow>;
 export interface InvoiceTerms {
   /** BTC. */
   readonly amount: Big;
-  /** A text, or its hash when the text reaches the payer in another way. */
+  /** A text, or its hash. */
   readonly description: string | { readonly sha256: string };
   readonly expiryMs: number;
-  /** The receive that the invoice is for; without one it is an invoice of the node outside. */
+  /** The receive; null for an invoice of the external node. */
   readonly txnId: string | null;
 }
 
-/** Makes, signs and remembers an invoice. */
+/** Creates, signs and stores an invoice. */
 export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
   const preimage = ctx.random(32);
   const timestamp = Math.floor(ctx.now / 1000);
@@ -58,7 +58,7 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
   return made;
 }
 
-/** Makes the keys of the two nodes: the service's own and the one outside. */
+/** Creates the keys of the service's node and of the external node. */
 export function createNodes({ store, random }: Context): void {
   for (const [keyName, idName] of [['nodeKey', 'nodeId'], ['outsideNodeKey', 'outsideNodeId']] as const) {
     const key = randomHex(random, 32);
@@ -67,7 +67,7 @@ export function createNodes({ store, random }: Context): void {
   }
 }
 
-/** Whether a node's public key (hex) belongs to one of the two nodes here. */
+/** Whether the public key (hex) belongs to one of these two nodes. */
 export function isLocalNode(store: Store, nodeId: string): boolean {
   return nodeId === requireSetting(store, 'nodeId') || nodeId === requireSetting(store, 'outsideNodeId');
 }
@@ -76,7 +76,6 @@ export function findInvoice(store: Store, paymentHash: string): KnownInvoice | u
   return store.one(invoiceRow, 'SELECT * FROM invoice WHERE payment_hash = ?', paymentHash);
 }
 
-/** Marks a known invoice as paid. */
 export function markPaid(ctx: Context, paymentHash: string): void {
   const changes = ctx.store.run(
     'UPDATE invoice SET paid_at = ? WHERE payment_hash = ? AND paid_at IS NULL', ctx.now, paymentHash,
@@ -84,7 +83,7 @@ export function markPaid(ctx: Context, paymentHash: string): void {
   if (changes !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
 }
 
-/** Remembers an invoice of the world at large as paid. */
+/** Stores a foreign invoice as paid. */
 export function rememberPaid(
   ctx: Context, invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },
 ): void {

@@ -1,16 +1,16 @@
-// Lightning Addresses and LNURLs: whose they are. The service's own users have one each; all others are simulated.
+// Lightning Addresses and LNURLs. The service's own users have one each; all others are simulated.
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { findAccount } from './accounts.js';
 import type { Context } from './context.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { unknownLnurlUser } from '../unspecified.js';
 
-/** Path of the LNURL-pay endpoint of a user (LUD-16), the user's name behind it. */
+/** Path prefix of a user's LNURL-pay endpoint (LUD-16). */
 export const payPath = '/.well-known/lnurlp/';
 
 /**
- * Resolves a Lightning Address, or an LNURL; there is an account where it is of a user of this service. Refuses one that is
- * broken or whose user does not exist.
+ * Resolves a Lightning Address or LNURL; `account` is set for a user of this service. Refuses broken ones and those
+ * whose user does not exist.
  */
 export function resolveLnurl(ctx: Context, text: string) {
   const { lnurlAddress, host, user } = text.includes('@') ? placeOfAddress(text) : placeOfLnurl(text);

@@ -1,9 +1,9 @@
-// What happens later: dated rows, carried out in order once their time has come on the service's clock.
+// Scheduled actions: dated rows, run in order by the service's clock.
 import * as v from 'valibot';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
 
-/** What is done for a due row; `ctx.now` is the moment the row was due, however late it is carried out. */
+/** Runs a due row; `ctx.now` is the moment it was due, however late it runs. */
 export type DueAction = (ctx: Context, subject: string) => void;
 
 const dueRow = v.object({ id: v.number(), at: v.number(), action: v.string(), subject: v.string() });
@@ -12,12 +12,12 @@ export function schedule(ctx: Context, action: string, subject: string, at: numb
   ctx.store.insert('due', { at, action, subject });
 }
 
-/** Takes back everything that was to happen with the subject. */
+/** Cancels everything scheduled for the subject. */
 export function unschedule(ctx: Context, subject: string): void {
   ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
 }
 
-/** Makes everything that is to be done under these names due now. */
+/** Makes these actions due now. */
 export function bringForward({ store, now }: Context, actions: readonly string[]): void {
   store.run(
     'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',
@@ -25,12 +25,12 @@ export function bringForward({ store, now }: Context, actions: readonly string[]
   );
 }
 
-/** When the next row is due, epoch ms of the service's clock. */
+/** When the next row is due. */
 export function nextDue(store: Store): number | undefined {
   return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
 }
 
-/** Carries out all that is due by `ctx.now`, including what becomes due on the way. */
+/** Runs all due actions, including those that become due meanwhile. */
 export function carryOut(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
   for (;;) {
     const row = ctx.store.one(dueRow, 'SELECT * FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', ctx.now);

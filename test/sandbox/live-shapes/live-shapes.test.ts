@@ -198,10 +198,10 @@ describe('the live shape', () => {
     expect([...Object.keys(seen), ...delivered].toSorted()).toEqual([...shapeNames].toSorted());
   });
 
-  test('"all" stands for those that go together, and a name that is none is refused with all there are', async () => {
+  test('"all" applies every combinable shape, and an unknown name is refused with the list of shapes', async () => {
     const client = await shaped(['all']);
     expect(await client.token()).toEqual({ resultStatus: 'success', data: { accessToken, expiredAt: iso, accountId } });
-    expect(() => openSandbox({ liveShapes: ['list-blank'] })).toThrow(/"list-blank" is no live shape\. There are all, token-expiry-iso,/);
+    expect(() => openSandbox({ liveShapes: ['list-blank'] })).toThrow(/"list-blank" is not a live shape\. Use all, token-expiry-iso,/);
   });
 });
 

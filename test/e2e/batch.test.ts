@@ -1,5 +1,5 @@
 // svcpay batch: checked whole before anything is sent, each row paid once whatever happens on the way.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
 import { batchFile, lightningRows, outcomes, paidReferences } from '../support/batch.js';
@@ -124,6 +124,20 @@ describe('svcpay batch', () => {
     expect(again.json()).toMatchObject({ paid: 2, paidBefore: 2, failed: 1 });
     expect(creations(around.sandbox)).toHaveLength(4);
     expect(readFileSync(`${file}.result.csv`, 'utf8').match(/,paid,.*,completed,/g)).toHaveLength(2);
+  });
+
+  test('leaves one line for each row in the result file, the last truth about it', async ({ around }) => {
+    const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,', '"c, d",nobody@example.com,1000sat,,']);
+    const lines = (): string[][] => parse(readFileSync(`${file}.result.csv`, 'utf8'), { from_line: 2 });
+    await svcpay(['sandbox', 'fault', 'add', 'status', '--status', '503', '--method', 'POST', '--path', '**/transaction', '--nth', '2', '--times', '9'], around);
+    await svcpay(['batch', file, '--yes', '--concurrency', '1'], around);
+    const before = lines().map(([line, , , , outcome]) => [line, outcome]).toSorted();
+    expect(before).toEqual([['2', 'paid'], ['3', 'failed'], ['4', 'failed']]);
+    await svcpay(['sandbox', 'fault', 'clear'], around);
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 3 });
+    const after = lines().map(([line, ref, , , outcome]) => [line, ref, outcome]).toSorted();
+    expect(after).toEqual([['2', 'a', 'paid'], ['3', 'b', 'paid'], ['4', 'c, d', 'failed']]);
+    expect(readdirSync(around.home).filter((name) => name.includes('.result.csv'))).toHaveLength(1);
   });
 
   test('names itself after a row that was not answered, and --retry after one whose payment failed', async ({ around }) => {

@@ -1,6 +1,6 @@
 // A text file that grows by whole lines, each durable before it is reported written: a crash loses none of those.
-import { open, type FileHandle } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { randomUUID } from 'node:crypto';
+import { open, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 
 /**
@@ -11,7 +11,7 @@ export async function openAppendFile(path: string, head: string) {
   const file = await open(path, 'a+', 0o600).catch((cause: unknown) => {
     throw unusable(path, 'it cannot be written', cause);
   });
-  const length = await prepare(file, path, head).catch(async (error: unknown) => {
+  await prepare(file, path, head).catch(async (error: unknown) => {
     await file.close();
     throw error;
   });
@@ -27,9 +27,25 @@ export async function openAppendFile(path: string, head: string) {
     await file.datasync();
   };
   return {
-    /** What was in it when it was opened. */
-    before: (): AsyncIterable<Buffer> =>
-      length === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: length - 1, autoClose: false }),
+    /** All that is in it now, also if another process has replaced it meanwhile. */
+    read: (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false }),
+    /** Replaces it as a whole, so that a crash leaves the old file or the new one; nothing may be written after that. */
+    async replace(lines: AsyncIterable<string>): Promise<void> {
+      await last;
+      const { mode } = await file.stat();
+      const place = await realpath(path);
+      const unfinished = `${place}.${randomUUID()}`;
+      const whole = await open(unfinished, 'wx', mode);
+      try {
+        await whole.appendFile(`${head}\n`);
+        for await (const line of lines) await whole.appendFile(`${line}\n`);
+        await whole.sync();
+        await rename(unfinished, place);
+      } finally {
+        await whole.close();
+        await rm(unfinished, { force: true });
+      }
+    },
     /** Resolves when the line is on the disk. Lines that come together are written together. */
     append(line: string): Promise<void> {
       waiting += `${line}\n`;
@@ -53,8 +69,8 @@ const lost = (path: string, cause: unknown): Failure =>
 
 const chunk = 65_536;
 
-/** Resolves with the length of what was there; writes the head into an empty file. */
-async function prepare(file: FileHandle, path: string, head: string): Promise<number> {
+/** Writes the head into an empty file, and takes the rest of a line away. */
+async function prepare(file: FileHandle, path: string, head: string): Promise<void> {
   const { size } = await file.stat();
   const start = Buffer.alloc(Buffer.byteLength(head) + 1);
   const { bytesRead } = await file.read(start, 0, start.length, 0);
@@ -63,12 +79,10 @@ async function prepare(file: FileHandle, path: string, head: string): Promise<nu
   if (found.length <= head.length) {
     await file.truncate(0);
     await file.appendFile(`${head}\n`);
-    await file.datasync();
-    return 0;
+    return file.datasync();
   }
   const end = await lastLineEnd(file, size);
   if (end < size) await file.truncate(end);
-  return end;
 }
 
 /** Where the last whole line ends. */

@@ -68,7 +68,39 @@ describe('a guided flow', () => {
     expect(tty.text()).toMatch(/Stopped waiting\. The invoice can be paid until \d\d:\d\d\.\s+svcpay tx watch [0-9a-f-]{36}/);
   });
 
+  test('of config set picks a setting, and asks again for a value that cannot be', async ({ around }) => {
+    const tty = svcpayTty(['config', 'set'], { ...around, rows: 24 });
+    await tty.waitFor('Which setting?');
+    tty.type('country');
+    await tty.waitFor('sender.country');
+    tty.type(enter);
+    await tty.waitFor('sender.country');
+    tty.type(`Atlantis${enter}`);
+    await tty.waitFor('"Atlantis"');
+    tty.type(escape);
+    await tty.waitFor('Which setting?');
+    tty.type(`network${enter}`);
+    await tty.waitFor('testnet');
+    tty.type(`${down}${enter}`);
+    expect(await tty.ended).toBe(0);
+    expect(await svcpay(['config', 'get', 'network'], around)).toMatchObject({ stdout: 'testnet\n' });
+    expect(await svcpay(['config', 'get', 'sender.country'], around)).toMatchObject({ exitCode: 5 });
+  });
+
+  test('of recipients add asks how they are paid, and keeps a destination of send', async ({ around }) => {
+    const tty = svcpayTty(['recipients', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
+    await tty.waitFor('How are they paid?');
+    tty.type(`${down}${enter}`);
+    await tty.waitFor('Pay to');
+    tty.type(`ada@example.com${enter}`);
+    await tty.waitFor('svcpay send ada');
+    expect(await tty.ended).toBe(0);
+    expect((await svcpay(['recipients', 'list', '--json'], around)).json()).toEqual([{ name: 'ada', destination: 'ada@example.com' }]);
+  });
+
   const lacking: [line: string, missing: string][] = [
+    ['config set', 'Missing KEY and VALUE:'],
+    ['config set network', 'Missing VALUE:'],
     ['send', 'Not sent: missing DESTINATION and --yes: no question can be asked, stdin is not a terminal.'],
     ['send lightning --yes', 'Not sent: missing INVOICE:'],
     ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (e.g. 50000sat) and --yes:'],

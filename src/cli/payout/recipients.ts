@@ -3,6 +3,7 @@ import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { changeContact, changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
+import { taking, walk } from '../../terminal/ask/wizard.js';
 import { shellArgument, shellWord } from '../../terminal/next-step.js';
 import { recipientList, recipientFields, type ListedRecipient } from '../../terminal/views/payout-lists.js';
 import { planSend } from '../../wallet/plan/send.js';
@@ -38,9 +39,11 @@ export const recipientsAdd = defineCommand({
     ['svcpay recipients add ada ada@example.com', 'then: svcpay send ada 10usd'],
     ['svcpay recipients add "Le Van A"', 'asks for the account and the person, for payouts'],
   ],
-  async run({ name: given, destination, ...flags }, context) {
+  async run({ name: given, destination: named, ...flags }, context) {
     const { config, ask, out } = context;
     const name = given ?? (await askName(context));
+    const isOpen = named === undefined && givenFlags(flags, destinationOptions).length === 0 && !Object.hasOwn(config.read().recipients, name);
+    const destination = isOpen && context.terminal.canPrompt ? await askContact(context) : named;
     if (destination !== undefined) return addContact(name, destination, flags, context);
     const { [name]: earlier } = config.read().recipients;
     const start = earlier === undefined ? readDestination(flags) : changed(answersOf(earlier), flags);
@@ -78,6 +81,21 @@ async function askName(context: Context): Promise<string> {
   const name = await context.ask.steps.parsed({ message: 'What do you call them?', flag: 'NAME', parse: parseRecipientName });
   if (name === back) throw leftAtOnce(context, 'Nothing was saved');
   return name;
+}
+
+/** A destination of `send`; undefined for a recipient of payouts. */
+async function askContact(context: Context): Promise<string | undefined> {
+  const { steps } = context.ask;
+  const choices = [
+    { value: false, name: 'A bank account or a phone', description: 'for svcpay payout' },
+    { value: true, name: 'A Lightning Address, an LNURL or an address', description: 'for svcpay send' },
+  ];
+  const asked = await walk<{ isSend: boolean | undefined; to: string | undefined }>({ isSend: undefined, to: undefined }, [
+    (soFar, before) => taking(steps.select({ message: 'How are they paid?', flag: 'DESTINATION', choices, default: before?.isSend }), (isSend) => ({ ...soFar, isSend })),
+    (soFar) => soFar.isSend === true ? taking(steps.parsed({ message: 'Pay to', example: 'e.g. ada@example.com', flag: 'DESTINATION', parse: (text) => detectDestination(text).text }), (to) => ({ ...soFar, to })) : undefined,
+  ]);
+  if (asked === back) throw leftAtOnce(context, 'Nothing was saved');
+  return asked.to;
 }
 
 /** Only what can be paid again and again: an invoice is paid once. */

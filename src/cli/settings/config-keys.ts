@@ -5,7 +5,7 @@ import { parseCountryCode } from '../../formats/country.js';
 import { Failure } from '../../formats/failure.js';
 import { parsePhone } from '../../formats/phone.js';
 import { databaseVariable, keepDatabase } from '../../store/profile/database.js';
-import type { Codes, Profile } from '../../store/profile/profiles.js';
+import { networks, type Codes, type Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
 import { checkHeader, checkMaker, readNetwork, type Settings } from '../../store/profile/settings.js';
 import { parseLine } from '../../wallet/payout/order.js';
@@ -16,6 +16,10 @@ import { clip } from '../../formats/text.js';
 
 export interface ConfigKey {
   readonly name: string;
+  /** What it is for, beside the name in a list. */
+  readonly about: string;
+  /** All values that there are, if they are few. */
+  readonly choices?: readonly string[];
   /** What the profile holds. */
   readonly stored: (profile: Profile) => string | undefined;
   /** The profile with another value; undefined takes it away. Throws Failure `usage` for a value that cannot be. */
@@ -56,8 +60,10 @@ function parseId(text: string): string {
 
 type Sender = NonNullable<Profile['sender']>;
 
-const senderKey = (name: string, field: keyof Sender, parse: (text: string) => Sender[typeof field]): ConfigKey => ({
+const senderKey = (name: string, field: keyof Sender, parse: (text: string) => Sender[typeof field], choices?: readonly string[]): ConfigKey => ({
   name: `sender.${name}`,
+  about: `your ${field === 'type' ? 'kind, individual or business' : name}, for payouts`,
+  ...(choices && { choices }),
   stored: ({ sender }) => sender?.[field],
   change: (profile, text) => ({ ...profile, sender: { ...profile.sender, [field]: unless(text, parse) } }),
 });
@@ -65,6 +71,7 @@ const senderKey = (name: string, field: keyof Sender, parse: (text: string) => S
 /** `1=Family support, 2=Education`: what the code numbers of this service mean. */
 const labelsKey = (name: keyof Codes): ConfigKey => ({
   name: `labels.${name}`,
+  about: `what the ${name} numbers of payouts mean at this service, as in 1=Family support, 2=Education`,
   stored: ({ codes }) => {
     const labels = Object.entries(codes?.[name]?.labels ?? {});
     return labels.length === 0 ? undefined : labels.map(([code, label]) => `${code}=${label}`).join(', ');
@@ -87,7 +94,7 @@ const profileKey = <K extends keyof Stored>(
   name: string,
   field: K,
   parse: (text: string) => Stored[K],
-  others: Pick<ConfigKey, 'keep' | 'effective' | 'variable' | 'flag'>,
+  others: Pick<ConfigKey, 'about' | 'choices' | 'keep' | 'effective' | 'variable' | 'flag'>,
 ): ConfigKey => ({
   name,
   stored: (profile) => profile[field]?.toString(),
@@ -95,29 +102,32 @@ const profileKey = <K extends keyof Stored>(
   ...others,
 });
 
-const keys: readonly ConfigKey[] = [
+export const configKeys: readonly ConfigKey[] = [
   profileKey('base-url', 'baseUrl', parseBaseUrl, {
+    about: 'address of the service',
     // One with a password in it is refused when it is used; here it is only shown.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
   }),
-  profileKey('account', 'account', parseAccount, { effective: ({ accountId }) => accountId, variable: 'SVCPAY_ACCOUNT', flag: 'account' }),
-  profileKey('network', 'network', readNetwork, { effective: ({ network }) => network, variable: 'SVCPAY_NETWORK' }),
-  profileKey('maker', 'maker', checkMaker, { effective: ({ maker }) => maker, variable: 'SVCPAY_MAKER' }),
+  profileKey('account', 'account', parseAccount, { about: 'the subaccount that commands act on', effective: ({ accountId }) => accountId, variable: 'SVCPAY_ACCOUNT', flag: 'account' }),
+  profileKey('network', 'network', readNetwork, { about: 'Bitcoin network of the service', choices: networks, effective: ({ network }) => network, variable: 'SVCPAY_NETWORK' }),
+  profileKey('maker', 'maker', checkMaker, { about: "maker's name in the service's own field names", effective: ({ maker }) => maker, variable: 'SVCPAY_MAKER' }),
   profileKey('signature-header', 'signatureHeader', checkHeader, {
+    about: 'header in which webhooks are signed, if not the usual one',
     effective: ({ signatureHeader }) => signatureHeader,
     variable: 'SVCPAY_SIGNATURE_HEADER',
   }),
-  profileKey('sandbox', 'sandbox', parseSwitch, { effective: ({ embedded }) => String(embedded), flag: 'sandbox' }),
+  profileKey('sandbox', 'sandbox', parseSwitch, { about: 'use the embedded sandbox instead of the service', choices: ['true', 'false'], effective: ({ embedded }) => String(embedded), flag: 'sandbox' }),
   profileKey('database-url', 'databaseUrl', (text) => text, {
+    about: 'PostgreSQL database for journal, limits and inbox',
     keep: keepDatabase,
     effective: ({ databaseUrl }) => databaseUrl,
     variable: databaseVariable,
   }),
-  profileKey('fiat', 'fiat', parseFiat, {}),
-  profileKey('database-id', 'databaseId', parseId, {}),
-  senderKey('type', 'type', choice(partyTypes).read),
+  profileKey('fiat', 'fiat', parseFiat, { about: 'currency whose rates are kept for the books, such as USD' }),
+  profileKey('database-id', 'databaseId', parseId, { about: 'the database that this profile expects' }),
+  senderKey('type', 'type', choice(partyTypes).read, partyTypes),
   senderKey('name', 'legalFullName', parseLine),
   senderKey('country', 'countryCode', parseCountryCode),
   senderKey('phone', 'contactNumber', parsePhone),
@@ -127,11 +137,11 @@ const keys: readonly ConfigKey[] = [
   labelsKey('relationship'),
 ];
 
-export const configNames: readonly string[] = keys.map(({ name }) => name);
+export const configNames: readonly string[] = configKeys.map(({ name }) => name);
 
 /** A key by its name. Throws Failure `usage` for an unknown one. */
 export function findKey(text: string): ConfigKey {
-  const found = keys.find(({ name }) => name === text.toLowerCase());
+  const found = configKeys.find(({ name }) => name === text.toLowerCase());
   if (found !== undefined) return found;
   throw new Failure('usage', `There is no setting "${clip(text)}". There are ${configNames.join(', ')}.`);
 }
@@ -159,4 +169,4 @@ export function readKey(key: ConfigKey, { settings, globals, env }: Sources): Co
   return { key: key.name, value, from: value === null ? null : from };
 }
 
-export const readKeys = (sources: Sources): ConfigEntry[] => keys.map((key) => readKey(key, sources));
+export const readKeys = (sources: Sources): ConfigEntry[] => configKeys.map((key) => readKey(key, sources));

@@ -1,11 +1,14 @@
 // The settings of a profile: shown with what decides each, changed, and taken away. What is given is checked before it is kept.
 import { Failure } from '../../formats/failure.js';
 import { changeProfile } from '../../store/profile/profiles.js';
+import { back, type Choice } from '../../terminal/ask/ask.js';
+import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { pathView, settingList, settingView } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { leftAtOnce } from '../exit-with.js';
 import { flag, text, word } from '../values.js';
-import { configNames, findKey, readKey, readKeys, type ConfigKey } from './config-keys.js';
+import { configKeys, configNames, findKey, readKey, readKeys, type ConfigKey } from './config-keys.js';
 
 const key = word('KEY', findKey, configNames).describe(configNames.join(', '));
 
@@ -37,16 +40,18 @@ export const configPath = defineCommand({
 
 export const configSet = defineCommand({
   fields: [],
-  arguments: { key, value: text('VALUE').optional().describe('new value') },
+  arguments: { key: key.optional(), value: text('VALUE').optional().describe('new value') },
   options: { unset: flag().describe('remove it') },
   examples: [
+    ['svcpay config set', 'asks which setting, and for its value'],
     ['svcpay config set sender.name "Jane Roe"', 'your name, for payouts'],
     ['svcpay config set network testnet --profile trial', 'of another profile'],
     ['svcpay config set account --unset', 'back to the account of the API key'],
   ],
   async run({ key, value, unset }, context) {
-    if (unset === (value !== undefined)) throw new Failure('usage', `Give ${key.name} a value, or --unset.`);
-    await change(key, value, context);
+    if (unset && value !== undefined) throw new Failure('usage', 'Give a value or --unset, not both.');
+    const asked = await askSetting({ key, value }, unset, context);
+    await change(asked.key, asked.value, context);
   },
 });
 
@@ -56,6 +61,42 @@ export const configUnset = defineCommand({
   examples: [['svcpay config unset account', 'back to the account of the API key']],
   run: ({ key }, context) => change(key, undefined, context),
 });
+
+interface Answers {
+  readonly key: ConfigKey | undefined;
+  readonly value: string | undefined;
+}
+
+/** Asks for what is missing of a setting and its new value. */
+async function askSetting(start: Answers, unset: boolean, context: Context): Promise<{ key: ConfigKey; value: string | undefined }> {
+  const { ask: { steps, demand }, settings } = context;
+  const missing = [...(start.key === undefined ? ['KEY'] : []), ...(unset || start.value !== undefined ? [] : ['VALUE'])];
+  if (missing.length > 0) demand(missing, start.key === undefined ? undefined : `Give ${start.key.name} a value, or --unset.`);
+  const step = stepFor<Answers>();
+  const asked = await walk<Answers>(start, [
+    step('key', (_soFar, before) => steps.search({ message: 'Which setting?', flag: 'KEY', choices: keyChoices(context), default: before?.key })),
+    step('value', ({ key }) => {
+      const question = { message: key?.name ?? '', flag: 'VALUE', default: key?.stored(settings.profile) };
+      const parse = (text: string): string => {
+        key?.change(settings.profile, text);
+        return text;
+      };
+      return key?.choices === undefined
+        ? steps.parsed({ ...question, parse })
+        : steps.select({ ...question, choices: key.choices.map((value) => ({ value, name: value })) });
+    }, () => !unset),
+  ]);
+  if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
+  if (asked.key === undefined) throw new Error('The setting was not asked for.');
+  return { key: asked.key, value: asked.value };
+}
+
+const keyChoices = (context: Context): Choice<ConfigKey>[] => {
+  const width = Math.max(...configNames.map((name) => name.length));
+  return configKeys.map((value) => ({
+    value, name: `${value.name.padEnd(width)}   ${readKey(value, context).value ?? '–'}`, description: value.about,
+  }));
+};
 
 async function change(
   key: ConfigKey,

@@ -71,7 +71,7 @@ const senderKey = (name: string, field: keyof Sender, parse: (text: string) => S
 /** `1=Family support, 2=Education`: what the code numbers of this service mean. */
 const labelsKey = (name: keyof Codes): ConfigKey => ({
   name: `labels.${name}`,
-  about: `what the ${name} numbers of payouts mean at this service, as in 1=Family support, 2=Education`,
+  about: `names for the ${name} numbers of payouts, e.g. 1=Family support, 2=Education`,
   stored: ({ codes }) => {
     const labels = Object.entries(codes?.[name]?.labels ?? {});
     return labels.length === 0 ? undefined : labels.map(([code, label]) => `${code}=${label}`).join(', ');

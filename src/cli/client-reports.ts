@@ -1,15 +1,13 @@
-// What the client has to say beside its answers: how long the service makes it wait, and what was not understood.
+// Reports of the client on stderr: rate-limit waits, unrecognized fields, slow requests, timings.
 import type { ClientOptions } from '../api/options.js';
 import type { Transport } from '../api/transport.js';
 import { describeDuration } from '../formats/duration.js';
 import type { Live, LiveOptions } from '../terminal/live.js';
 import type { Output } from '../terminal/output.js';
 
-/** Nobody asks about a shorter pause. */
 const shortestWaitMs = 1_000;
 
-/** A history of nonsense is not told line by line. */
-const mostDoubts = 5;
+const mostReported = 5;
 
 export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
   const told = new Set<string>();
@@ -19,7 +17,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
   function onWait(ms: number): void {
     if (ms < shortestWaitMs) return;
     const until = now() + ms;
-    // Requests that go on beside each other wait for the same moment.
+    // Concurrent requests wait for the same moment.
     if (until < toldUntil + 1_000) return;
     toldUntil = until;
     out.say(`Rate limit of the service: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
@@ -27,7 +25,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
 
   function onUnrecognized(words: string): void {
     if (told.has(words)) return;
-    if (told.size === mostDoubts) {
+    if (told.size === mostReported) {
       more += 1;
       return;
     }
@@ -37,18 +35,16 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
 
   return {
     hooks: { onWait, onUnrecognized } satisfies Pick<ClientOptions, 'onWait' | 'onUnrecognized'>,
-    /** Says how much was left out. */
     close: (): void => {
       if (more > 0) out.warn(`Not understood: ${more} more.`);
     },
   };
 }
 
-/** By then a person wonders whether anything happens. */
 const slowMs = 500;
 
-/** While an answer is slow to come and nothing else is shown, a line says what is waited for. */
-export const tellsWhatIsAwaited = (transport: Transport, { every }: Pick<LiveOptions, 'every'>, live: Pick<Live, 'fill'>): Transport =>
+/** Shows the awaited host while a response is slow and nothing else is shown. */
+export const showingSlowRequests = (transport: Transport, { every }: Pick<LiveOptions, 'every'>, live: Pick<Live, 'fill'>): Transport =>
   async (request) => {
     let end: (() => void) | undefined;
     const stopTicking = every(slowMs, () => void (end ??= live.fill(`Waiting for ${new URL(request.url).host}`)));
@@ -60,8 +56,8 @@ export const tellsWhatIsAwaited = (transport: Transport, { every }: Pick<LiveOpt
     }
   };
 
-/** Logs at the end how long the command took and how long it waited for the service: a slow service is told from a slow client. */
-export function timesTheCommand(
+/** Logs at the end how long the command took, and how much of it was spent waiting for the service. */
+export function timingCommand(
   transport: Transport, elapsed: () => number, log: (line: string) => void, onClose: (close: () => void) => void,
 ): Transport {
   const counted = { requests: 0, underway: 0, since: 0, waitedMs: 0 };

@@ -1,4 +1,4 @@
-// What a command is handed: the terminal, the service, the journal. Everything costly is opened when first used.
+// The context of a command: terminal, service, journal. Expensive parts are opened on first use.
 import { fieldFromMaker } from '../api/maker.js';
 import { ServiceClient } from '../api/client.js';
 import type { OpeningTransport } from '../api/network/exchange.js';
@@ -20,7 +20,7 @@ import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
 import { isLog, openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
-import { clientReports, tellsWhatIsAwaited, timesTheCommand } from './client-reports.js';
+import { clientReports, showingSlowRequests, timingCommand } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
 import type { Journal } from '../store/journal/journal.js';
@@ -28,14 +28,14 @@ import { ownerOf } from '../store/journal/owner.js';
 import { rateKeeper } from './rate-keeper.js';
 import { lazily, openStores, type Stores } from './stores.js';
 
-/** stdout, for a text that is written as a whole: what needs no more than that starts sooner. */
+/** stdout for one whole text, without loading the rest of the terminal code. */
 export interface Page {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
   print(text: string): void;
 }
 
-/** The process as seen from inside, so that tests can stand in for it. */
+/** The process, which tests replace. */
 export interface Process {
   readonly stdin: Input;
   readonly stdout: OutputStream;
@@ -43,12 +43,12 @@ export interface Process {
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /** This process in the journal; a command line that another one runs has the name of that one. */
+  /** Owner of this process in the journal; nested command lines use their parent's. */
   readonly owner?: string;
   readonly version: string;
   /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
-  /** From now on a forced exit cannot report that nothing moved. */
+  /** From now on, a forced exit cannot report that nothing moved. */
   readonly moneyIsLetGo: () => void;
   /** Passes termination signals to `taker` until the returned function is called. */
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
@@ -61,23 +61,22 @@ export interface Process {
   readonly every: (ms: number, action: () => void) => () => void;
 }
 
-/** Runs another command line in this process, with other variables, streams or signal; resolves with its exit code. */
+/** Runs another command line in this process, with changed variables, streams or signal; resolves with its exit code. */
 export type RunLine = (argv: readonly string[], changes?: Partial<Process>) => Promise<number>;
 
 export interface Line {
   readonly argv: readonly string[];
   readonly runLine: RunLine;
-  /** Whether the command sets up the profile that is named. */
+  /** The command may create the named profile. */
   readonly createsProfile?: boolean;
-  /** Has connections to the service already. */
+  /** Has open connections to the service. */
   readonly early?: OpeningTransport | undefined;
 }
 
 export interface OwnAccount {
   readonly client: ServiceClient;
-  /** As the service names it. */
   readonly id: string;
-  /** References are unique within the account that the service names, under any hostname. The embedded sandbox stands apart. */
+  /** References are unique within an account, under any hostname; the embedded sandbox has its own scope. */
   readonly scope: string;
   journal(): Promise<Journal>;
 }
@@ -91,13 +90,13 @@ export interface Context extends Process, Line, Stores {
   readonly home: Home;
   readonly config: Document<Config>;
   readonly secrets: SecretStore;
-  /** Flags, environment and profile taken together; throws Failure `usage` for a value that cannot be. */
+  /** Flags, environment and profile combined; throws Failure `usage` for an invalid value. */
   readonly settings: Settings;
-  /** Names this process in the journal. */
+  /** Owner of this process in the journal. */
   readonly owner: string;
   /**
-   * The client of the chosen service, also when `--account` names a subaccount: for its wallets and its record alone, since every
-   * other endpoint acts for the account of the API key. Throws Failure `authentication` when no service is configured.
+   * The client of the chosen service. With `--account` it serves only that subaccount's wallets and record, because every
+   * other endpoint acts for the account of the API key. Throws Failure `authentication` if no service is configured.
    */
   client(): Promise<ServiceClient>;
   /**
@@ -105,13 +104,13 @@ export interface Context extends Process, Line, Stores {
    * names another.
    */
   account(): Promise<OwnAccount>;
-  /** A client of any service, with credentials that are not kept yet. */
+  /** A client of any service, with unsaved credentials. */
   clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
-  /** The token kept for the chosen service and key. */
+  /** The stored token of the chosen service and key. */
   tokens(): KeptTokens | undefined;
   transport(): Promise<Transport>;
   embedded(): Promise<EmbeddedService>;
-  /** Registers what must be closed when the command is over. */
+  /** Registers a function to call when the command ends. */
   onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
 }
@@ -150,8 +149,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const network = lazily((): Transport => {
     const transport = line.early ?? networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs, insecure: globals.insecure });
     closers.push(() => transport.close());
-    if (log !== undefined) return timesTheCommand(transport, proc.elapsed, log, onClose);
-    return terminal.canAnimate ? tellsWhatIsAwaited(transport, proc, live) : transport;
+    if (log !== undefined) return timingCommand(transport, proc.elapsed, log, onClose);
+    return terminal.canAnimate ? showingSlowRequests(transport, proc, live) : transport;
   });
 
   const transportTo = async (baseUrl: string | undefined): Promise<Transport> =>
@@ -240,8 +239,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
 async function closeAll(closers: readonly (() => void | Promise<void>)[], out: Output): Promise<void> {
   for (const close of closers.toReversed()) {
-    // The result of the command stays true.
-    await Promise.resolve().then(close).catch((error: unknown) => out.warn(`Not closed in order: ${messageOf(error)}`));
+    await Promise.resolve().then(close).catch((error: unknown) => out.warn(`Closing failed: ${messageOf(error)}`));
   }
 }
 
@@ -272,7 +270,7 @@ async function findCredentials(
   return { baseUrl, credentials: { apiKey, apiSecret: secret } };
 }
 
-/** Otherwise a payment meant for a subaccount would leave the parent's wallet. */
+/** Prevents a payment meant for a subaccount from leaving the parent's wallet. */
 function notItsOwn(accountId: string): Failure {
   return new Failure('usage', `The service acts for ${accountId} only with an API key of that account.`, {
     hint: `With this key --account shows its wallets and its record: svcpay wallets --account ${shellWord(accountId)}`,

@@ -1,4 +1,4 @@
-// The shape of a command: what it takes, examples, the function that runs it; and its place in the tree.
+// Commands: arguments, options, examples and the function that runs them; and their place in the tree.
 import type { Context } from './context.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
@@ -6,22 +6,22 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   /** Positional arguments, in order; only the last may be repeated. */
   readonly arguments?: A;
   readonly options?: O;
-  /** Command lines as a person would type them, each with what it is for. */
+  /** Command lines with their purpose. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
-  /** It sets up the profile that is named; all others refuse one that is not set up. */
+  /** May create the named profile; other commands refuse an unknown profile. */
   readonly createsProfile?: true;
-  /** From its first argument on every word is the command's own, options too. */
+  /** Every word from the first argument on belongs to the command, options too. */
   readonly ownsRest?: true;
-  /** Formats of its own that `-o` takes here: they come to `run` as its `format`. */
+  /** Extra formats of `-o`, passed to `run` as `format`. */
   readonly formats?: readonly string[];
-  /** The names that `--fields` takes, where a wrong one must be refused before anything is done. */
+  /** The names for `--fields`, if a wrong one must be refused before the command runs. */
   readonly fields?: readonly string[];
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
 
 type Nothing = Readonly<Record<never, never>>;
 
-/** A command whose own types are hidden: reads its raw values itself, so that none is cast. */
+/** A command with its types erased; it reads its raw values itself, so no cast is needed. */
 export interface Command extends Omit<CommandDefinition, 'arguments' | 'options' | 'formats' | 'run'> {
   readonly arguments: Values;
   readonly options: Values;
@@ -43,18 +43,17 @@ export function defineCommand<A extends Values = Nothing, O extends Values = Not
   };
 }
 
-/** A name in the command tree: what it is for and where its code is, loaded only when chosen. */
+/** A name in the command tree, with the loader of its code. */
 export interface Branch {
   readonly name: string;
   readonly summary: string;
-  /** Other names that hands try. */
   readonly aliases?: readonly string[];
-  /** The heading under which help shows it. */
+  /** Heading in help. */
   readonly section?: string;
   readonly hidden?: boolean;
-  /** It pays: a failure of it says first what became of the money. */
+  /** Moves money, so its failures begin with what happened to the money. */
   readonly money?: boolean;
-  /** How many requests it sends the service at once, first of all: connections for them are opened while it loads. */
+  /** Number of connections to open while it loads. */
   readonly connections?: number;
   readonly load?: (() => Promise<Command>) | undefined;
   readonly branches?: readonly Branch[];

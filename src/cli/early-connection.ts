@@ -1,4 +1,4 @@
-// Opens connections to the service while the code of the command is still loading, which takes about as long as a round trip.
+// Opens connections to the service while the command's code loads, which takes about one round trip.
 import { parseArgs } from 'node:util';
 import { takesAnyCertificate } from '../api/network/address.js';
 import type { OpeningTransport } from '../api/network/exchange.js';
@@ -8,7 +8,7 @@ import { openConfig } from '../store/profile/profiles.js';
 import { resolveSettings } from '../store/profile/settings.js';
 import type { Process } from './context.js';
 
-/** Undefined where nothing is gained, or a setting is wrong, which the command reports. The time limits are those of each request. */
+/** Undefined without TLS, or if a setting is invalid, which the command reports later. */
 export function connectEarly(argv: readonly string[], connections: number, { env }: Pick<Process, 'env'>): OpeningTransport | undefined {
   try {
     const options = { profile: { type: 'string' }, 'base-url': { type: 'string' }, sandbox: { type: 'boolean' } } as const;

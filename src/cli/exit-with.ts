@@ -1,5 +1,5 @@
-// Ends a command of which all is said: one that has run another ends with its exit code, one that was left at its first
-// question as declined.
+// Ends a command without a further message: with the exit code of a nested command, or as declined
+// if the person left at the first question.
 import { exitCodes } from '../formats/failure.js';
 import type { Context } from './context.js';
 
@@ -12,7 +12,7 @@ export class Ended extends Error {
   }
 }
 
-/** Whoever goes back from the first question has made no mistake: a quiet line says what holds. */
+/** Going back from the first question is not an error: prints one line. */
 export function leftAtOnce({ out }: Context, what = 'Nothing was sent'): Ended {
   out.say(`  ${what}: you went back.`);
   return new Ended(exitCodes.declined);

@@ -1,4 +1,4 @@
-// The options that every command understands, before or after its name (design: The commands).
+// The global options, accepted before or after the command's name.
 import { formats } from '../terminal/rows/view.js';
 import { choice, duration, flag, text, unless, word, type ValuesOf } from './values.js';
 

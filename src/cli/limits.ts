@@ -1,15 +1,15 @@
-// The limits that a command keeps to: those of the account in the database, of the profile, and of the environment.
+// Spending limits: of the account in the database, of the profile, and of the environment.
 import { changeProfile, type Limits } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
 import { limitsFrom, narrower } from '../wallet/limits/narrower.js';
 import type { Context } from './context.js';
 
-/** The narrowest of all. */
+/** The narrowest of all limits. */
 export async function limitsInForce(context: Context): Promise<Limits> {
   return narrower(await storedLimits(context), limitsFrom(context.env));
 }
 
-/** What a person has set: in the settings of the profile and, with a database, for the account. */
+/** Limits set in the profile and, with a database, for the account. */
 export async function storedLimits(context: Context): Promise<Limits> {
   const { config, settings } = context;
   const ofProfile = config.read().profiles[settings.profileName]?.limits ?? noLimits;
@@ -17,7 +17,7 @@ export async function storedLimits(context: Context): Promise<Limits> {
   return database === undefined ? ofProfile : narrower(ofProfile, (await database.read()) ?? noLimits);
 }
 
-/** With a database the limits of the profile move into it with the first change, so that they hold for every home. */
+/** With a database, the first change moves the profile's limits into it, so they apply to every home. */
 export async function changeStoredLimits(context: Context, change: (before: Limits) => Limits): Promise<void> {
   const { config, settings } = context;
   const database = await accountLimits(context);
@@ -34,7 +34,7 @@ async function accountLimits(context: Context) {
   const found = await context.database();
   if (found === undefined) return undefined;
   const { id, journal } = await context.account();
-  // Opens the journal first: it finds out whether this is the database of the home, and whether it has tables.
+  // Opening the journal checks that this is the home's database and has tables.
   await journal();
   const { changeLimitsOfAccount, limitsOfAccount } = await import('../store/journal/account-limits.js');
   return {

@@ -1,4 +1,4 @@
-// Turns the command tree into a commander program: finds the chosen command, loads only its code, parses, runs.
+// Turns the command tree into a commander program: finds the chosen command, loads only its code, parses and runs it.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
 import type { Context, Page } from './context.js';
@@ -12,17 +12,17 @@ export interface ProgramOptions {
   readonly tree: Branch;
   readonly version: string;
   readonly argv: readonly string[];
-  /** Takes help that was asked for. */
+  /** Prints requested help. */
   readonly page: Page;
   readonly stdin: { readonly isTTY: boolean };
-  /** Writes help that was not asked for, beside an error. */
+  /** Prints help next to an error. */
   readonly explain: (text: string) => void;
-  /** Connects to the service, for so many requests at once, while the command is loaded. */
+  /** Opens connections to the service while the command loads. */
   readonly connect: (connections: number) => Promise<void>;
   readonly openContext: (globals: Globals, command: Command) => Promise<Context>;
 }
 
-/** Parses and runs one command line. Throws Failure; help and version are printed and end normally. */
+/** Parses and runs one command line. Throws Failure. */
 export async function runProgram(options: ProgramOptions): Promise<void> {
   const path = chosenPath(options.tree, options.argv);
   await refuseUnknown(options, path);
@@ -43,7 +43,7 @@ function wordsFor(command: Command | undefined, path: readonly Branch[], argv: r
   return command?.ownsRest === true ? withRestApart(argv, path.length, command.options) : argv;
 }
 
-/** One word in place of the name of a command: then a name was meant, where there are no others, or one is near. */
+/** Refuses an unknown command name. In a group that takes words too, only a near miss of a name is refused. */
 async function refuseUnknown({ tree, argv }: ProgramOptions, path: readonly Branch[]): Promise<void> {
   const group = path.at(-1) ?? tree;
   const word = plainWords(argv)[path.length];
@@ -55,13 +55,13 @@ async function refuseUnknown({ tree, argv }: ProgramOptions, path: readonly Bran
   throw unknownCommand(word, path.map(({ name }) => name), group);
 }
 
-/** Both letters are tried; the short form that commander knows is one. */
+/** commander supports only one short form. */
 const isVersion = (argv: readonly string[]): boolean =>
   plainWords(argv).length === 0 && argv.some((word) => word === '-V' || word === '-v');
 
 const asksForHelp = (argv: readonly string[]): boolean => argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word));
 
-/** `svcpay` alone, apart from global options, with a person at both ends. */
+/** `svcpay` without a command, at a terminal. */
 const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
   plainWords(argv).length === 0 &&
   !asksForHelp(argv) &&
@@ -77,13 +77,13 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
     .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `${name} takes ${most === '0' ? 'no arguments' : most === '1' ? '1 argument' : `${most} arguments`} (got ${given}).`)
     .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
     .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
-    // What follows its = may be a secret.
+    // The text after = may be a secret.
     .replace(/^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/, (_, given, meant) => `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');
   return new Failure('usage', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint });
 }
 
-/** The options of the chosen command and of those above it. */
+/** The options of the chosen command and its parents. */
 function optionsAlong(program: Commander, [branch, ...rest]: readonly Branch[]): readonly Option[] {
   const child = program.commands.find((each) => each.name() === branch?.name);
   return child === undefined ? program.options : [...program.options, ...optionsAlong(child, rest)];
@@ -183,7 +183,7 @@ function commanderOptions(name: string, value: Value<unknown>): Option[] {
   const short = shape.short === undefined ? '' : `-${shape.short}, `;
   if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];
   if (shape.kind === 'on-off') {
-    // Help shows both as one: see optionTerm.
+    // Help shows both in one line: see optionTerm.
     return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
   }
   const option = new Option(
@@ -203,7 +203,7 @@ function dress(target: Commander, options: ProgramOptions): void {
     writeOut: (text) => options.page.print(text),
     writeErr: () => undefined,
     getOutHelpWidth: () => widthOf(options),
-    // Help has no colours; commander would open stdout to see whether it may.
+    // Otherwise commander opens stdout to detect colours.
     getOutHasColors: () => false,
   });
   target.configureHelp({ minWidthToWrap: 10, optionTerm: (option) => bothWays(option, target) });
@@ -221,7 +221,7 @@ const globalsToo = 'Global options such as --json and --yes work here too: svcpa
 
 const wrapped = (text: string, width: number): string => new Help().boxWrap(text, width);
 
-/** An example is there to be copied, so only what it is for is wrapped. */
+/** Wraps only the purpose, because examples are copied. */
 function examplesText(examples: Command['examples'], width: number): string {
   if (examples.length === 0) return '';
   const lines = examples.flatMap(([line, purpose]) => [

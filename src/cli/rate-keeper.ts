@@ -1,5 +1,5 @@
-// Keeps the rates at which transactions settle, where the profile names a fiat currency: they are read while the payment is
-// in flight, so that nobody waits for them.
+// Stores the rates at settlement, if the profile names a fiat currency. They are read while the payment is
+// in flight, so nobody waits for them.
 import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
@@ -8,14 +8,13 @@ import type { KeptRate, SettlementRates } from '../store/journal/settlement-rate
 import { findRate } from '../wallet/quote/rates.js';
 
 export interface RateKeeperDeps {
-  /** Undefined where the profile names none. */
   readonly fiat: string | undefined;
   readonly account: () => Promise<{ readonly client: ServiceClient; readonly scope: string }>;
   readonly rates: () => Promise<SettlementRates>;
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
-/** Rates are those of a settlement if they were read so shortly before or after it, ms. */
+/** Rates count for a settlement within this time of it. */
 const validMs = 60_000;
 
 interface Read {
@@ -24,8 +23,8 @@ interface Read {
 }
 
 /**
- * Gives the function to call for every transaction that the service reports; undefined without a fiat currency. Whatever
- * fails leaves the rate missing.
+ * Returns the function to call for every transaction that the service reports; undefined without a fiat currency. After
+ * an error the rate is missing.
  */
 export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): ((txn: Transaction) => void) | undefined {
   if (fiat === undefined) return undefined;
@@ -67,7 +66,7 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): (
   };
 }
 
-/** Of both currencies, as far as the service names their rates. */
+/** Rates of both currencies, if the service has them. */
 function ratesOf({ sourceReq, destReq }: Transaction, fiat: string, rates: Rates): KeptRate['rates'] {
   const currencies = new Set([sourceReq.ccy, destReq.ccy].flatMap((ccy) => ccy?.toUpperCase() ?? []));
   return Object.fromEntries([...currencies].flatMap((ccy): [string, string][] => {

@@ -1,4 +1,4 @@
-// One command line from start to exit code: what is thrown is shown once, here, in the form that was asked for.
+// Runs one command line from start to exit code; shows errors once, in the requested form.
 import type { OpeningTransport } from '../api/network/exchange.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
@@ -25,11 +25,11 @@ export async function runCli(argv: readonly string[], given: Process): Promise<n
       connect: async (connections) => {
         early = (await import('./early-connection.js')).connectEarly(argv, connections, proc);
       },
-      // Help needs none of it, and is there to be quick.
+      // Loaded here because help does not need it.
       openContext: async (options, { createsProfile = false }) => {
         globals = options;
         const { openContext } = await import('./context.js');
-        // A handshake goes on only where the event loop gets a turn.
+        // Gives the event loop a turn for the TLS handshake.
         if (early !== undefined) await new Promise((turn) => setImmediate(turn));
         return openContext(proc, options, { argv, runLine, createsProfile, early });
       },
@@ -43,7 +43,7 @@ export async function runCli(argv: readonly string[], given: Process): Promise<n
   }
 }
 
-/** With stderr as a log in JSON if the command line or the environment asks for it: also for a command line that is wrong. */
+/** Makes stderr a JSON log if the command line or environment asks for it, even if the command line is invalid. */
 async function withLog(argv: readonly string[], proc: Process): Promise<Process> {
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
   const flag = words.findLastIndex((word) => /^--log-format(=|$)/.test(word));
@@ -53,14 +53,14 @@ async function withLog(argv: readonly string[], proc: Process): Promise<Process>
   return { ...proc, stderr: jsonLog(proc.stderr, proc.now, proc.newId()) };
 }
 
-/** For what was thrown where nobody could catch it. */
+/** Shows an uncaught error. */
 export async function showUnexpected(error: unknown, argv: readonly string[], proc: Process): Promise<void> {
   await show(unexpected(error), argv, proc);
 }
 
 /**
- * For output that could not be written; resolves with the exit code. What a payment has come to stays true without its
- * receipt, everything else is done only when it can be read.
+ * Reports that stdout cannot be written; resolves with the exit code. A payment keeps its result,
+ * any other command fails.
  */
 export async function showLost(reason: string, isLetGo: boolean, argv: readonly string[], proc: Process): Promise<number> {
   const message = `stdout cannot be written (${reason}): its output is lost.`;
@@ -69,7 +69,7 @@ export async function showLost(reason: string, isLetGo: boolean, argv: readonly 
   return 0;
 }
 
-/** With one of these a command that moves money only prints. */
+/** With one of these, a command that moves money only prints. */
 const showsOnly: ReadonlySet<string> = new Set(['-h', '--help', '--quote-only', '--dry-run']);
 
 async function show(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): Promise<number> {

@@ -1,4 +1,4 @@
-// Shows what was thrown, once, in the form that was asked for: a paragraph, or one line of JSON.
+// Shows an error as a paragraph or as one line of JSON.
 import type { Failure } from '../formats/failure.js';
 import { failureFields, failureJson, failureLines } from '../terminal/failure-view.js';
 import { asciiGlyphs } from '../terminal/glyphs.js';
@@ -8,7 +8,7 @@ import type { Process } from './context.js';
 import type { Globals } from './globals.js';
 import { movesMoney } from './tree.js';
 
-/** @param globals undefined where the command line could not be read */
+/** @param globals undefined if the command line could not be parsed */
 export function showFailure(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): void {
   const { stderr } = proc;
   const { json, debug, color } = globals === undefined ? scanned(argv) : errorOutputOf(globals);
@@ -38,7 +38,7 @@ const errorOutputOf = ({ json, output, debug, color }: Globals): ErrorOutput => 
   color,
 });
 
-/** Of a command line that is itself what is wrong: word by word, so that the text of a note is none of it. */
+/** Output options of an invalid command line; compares whole words, so that a note's text does not match. */
 function scanned(argv: readonly string[]): ErrorOutput {
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
   const isJson = (word: string, index: number): boolean =>

@@ -1,4 +1,4 @@
-// Reads what is piped in, whole and bounded, and files that a command line names.
+// Reads stdin, up to a limit, and files named on the command line.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
@@ -8,7 +8,7 @@ const longest = 16 * 1024 * 1024;
 export const readStdin = async (context: Context): Promise<string> =>
   (await readStdinBytes(context)).toString('utf8');
 
-/** All of stdin. Throws Failure `usage` at a terminal, where nobody would know that it waits. */
+/** Throws Failure `usage` at a terminal instead of waiting silently. */
 export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   if (stdin.isTTY) throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
   const chunks: Buffer[] = [];
@@ -22,16 +22,16 @@ export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** A file by its name. Throws Failure `usage` for one that cannot be read. */
+/** Throws Failure `usage` if the file cannot be read. */
 export const readGivenFile = (file: string): Promise<Buffer> =>
   readFile(file).catch((cause: unknown) => {
     throw new Failure('usage', `The file ${file} cannot be read.`, { cause });
   });
 
-/** The text of a file, or for `-` of what is piped in. */
+/** The text of a file, or of stdin for `-`. */
 export const readGivenText = async (file: string, context: Context): Promise<string> =>
   file === '-' ? readStdin(context) : (await readGivenFile(file)).toString('utf8');
 
-/** A word from the command line, or for `-` the one line that is piped in. */
+/** A word from the command line, or the line on stdin for `-`. */
 export const wordOrStdin = async (word: string, context: Context): Promise<string> =>
   word === '-' ? (await readStdin(context)).trim() : word;

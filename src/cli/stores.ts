@@ -1,4 +1,4 @@
-// The journal and the inbox, opened when first used: in files of this home, or in the database that is set up.
+// Journal and inbox, opened on first use: in files of this home, or in the configured database.
 import { Failure } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
 import type { Part } from '../store/database/postgres-schema.js';
@@ -27,9 +27,9 @@ export interface StoreOptions {
 export interface Stores {
   journal(): Promise<Journal>;
   events(): Promise<EventStore>;
-  /** The rates kept at settlement, with a connection of their own: whoever opens them closes them. */
+  /** The rates at settlement, on a connection that the caller closes. */
   rates(): Promise<SettlementRates>;
-  /** The database that is set up, reached but not looked into; undefined without one. */
+  /** The configured database, connected but unchecked; undefined without one. */
   database(): Promise<(FoundDatabase & { readonly postgres: Postgres }) | undefined>;
 }
 
@@ -46,18 +46,18 @@ export function openStores(options: StoreOptions): Stores {
     return { ...found, postgres };
   });
 
-  /** Remembers the database at its first use, so that the home never pays from another one unnoticed. */
+  /** Stores the database's id at first use, so the home never pays from another database unnoticed. */
   const prepared = async ({ postgres, source }: FoundDatabase & { postgres: Postgres }, part: Part): Promise<Postgres> => {
     const { anotherDatabase, checkTables } = await import('../store/database/postgres-schema.js');
     const id = await checkTables(postgres, source, part);
     const { profile, profileName } = options.settings();
     if (profile.databaseId !== undefined && profile.databaseId !== id) throw anotherDatabase(source, id, profile.databaseId);
-    // If the settings cannot be written, the database still can.
+    // Works without it if the settings cannot be written.
     if (profile.databaseId === undefined) await changeProfile(config(), profileName, (before) => ({ ...before, databaseId: id })).catch(() => undefined);
     return postgres;
   };
 
-  /** What the file alone knows to be paid could be paid again from the database, and counts there for no limit. */
+  /** Payments only in the file could be paid again from the database, and do not count towards its limits. */
   const hasUnmoved = async (): Promise<boolean> => {
     if (!isThere(journalFile(home())) || config().read().journalMovedTo !== undefined) return false;
     const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
@@ -76,7 +76,7 @@ export function openStores(options: StoreOptions): Stores {
     const { openJournal } = await import('../store/journal/sqlite-journal.js');
     const opened = openJournal({ path: journalFile(home()), isAlive: isAliveHere, now, isKnown: hasJournal === true });
     onClose(() => opened.close());
-    // If the settings cannot be written, the journal still can.
+    // Works without it if the settings cannot be written.
     if (hasJournal !== true) await config().update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
     return opened;
   });
@@ -116,7 +116,7 @@ const notMoved = (path: string): Failure =>
     hint: 'Move them first: svcpay db move',
   });
 
-/** Made when first asked for, and again when that failed: a service that was away once is asked again. */
+/** Creates the value on first use, and again if a promise was rejected. */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   const forget = (): void => void (made = undefined);

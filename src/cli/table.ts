@@ -1,4 +1,4 @@
-// The table of commands: name, what it is for, where its code is. Parsing, help, completion and the manual come from it.
+// The table of commands, from which parsing, help, completion and the manual are generated.
 import type { Branch, Command } from './define.js';
 
 type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections'>;
@@ -7,7 +7,7 @@ type Row = readonly [path: string, summary: string, load?: () => Promise<Command
 const pays: Traits = { money: true, connections: 2 };
 const asks: Traits = { connections: 1 };
 
-/** By the headings under which help shows them. */
+/** By headings of help. */
 const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = [
   ['Money in', [
     ['receive', 'request a payment', () => import('./receive/receive.js').then((it) => it.receive)],
@@ -123,7 +123,6 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
   ]],
 ];
 
-/** For the first page of help. */
 export const firstExamples: Command['examples'] = [
   ['svcpay login --sandbox', 'try everything with play money; svcpay login connects to a service'],
   ['svcpay receive lightning 50000sat', 'an invoice with its QR code, and wait until it is paid'],
@@ -132,7 +131,7 @@ export const firstExamples: Command['examples'] = [
   ['svcpay help scripting', 'further pages: amounts, environment, exit-codes, fields, scripting'],
 ];
 
-/** All of them as a tree; nothing of it loads a command. */
+/** The tree of commands, without loading any. */
 export const tree: Branch = {
   name: 'svcpay',
   summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',

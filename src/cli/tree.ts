@@ -1,10 +1,10 @@
-// Finds the command that a command line names, without loading it.
+// Finds the command that a command line names, without loading its code.
 import { isNamed, type Branch } from './define.js';
 import { globalOptions } from './globals.js';
 import { tree } from './table.js';
 import { flagName, negatedFlag, takesWord, type Values } from './values.js';
 
-/** Every spelling of an option, with whether a word follows it. */
+/** Every spelling of an option, and whether a value follows it. */
 const flagsOf = (options: Values): ReadonlyMap<string, boolean> => new Map(
   Object.entries(options).flatMap(([name, value]): [string, boolean][] => {
     const { kind, short } = value.shape;
@@ -17,8 +17,8 @@ const flagsOf = (options: Values): ReadonlyMap<string, boolean> => new Map(
 const globalFlags = flagsOf(globalOptions);
 
 /**
- * The words of a command line up to the first option that only a command knows, or `--`; global options and their
- * values are passed over. After an option of its own a command names no other: `send --via lightning` is `send`.
+ * The words of a command line up to the first option that is not global, or `--`; global options and their
+ * values are skipped. A command's own option ends its name: `send --via lightning` is `send`.
  */
 export function plainWords(argv: readonly string[]): readonly string[] {
   const words: string[] = [];
@@ -31,12 +31,12 @@ export function plainWords(argv: readonly string[]): readonly string[] {
   return words;
 }
 
-/** Also written together with its value: `--output=json`, `-ojson`, `-qy`. */
+/** Also with its value attached: `--output=json`, `-ojson`, `-qy`. */
 const isGlobal = (word: string): boolean =>
   globalFlags.has(word.split('=', 1)[0] ?? '') || (!word.startsWith('--') && globalFlags.has(word.slice(0, 2)));
 
 /**
- * The command line with `--` before the first word that is not of the command's name: what follows is the word's own,
+ * Inserts `--` after the command's name, so that options after it belong to the program that it runs,
  * as in `sandbox run npm --version`.
  */
 export function withRestApart(argv: readonly string[], nameLength: number, options: Values): readonly string[] {
@@ -52,10 +52,10 @@ export function withRestApart(argv: readonly string[], nameLength: number, optio
   return argv;
 }
 
-/** Whether a command line is to move money: then its fate is told first, and decides the exit code. */
+/** Whether the command line moves money. */
 export const movesMoney = (argv: readonly string[]): boolean => chosenPath(tree, argv).at(-1)?.money === true;
 
-/** The branches that a command line names, outermost first; global options may stand in between. */
+/** The branches that a command line names, outermost first. */
 export function chosenPath(root: Branch, argv: readonly string[]): readonly Branch[] {
   const path: Branch[] = [];
   for (const word of plainWords(argv)) {

@@ -1,14 +1,14 @@
-// The values a command takes: how each is written, read and explained. Parsing, help and completion are made from these.
+// Values of arguments and options: how each is written, read and described. Parsing, help and completion use them.
 import { Failure } from '../formats/failure.js';
 import { parseAmount, type Money } from '../formats/amount.js';
 import { parseDuration } from '../formats/duration.js';
 
-/** What the command line hands over for one name: nothing, a switch, one word or several. */
+/** The parsed value of one name: nothing, a switch, one word or several. */
 export type Raw = string | readonly string[] | boolean | undefined;
 
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
 
-/** What is known on this machine that a word may be; completion offers it. */
+/** Local data that completion offers for a word. */
 export type Suggested = 'file' | 'command' | 'profile' | 'recipient' | 'contact' | 'wallet' | 'reference' | 'transaction' | 'institution' | 'snapshot';
 
 export interface Shape {
@@ -19,7 +19,7 @@ export interface Shape {
   readonly choices: readonly string[];
   readonly short: string | undefined;
   readonly suggests?: Suggested;
-  /** The least and the most of a whole number. */
+  /** Limits of a whole number. */
   readonly range?: readonly [min: number, max: number];
 }
 
@@ -66,7 +66,7 @@ export class Value<T> {
   }
 }
 
-/** A word to the letter. */
+/** An unchanged word. */
 export function literal<T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> {
   const shape = { kind: 'word', placeholder, summary: '', required: true, choices, short: undefined } as const;
   return new Value<T>(shape, (raw) => {
@@ -75,13 +75,13 @@ export function literal<T>(placeholder: string, parse: (text: string) => T, choi
   });
 }
 
-/** A word without the blanks and line ends that copying put around it. */
+/** A word without surrounding white space from copying. */
 export const word = <T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> =>
   literal(placeholder, (given) => parse(given.trim()), choices);
 
 export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (given) => given);
 
-/** What may be written in several words, such as `50 000 sat`, as one text; undefined where there is none. */
+/** Several words as one text, such as `50 000 sat`. */
 export function phrase(placeholder: string): Value<string | undefined> {
   const shape = { kind: 'words', placeholder, summary: '', required: false, choices: [], short: undefined } as const;
   return new Value(shape, (raw) => {
@@ -90,12 +90,12 @@ export function phrase(placeholder: string): Value<string | undefined> {
   });
 }
 
-/** What means something else with a blank less: a body, a command. */
+/** A text whose white space matters: a body, a command. */
 export const verbatim = (placeholder: string): Value<string> => literal(placeholder, (given) => given);
 
 export const file = (placeholder = 'FILE'): Value<string> => verbatim(placeholder).suggesting('file');
 
-/** An id, the beginning of one that was shown, or a reference, which is exact. */
+/** An id or the beginning of a shown id, trimmed; or an exact reference. */
 export const transaction = (): Value<string> =>
   literal('ID', (given) => (/^\s*[0-9a-f-]{36}\s*$/i.test(given) ? given.trim() : given)).suggesting('transaction');
 
@@ -137,17 +137,16 @@ export const whole = (min: number, max: number, placeholder = 'N'): Value<number
 const wordless = <T>(kind: Kind, read: (raw: Raw) => T): Value<T> =>
   new Value<T>({ kind, placeholder: '', summary: '', required: false, choices: [], short: undefined }, read);
 
-/** A switch: off unless its flag is given. */
+/** A switch, off by default. */
 export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);
 
-/** A pair of flags, `--name` and `--no-name`; undefined when neither was given. */
+/** A pair of flags, `--name` and `--no-name`; undefined if neither was given. */
 export const onOff = (): Value<boolean | undefined> =>
   wordless('on-off', (raw) => (typeof raw === 'boolean' ? raw : undefined));
 
 /** On unless `--no-name` is given. */
 export const unless = (): Value<boolean> => wordless('off', (raw) => raw !== false);
 
-/** Values by the names under which a command has them. */
 export type Values = Readonly<Record<string, Value<unknown>>>;
 export type ValuesOf<V extends Values> = { readonly [K in keyof V]: V[K] extends Value<infer T> ? T : never };
 
@@ -155,7 +154,7 @@ export type RawValues = Readonly<Record<string, Raw>>;
 
 export function readAll<V extends Values>(values: V | undefined, raw: RawValues): ValuesOf<V> {
   const read = Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, value.read(raw[name])]));
-  // Object.fromEntries forgets which value belongs to which name; the line above keeps them together.
+  // Object.fromEntries loses the type of each name.
   return read as ValuesOf<V>;
 }
 
@@ -168,3 +167,25 @@ export const negatedFlag = (name: string): string => flagName(name).replace('--'
 
 export const takesWord = (value: Value<unknown>): boolean =>
   value.shape.kind === 'word' || value.shape.kind === 'words';
+
+export interface ValueSchema {
+  readonly type: 'string' | 'integer' | 'boolean' | 'array';
+  readonly description: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: { readonly type: 'string'; readonly enum?: readonly string[] };
+}
+
+/** Longer lists, such as all countries, are omitted. */
+const mostChoices = 40;
+
+/** The value as JSON Schema. @param joins several words are one text, as in `50 000 sat` */
+export function valueSchema({ shape }: Value<unknown>, joins: boolean): ValueSchema {
+  const { kind, summary: description, range } = shape;
+  const choices = shape.choices.length > 0 && shape.choices.length <= mostChoices ? { enum: shape.choices } : {};
+  if (kind === 'switch' || kind === 'on-off' || kind === 'off') return { type: 'boolean', description };
+  if (kind === 'words' && !joins) return { type: 'array', items: { type: 'string', ...choices }, description };
+  if (range !== undefined) return { type: 'integer', minimum: range[0], maximum: range[1], description };
+  return { type: 'string', description, ...choices };
+}

@@ -4,7 +4,7 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import type { Readable, Writable } from 'node:stream';
 import { toJson } from '../../terminal/rows/json.js';
 import type { Command } from '../define.js';
-import { valueSchema } from '../value-schema.js';
+import { valueSchema } from '../values.js';
 import { inputsOf, type Given, type Result } from './call.js';
 import type { Effect, ToolRow } from './tools.js';
 

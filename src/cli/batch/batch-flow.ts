@@ -1,4 +1,4 @@
-// A batch from its file to its outcome: copied, checked whole, shown, agreed to once, paid row by row.
+// A batch from file to result: copied, checked completely, shown, approved once, paid row by row.
 import { createReadStream } from 'node:fs';
 import type { Wallet } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
@@ -14,8 +14,7 @@ import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
-import type { BatchFlags } from './batch-options.js';
-import { openPayments, payBatch, quoteRow } from './batch-pay.js';
+import { openPayments, payBatch, quoteRow, type BatchFlags } from './batch-pay.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits.js';
@@ -36,17 +35,17 @@ export async function runBatchFile(
   const plan = planner(flags, context);
   const check = await checkFile(spool, plan, context);
   if (check.problems.length > 0) throw refusalOf(check, context);
-  // One that does not fit a wallet is said once, and not of every row.
+  // Reports a --max-fee in the wrong currency once, not for every row.
   for (const { from } of check.totals) flags.maxFee?.(from);
   const { client: service } = await context.account();
   const wallets = await ifTold(service.wallets());
   const available = (ccy: string): Money | undefined => balanceOf(ccy, wallets ?? []);
   const before = summaryOf(file, flags, check, available);
-  const isTold = (ccy: string): boolean => wallets?.every((each) => each.ccy !== ccy || each.availableBalance != null) === true;
-  const short = shortOf(check.totals.filter(({ from }) => isTold(from)), available);
+  const isReported = (ccy: string): boolean => wallets?.every((each) => each.ccy !== ccy || each.availableBalance != null) === true;
+  const short = shortOf(check.totals.filter(({ from }) => isReported(from)), available);
   const rows = (): AsyncGenerator<PlannedRow> => planned(readRows(spool.read(), batchColumns), plan);
   if (flags.dryRun && short.length === 0) return listRows(rows(), before, context);
-  // While wallets and list are read: no handshake falls into a payment.
+  // Connects before the first payment needs it.
   context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
   const payment = await openPayments(check, flags.concurrency, context);
   const isAsked = needsYes && check.rows > check.settled && short.length === 0;
@@ -65,7 +64,7 @@ export async function runBatchFile(
 const tooPoor = (short: readonly string[]): Failure =>
   new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
 
-/** Every row as it would be paid; a row in a pipe, and under `--json` all of them in the summary. */
+/** Lists the rows of a dry run; under `--json` they are part of the summary. */
 async function listRows(rows: AsyncIterable<PlannedRow>, summary: BatchSummary, { out }: Context): Promise<void> {
   if (out.format === 'json') {
     const list: BatchRowView[] = [];
@@ -101,7 +100,7 @@ function costOf(rows: readonly PlannedRow[], flags: BatchFlags, payment: Payment
   return live.during(line, () => quoteCost(rows, flags.concurrency, quote));
 }
 
-/** A batch that is too long to be quoted is approved as its amounts plus the highest fee of each row. */
+/** A batch too long for quotes is approved as its amounts plus a highest fee per row. */
 async function withMaxFee(flags: BatchFlags, totals: readonly BatchTotal[], { ask }: Context): Promise<BatchFlags> {
   if (flags.maxFee !== undefined) return flags;
   const parse = (text: string): MaxFeeOf => {
@@ -122,7 +121,7 @@ function feeText(maxFee: MaxFeeOf | undefined, totals: readonly BatchTotal[]): s
   return ` plus at most ${'percent' in limit ? `${limit.percent} %` : formatAmount(money(limit.ccy, limit.amount))} of fees per row`;
 }
 
-/** With the fees it is known whether the wallets can pay for all of it. */
+/** Refuses a batch whose quoted total exceeds a wallet or a limit. */
 function refuseUnpayable({ costs, refused }: Quoted, available: (ccy: string) => Money | undefined): void {
   const hopeless = refused.find(({ failure }) => failure.kind === 'limit');
   if (hopeless !== undefined) {
@@ -193,7 +192,7 @@ async function checkFile(
   return live.during(() => `Checking the rows: ${checked}`, () => checkBatch(readRows(spool.read(), batchColumns), deps));
 }
 
-/** Lists the problem of every row on stderr, also under -q and --json. */
+/** Lists the problems on stderr, also under -q and --json. */
 function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
   const lines = problems.map(({ line, message }) => `${line === 0 ? 'All rows' : `Line ${line}`}: ${message}`);
   terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
@@ -248,7 +247,7 @@ async function agree(
   await ask.agree(`Pay ${what} in ${counted(rows - settled - refused, 'row')} from ${place}?`, 'Nothing was sent.');
 }
 
-/** The copy was checked, and says the same again. */
+/** Reads the checked copy again. */
 async function* planned(rows: AsyncIterable<BatchRow | Problem>, plan: Plan): AsyncGenerator<PlannedRow> {
   for await (const row of rows) if (!isProblem(row)) yield await plan(row);
 }

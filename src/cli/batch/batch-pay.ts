@@ -1,24 +1,28 @@
-// The paying half of a batch: progress while it runs, a line in the result file for every row, and how it went.
+// Pays the rows of a batch: options, progress, result file and outcome.
 import type { Money } from '../../formats/amount.js';
 import { Failure, ifTold } from '../../formats/failure.js';
-import { progressLine, rowLine, shownFailures, type BatchLine, type BatchSummary } from '../../terminal/cards/batch-view.js';
+import {
+  progressLine, rowLine, shownFailures, type BatchLine, type BatchSummary,
+} from '../../terminal/cards/batch-view.js';
 import { shellArgument } from '../../terminal/next-step.js';
 import type { BatchCheck } from '../../wallet/batch/check.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
 import { Ceiling } from '../../wallet/batch/cost.js';
 import { runBatch, type RowOutcome } from '../../wallet/batch/run.js';
-import { doneRows, emptyTally, failureOf, faultFailure, hasMoved, tallied, type Tally } from '../../wallet/batch/tally.js';
+import {
+  doneRows, emptyTally, failureOf, faultFailure, hasMoved, tallied, type Tally,
+} from '../../wallet/batch/tally.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { quote } from '../../wallet/payment/payment.js';
-import type { BatchFlags } from './batch-options.js';
-import { openResult, type ResultFile } from './batch-result.js';
 import type { Context } from '../context.js';
+import { openResult, type ResultFile } from './batch-result.js';
 import type { Drain } from './drain.js';
 import { paymentDeps } from '../payment/payment-flow.js';
-import { termsOf } from '../payment/payment-options.js';
+import { termsOf, paymentOptions } from '../payment/payment-options.js';
+import { choice, currency, duration, file, flag, text, whole, type ValuesOf } from '../values.js';
 
-/** What the rows are paid with: one client for all of them. */
+/** The dependencies of all rows, with one client. */
 export async function openPayments({ rows, settled }: BatchCheck, concurrency: number, context: Context): Promise<PaymentDeps> {
   const payment = await paymentDeps(context, { approve: () => Promise.resolve(false), on: () => undefined });
   const service = sharedService(payment.service, concurrency, context.now);
@@ -26,7 +30,7 @@ export async function openPayments({ rows, settled }: BatchCheck, concurrency: n
   return { ...payment, service };
 }
 
-/** What a row takes from its wallet, fees included; undefined where it is paid or on its way. The quote is paid later. */
+/** The quoted total of a row; undefined if it is paid or in flight. The quote is paid later. */
 export async function quoteRow(row: PlannedRow, flags: BatchFlags, payment: PaymentDeps): Promise<Money | undefined> {
   let total: Money | undefined;
   const terms = termsOf(flags, row.order.body.sourceReq.ccy);
@@ -42,7 +46,7 @@ export async function quoteRow(row: PlannedRow, flags: BatchFlags, payment: Paym
 }
 
 /**
- * Resolves with how it went, the first rows that failed, and what the batch ends with when not all is well.
+ * Resolves with the summary, the first failed rows, and the failure that ends the batch, if any.
  *
  * @param before the summary of the checked file, with nothing paid yet
  */
@@ -127,7 +131,7 @@ function recorder(
       return tally;
     },
     failures,
-    /** Why the result file could not be written any more. */
+    /** The error that stopped writing the result file. */
     get lost() {
       return lost;
     },
@@ -142,7 +146,7 @@ function recorder(
       tally = tallied(tally, outcome);
       const line = lineOf(outcome, now());
       if (outcome.failure !== undefined && failures.length < shownFailures) failures.push(line);
-      // The row's place need not wait for the disk: the journal has it already.
+      // Not awaited, because the journal has the row.
       file?.write(line).catch(lose);
       out.change(line);
       live.progress(doneRows(tally), rows);
@@ -168,3 +172,19 @@ function lineOf({ row, fate, txnId, txnState, total, failure }: RowOutcome, now:
     at: new Date(now).toISOString(),
   };
 }
+
+export const batchOptions = {
+  dryRun: flag().describe('check every row, show the totals, send nothing'),
+  concurrency: whole(1, 64).otherwise(4).describe('pay this many rows at a time (default 4)'),
+  onError: choice(['continue', 'stop']).otherwise('continue').describe('after a failed row, continue or stop (default continue)'),
+  result: file().optional().describe('write the outcome of every row to this file (default FILE.result.csv; none for -)'),
+  name: text('NAME').otherwise('').describe('name of the batch; the same rows under another name are paid again'),
+  from: currency().optional().describe('wallet to pay from if the row has none (default BTC; to TRON USDT)'),
+  maxFee: paymentOptions.maxFee.describe('highest fee per row, e.g. 100sat or 1%'),
+  maxRateLoss: paymentOptions.maxRateLoss,
+  wait: paymentOptions.wait.describe('wait until every row is settled (default: only for Lightning)'),
+  waitTimeout: duration().otherwise(120_000).describe('longest wait for a row to settle (default 2m)'),
+  retry: paymentOptions.retry.describe('retry rows whose payment failed'),
+};
+
+export type BatchFlags = ValuesOf<typeof batchOptions>;

@@ -8,15 +8,15 @@ import { batchLineFields, type BatchLine } from '../../terminal/cards/batch-view
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
 
 export interface ResultFile {
-  /** Resolves when the line is on the disk; at once for what the file says already. */
+  /** Resolves when the line is on disk; immediately if the file has it. */
   write(line: BatchLine): Promise<void>;
-  /** Leaves one line for each row, the last that was written. */
+  /** Keeps only the last line of each row. */
   close(): Promise<void>;
 }
 
 const columns = new Set(batchLineFields.map((name) => name.toLowerCase()));
 
-/** Throws Failure `usage` for a file that is no result of a batch, or that cannot be written. */
+/** Throws Failure `usage` if the file is not a batch result or cannot be written. */
 export async function openResult(path: string, rawCells: boolean): Promise<ResultFile> {
   const file = await openAppendFile(path, batchLineFields.join(','));
   const said = new Map<string, string>();
@@ -33,7 +33,7 @@ export async function openResult(path: string, rawCells: boolean): Promise<Resul
       await file.append(csvLine(batchLineFields.map((name) => csvCell(line[name], rawCells))));
     },
     async close() {
-      // The old file stays if it has lines of somebody else, or if its folder takes no other: its last line about a row counts.
+      // The old file stays if it has foreign lines or cannot be replaced; the last line about a row counts.
       if (hasRepeated) await file.replace(lastLines(file.read)).catch(() => undefined);
       hasRepeated = false;
       await file.close();

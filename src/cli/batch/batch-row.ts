@@ -1,4 +1,4 @@
-// A row of a batch file as the payment that it stands for: read as the same words on a command line would be.
+// Turns a row of a batch file into a payment, with the rules of the command line.
 import type { Institution } from '../../api/types.js';
 import { fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -27,14 +27,14 @@ export const batchColumns: ReadonlySet<string> = new Set([...common, ...payoutCo
 export interface PlanDeps extends PlanEnvironment {
   /** Distinguishes batches whose rows without a reference are otherwise the same. */
   readonly name: string;
-  /** The wallet that pays where neither row nor kind says. */
+  /** The default wallet. */
   readonly from: string | undefined;
   readonly recipients: Readonly<Record<string, Recipient>>;
   readonly sender: Profile['sender'];
   readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
 }
 
-/** Throws Failure `usage` for a row that is no payment. */
+/** Throws Failure `usage` for an invalid row. */
 export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promise<PlannedRow> {
   const from = cells['from'] === undefined ? deps.from : currency().read(cells['from']);
   const given = Object.keys(cells).filter((name) => payoutColumns.has(name));
@@ -61,10 +61,10 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
 
 type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>;
 
-/** An order for an invoice names the node that it pays as its destination, and not the invoice. */
+/** The order of an invoice has the node as its destination; the row shows the invoice. */
 const sendRow = ({ order, slow, pays }: SendPlan): Paid => ({ order, slow, to: pays.text });
 
-/** The amount that the destination itself says. */
+/** The amount in the destination, such as an invoice. */
 const named = ({ receives }: Order): string =>
   receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
 
@@ -88,7 +88,7 @@ async function planPayout(
 const camel = (flag: string): string =>
   (flag.split(' ')[0] ?? '').replace(/^--/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The amount with its unit, which stands beside it or in a column of its own. */
+/** The amount with its unit, from one or two columns. */
 function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {
   if (amount === undefined || unit === undefined) return amount;
   if (isUnitless(amount)) return `${amount}${unit}`;

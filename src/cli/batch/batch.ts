@@ -1,8 +1,8 @@
-// Pays the rows of a CSV file: checks all first, asks once, pays several at a time, resumes when run again.
+// Pays the rows of a CSV file: checks all first, asks once, pays several at a time, resumes on the next run.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { runBatchFile } from './batch-flow.js';
-import { batchOptions } from './batch-options.js';
+import { batchOptions } from './batch-pay.js';
 import { batchFields } from '../../terminal/cards/batch-view.js';
 import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';

@@ -1,4 +1,4 @@
-// Ctrl-C for a command with several payments in flight: starts no new payment and lets the others finish.
+// Ctrl-C with several payments in flight: starts no new payment and lets the others finish.
 import { openContext, type Context, type Process } from '../context.js';
 
 const graceMs = 10_000;
@@ -7,9 +7,9 @@ export interface Drain {
   readonly stop: AbortSignal;
   /** Aborted at once if nothing is in flight; otherwise after the grace period. */
   readonly cut: AbortSignal;
-  /** From now on payments are under way. */
+  /** Payments are in flight from now on. */
   begin(): void;
-  /** Nothing is any more. */
+  /** No payment is in flight. */
   end(): void;
 }
 
@@ -34,7 +34,7 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
   };
 }
 
-/** The same context, interrupted by another signal than Ctrl-C itself; closed together with the first. */
+/** The context with another interrupt signal; closed together with the original. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, runLine } = context;
   const under = openContext({ ...context, signal }, globals, { argv, runLine });

@@ -1,4 +1,4 @@
-// Payments that this home submitted and that the service's list does not show: the journal knows them by their ids.
+// Payments that this home submitted, by their ids in the journal.
 import Big from 'big.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { mayHaveMoved, type Attempt, type Payment } from '../../store/journal/payment.js';
@@ -6,7 +6,7 @@ import type { Books } from '../../wallet/books/gather.js';
 import type { Candidate } from '../../wallet/books/movement.js';
 import type { Context } from '../context.js';
 
-/** More of them than a home has submitted. */
+/** More than a home ever submits. */
 const all = 1_000_000;
 
 /** An attempt that may have moved money, with its payment. */

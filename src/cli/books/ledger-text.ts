@@ -1,5 +1,5 @@
-// A statement in the language of a ledger program: opening balances, entries, and what each wallet must hold at the end;
-// or of one fiat wallet as a bank would send it.
+// A statement for a ledger program: opening balances, entries and closing balances;
+// or of one fiat wallet in OFX.
 import type { ListedTransaction } from '../../api/types.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import type { Books } from '../../wallet/books/gather.js';
@@ -8,7 +8,7 @@ import { balanceAfter, statementRows } from '../../wallet/books/statement.js';
 import { ledgerEntryOf, type LedgerWriter } from '../../wallet/history/ledger-entry.js';
 import type { Wanted } from './statement-lines.js';
 
-/** Nothing for a transaction that moved nothing. */
+/** Empty for a transaction that moved nothing. */
 export const entryText = (writer: LedgerWriter, day: Wanted['day']) => (txn: ListedTransaction): string => {
   const entry = ledgerEntryOf(txn, sanitize, undefined, day);
   return entry === undefined ? '' : writer.write(entry);

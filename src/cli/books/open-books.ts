@@ -1,4 +1,4 @@
-// The books of an account for a command: every transaction read once, with progress, in the order of a statement.
+// The books of an account: reads every transaction once, with progress.
 import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { ServiceClient } from '../../api/client.js';
@@ -28,7 +28,7 @@ export function periodOf(from: CalendarDate | undefined, to: CalendarDate | unde
   throw new Failure('usage', 'No day lies between these dates: --from is later than --to.');
 }
 
-/** What each wallet held before; amounts of one currency add up. */
+/** Opening balances by currency; amounts of one currency are added. */
 export function openingsOf(amounts: readonly Money[]): ReadonlyMap<string, Big> {
   const sums = new Map<string, Big>();
   for (const { ccy, value } of amounts) sums.set(ccy, value.plus(sums.get(ccy) ?? 0));
@@ -36,12 +36,12 @@ export function openingsOf(amounts: readonly Money[]): ReadonlyMap<string, Big> 
 }
 
 export interface BooksWanted {
-  /** What each wallet held before its first listed transaction. */
+  /** Balances before the first listed transaction. */
   readonly before: ReadonlyMap<string, Big>;
   readonly entry?: ((txn: ListedTransaction) => string) | undefined;
 }
 
-/** Reads the books and hands them to `use`; the sorted copy is gone afterwards. */
+/** Reads the books and passes them to `use`; then deletes the sorted copy. */
 export async function withBooks<T>(
   wanted: BooksWanted,
   use: (books: Books, service: ServiceClient) => Promise<T>,
@@ -67,7 +67,7 @@ export async function withBooks<T>(
   }
 }
 
-/** Throws Failure `not-found` for a wallet that holds nothing and has moved nothing. */
+/** Throws Failure `not-found` for a wallet without balance and movements. */
 export function chosenWallets({ currencies }: Books, wallet: string | undefined): readonly string[] {
   if (wallet === undefined) return currencies;
   if (currencies.includes(wallet)) return [wallet];

@@ -1,5 +1,5 @@
-// Compares what the service lists with journal, inbox and batch results, and names each difference; with --import it enters
-// the payments that a journal restored from a backup does not have.
+// Compares the service's list with journal, inbox and batch results, and lists the differences; with --import it adds
+// payments that are missing in a journal restored from a backup.
 import Big from 'big.js';
 import { createReadStream } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
@@ -45,7 +45,7 @@ export const reconcile = defineCommand({
   },
 });
 
-/** A quote holds for an hour at most: what was created before may have been submitted since. */
+/** A quote lasts an hour at most, so earlier ones may have been submitted later. */
 const overlapMs = 3_600_000;
 
 async function compare(since: number, files: readonly string[], context: Context): Promise<void> {
@@ -100,7 +100,7 @@ async function* eventsOf({ events }: Context): AsyncGenerator<KnownEvent, void, 
 
 const resultColumns = new Set(batchLineFields.map((name) => name.toLowerCase()));
 
-/** The rows of a result file that have a transaction and did not fail. Throws Failure `usage` for any other file. */
+/** The rows with a transaction that did not fail. Throws Failure `usage` for a file that is not a batch result. */
 async function* paidRows(path: string): AsyncGenerator<Known, void, void> {
   const source = createReadStream(path).on('error', () => undefined);
   try {

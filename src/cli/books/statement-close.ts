@@ -1,4 +1,4 @@
-// Closes a month: writes its statement with a hash beside it. Run again, it shows what has changed since.
+// Closes a month: writes its statement with a hash. The next run shows what has changed since.
 import { join } from 'node:path';
 import type { Big } from 'big.js';
 import { parse } from 'csv-parse/sync';
@@ -49,7 +49,7 @@ export const statementClose = defineCommand({
   },
 });
 
-/** As part of the name of a file: the id comes from the service. */
+/** Safe in a file name, because the id comes from the service. */
 const nameOf = (text: string): string => text.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 64);
 
 interface Month {
@@ -62,7 +62,7 @@ interface Month {
 }
 
 /**
- * Head and rows, without names that only the journal knows. Throws Failure: `usage` for a month that is not over,
+ * Head and rows, without names from the journal. Throws Failure: `usage` for a month that is not over,
  * `books-differ` if it does not tie, `pending` while a payment of the month is in flight.
  */
 async function rowsOf(books: Books, { name, period, now, before, zone }: Month, context: Context): Promise<string[][]> {
@@ -97,5 +97,5 @@ async function showChanges(closed: string, rows: string[][], path: string, conte
   });
 }
 
-/** The wallet, and the transaction or the word for its opening or closing. */
+/** Keys a row by wallet and transaction, or by the kind of an opening or closing row. */
 const keyed = (row: readonly string[]): Line => ({ key: `${row[2] ?? ''} ${row.at(-1) === '' ? row[3] : row.at(-1)}`, text: row.join(',') });

@@ -1,4 +1,4 @@
-// The rows of a statement with what this home knows of them: who got a payment, and what it was worth.
+// The rows of a statement, with recipients and rates from this home.
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
@@ -16,22 +16,21 @@ export interface Wanted {
   readonly period: Span;
   /** The service's clock, epoch ms. */
   readonly now: number;
-  /** What each wallet held before its first listed transaction. */
+  /** Balances before the first listed transaction. */
   readonly before: ReadonlyMap<string, Big>;
   /** The calendar day of an instant. */
   readonly day: (at: number) => string;
 }
 
-/** So many rows are looked up at a time. */
 const rowsAtOnce = 200;
 
-/** What this home knows of transactions. */
+/** Lookups in this home. */
 export interface LookUps {
   readonly parties: (txnIds: readonly string[]) => Promise<Known>;
   readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
 }
 
-/** Optional lookups: if the journal cannot be read, nothing is known. */
+/** Optional lookups, empty if the journal cannot be read. */
 export function lookUpsOf(context: Context): LookUps {
   const opened = context.account().then(async ({ scope }) => {
     const rates = await context.rates();
@@ -45,7 +44,7 @@ export function lookUpsOf(context: Context): LookUps {
   };
 }
 
-/** Wallet by wallet. A difference to what the service reports is a row of its own after the closing balance of today. */
+/** Wallet by wallet. A difference from the service's balance is a separate row after today's closing balance. */
 export async function* statementLines(books: Books, wanted: Wanted, lookUps: LookUps): AsyncGenerator<StatementLine, void, void> {
   let rows: StatementRow[] = [];
   for (const row of allRows(books, wanted)) {

@@ -1,5 +1,5 @@
-// A statement of the wallets: opening balance, each movement with the balance after it, closing balance, and whether the sum
-// is what the service reports.
+// A statement of the wallets: opening balance, movements with running balances, closing balance, and whether the sum
+// matches the service's balance.
 import { Failure } from '../../formats/failure.js';
 import { dayWriter } from '../../formats/calendar.js';
 import { differenceText, explanationText, statementList } from '../../terminal/views/statement-view.js';
@@ -53,7 +53,7 @@ export const statement = defineCommand({
   },
 });
 
-/** Throws Failure `usage` where the format and the wallet do not fit. */
+/** Throws Failure `usage` if format and wallet do not match. */
 function checkWallet(format: (typeof ownFormats)[number] | undefined, wallet: string | undefined): void {
   if (format === 'ofx' && (wallet === undefined || !isFiat(wallet))) {
     throw new Failure('usage', 'OFX is a statement of one account in a fiat currency. Name its wallet, as in --wallet USD.');
@@ -66,7 +66,7 @@ function checkWallet(format: (typeof ownFormats)[number] | undefined, wallet: st
 const bankAccount = async (ccy: string, { account, settings }: Context) =>
   ({ ccy, accountId: (await account()).id, bank: settings.maker });
 
-/** Names each difference; on stderr the transactions that could explain it. */
+/** A failure that names each difference; prints transactions that could explain it. */
 export async function notTied(differences: readonly Difference[], books: Books, context: Context): Promise<Failure> {
   const hidden = await knownHere(books, context);
   const texts = differences.map((difference) => {

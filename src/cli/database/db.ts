@@ -1,4 +1,4 @@
-// Shows where journal and inbox are, upgrades the tables of the database, and moves the files of this home into it.
+// Shows the location of journal and inbox, upgrades the database, and moves this home's files into it.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
@@ -22,7 +22,6 @@ export const dbStatus = defineCommand({
   },
 });
 
-/** Step by step to the version of this program. */
 export const dbUpgrade = defineCommand({
   fields: [],
   examples: [['svcpay db upgrade', 'once, when no older svcpay uses the database any more']],
@@ -43,14 +42,14 @@ export const dbUpgrade = defineCommand({
 /** Measured with 500,000 payments on two busy cores. */
 const rewrittenPerSecond = 14_000;
 
-/** Tells what waits, and for how long, before it does. */
+/** Announces what the upgrade stops, and for how long. */
 function upgradeNotice({ name, steps }: Part, version: number, rows: number): string {
   const stops = name === 'journal' ? 'payments on this database wait' : 'receivers on this database store no events';
   const time = rows < rewrittenPerSecond ? 'about a second' : `about ${describeDuration((rows / rewrittenPerSecond) * 1000)} for ${rows} rows`;
   return `Upgrading the ${name} from version ${version} to ${steps.length}: ${stops} meanwhile, ${time}.`;
 }
 
-/** An interrupted move is run again. */
+/** After an interruption, run it again. */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],
   examples: [['svcpay db move', 'from the files of this home; open payments go on from the database']],
@@ -69,7 +68,7 @@ export const dbMove = defineCommand({
   },
 });
 
-/** Throws Failure `usage` where no database is set up. */
+/** Throws Failure `usage` without a configured database. */
 async function findDatabase({ database }: Context): Promise<Found> {
   const found = await database();
   if (found !== undefined) return found;

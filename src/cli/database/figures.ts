@@ -1,4 +1,4 @@
-// The parts of a database or of a home's files: where they are, what they hold, and whether they take writes.
+// Journal and inbox in a database or in files: location, size, and whether they accept writes.
 import { Failure, ifTold } from '../../formats/failure.js';
 import type { Part } from '../../store/database/postgres-schema.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
@@ -7,7 +7,7 @@ import type { Context } from '../context.js';
 
 export type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
-/** Adds unfinished payments, and events that wait to be delivered. Tables of another version are not read, and missing ones not created. */
+/** Adds the numbers of unfinished payments and undelivered events. Skips tables of another version and creates none. */
 export const withFigures = (rows: readonly DatabaseRow[], { journal, events }: Context): Promise<DatabaseRow[]> =>
   Promise.all(
     rows.map(async (row) => {
@@ -23,7 +23,7 @@ export async function parts() {
   return [journalPart, inboxPart];
 }
 
-/** What is known of each part, without creating anything. */
+/** Describes each part without creating anything. */
 export async function databaseRows(context: Context): Promise<DatabaseRow[]> {
   const found = await context.database();
   return found === undefined ? inFiles(context) : Promise.all((await parts()).map((part) => rowOf(part, found, context)));

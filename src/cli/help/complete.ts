@@ -1,4 +1,4 @@
-// What can stand where the cursor is, for every shell: from the pages of the commands and what this machine knows.
+// Completion for every shell: candidates at the cursor, from the command pages and local data.
 import type { Flag, Page, Slot } from './pages.js';
 import type { Suggested } from '../values.js';
 
@@ -9,10 +9,10 @@ export interface Candidate {
 
 export type Known = (kind: Suggested) => readonly Candidate[];
 
-/** `files` leaves it to the shell, which knows how file names are completed. */
+/** `files` leaves completion to the shell. */
 export type Completion = 'files' | readonly Candidate[];
 
-/** @param words what is typed behind the name of the program; the last, perhaps empty, is to be completed */
+/** @param words the words after the program's name; the last, perhaps empty, is completed */
 export function complete(words: readonly string[], pages: readonly Page[], known: Known): Completion {
   const current = words.at(-1) ?? '';
   const { page, given, pending, isOver } = walk(words.slice(0, -1), pages);
@@ -29,11 +29,11 @@ export function complete(words: readonly string[], pages: readonly Page[], known
 
 interface Place {
   readonly page: Page;
-  /** Arguments of the command that are there already. */
+  /** Complete arguments. */
   readonly given: readonly string[];
-  /** The option whose value is due. */
+  /** The option whose value follows. */
   readonly pending: Flag | undefined;
-  /** Behind `--` no word is an option. */
+  /** After `--` no word is an option. */
   readonly isOver: boolean;
 }
 
@@ -79,7 +79,7 @@ const flagCandidates = (page: Page, pages: readonly Page[]): Candidate[] => {
 
 function valuesOf(flag: Flag | undefined, current: string, { formats, fields }: Page, known: Known): Completion {
   if (flag?.value === undefined) return [];
-  // Fields are a list: what stands before the last comma is there already.
+  // Completes after the last comma of a list.
   if (flag.names.includes('--fields')) return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, known);
   return flag.names.includes('--output') && values !== 'files' ? [...values, ...formats.filter(isNew(values)).map((text) => ({ text }))] : values;
@@ -101,7 +101,7 @@ function fillArgument(page: Page, given: readonly string[], current: string, pag
   return values === 'files' ? values : matching([...commands, ...values], current);
 }
 
-/** For `help`: the way down to a command, and topics beside the first step. */
+/** For `help`: command names, and topics as the first word. */
 function commandWords(given: readonly string[], { choices }: Slot, pages: readonly Page[]): Candidate[] {
   let page: Page | undefined = pageAt('', pages);
   for (const word of given) page = page && childOf(page, word, pages);

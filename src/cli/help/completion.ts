@@ -1,4 +1,4 @@
-// Prints what a shell runs to complete: it hands over the words and shows what `svcpay __complete` answers, a line for each.
+// Prints a shell's completion script, which passes the words to `svcpay __complete` and shows each line of the result.
 import { defineCommand } from '../define.js';
 import { choice } from '../values.js';
 
@@ -16,7 +16,7 @@ export const completion = defineCommand({
   run: async ({ shell }, { out }) => out.text(completionScript(shell).trimEnd()),
 });
 
-// A word may hold = and :, at which bash takes it apart: what is replaced is then the last piece.
+// bash splits words at = and :, and replaces only the last piece.
 const bash = String.raw`# bash completion for svcpay
 _svcpay() {
   local value about

@@ -3,9 +3,8 @@ import { factLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import { defineCommand, type Branch, type Command } from '../define.js';
 import { phrase } from '../values.js';
-import { exitCodeRows } from './exit-codes.js';
+import { exitCodeRows, topicNames, topics, topicText } from './topics.js';
 import { branchNamed } from './suggest.js';
-import { topicNames, topics, topicText } from './topics.js';
 
 export const help = (tree: Branch): Command => defineCommand({
   arguments: { topic: phrase('COMMAND').suggesting('command').describe(`a command, or one of ${topicNames.join(', ')}`) },

@@ -1,7 +1,6 @@
-// The manual, `man svcpay`, from the pages of the commands.
-import { exitCodeRows } from './exit-codes.js';
+// Generates the manual, `man svcpay`.
+import { exitCodeRows, topics } from './topics.js';
 import type { Flag, Page, Slot } from './pages.js';
-import { topics } from './topics.js';
 
 export function manualPage(pages: readonly Page[]): string {
   const [root] = pages;
@@ -52,5 +51,5 @@ const partLines = (part: (typeof topics)[number]['parts'][number]): string[] =>
 
 const item = (term: string, text: string): string[] => ['.TP', `\\fB${roff(term)}\\fR`, roff(text)];
 
-/** A point or a quote at the start of a line would be a request. */
+/** Escapes roff; a leading period or quote would be a request. */
 const roff = (text: string): string => text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');

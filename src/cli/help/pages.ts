@@ -1,10 +1,10 @@
-// What there is to say of every command, as data: completion and the manual are made from it.
+// Describes every command as data, for completion and the manual.
 import type { Branch, CommandDefinition } from '../define.js';
 import { globalOptions } from '../globals.js';
 import { flagName, negatedFlag, takesWord, type Shape, type Value, type Values } from '../values.js';
 import { topicNames } from './topics.js';
 
-/** What a word may be: one of a few, something that is known on this machine, or anything. */
+/** A value: a choice, local data or any word. */
 export interface Slot extends Omit<Shape, 'kind' | 'short'> {
   readonly repeated: boolean;
 }
@@ -13,7 +13,7 @@ export interface Flag {
   /** Every spelling, the long one first. */
   readonly names: readonly string[];
   readonly summary: string;
-  /** What follows it; a switch has nothing. */
+  /** Undefined for a switch. */
   readonly value?: Slot;
 }
 
@@ -23,23 +23,22 @@ export interface Named {
 }
 
 export interface Page extends Named {
-  /** `send lightning`; empty for the program itself. */
+  /** Such as `send lightning`; empty for the program. */
   readonly path: string;
   readonly aliases: readonly string[];
   readonly section?: string | undefined;
   readonly runs: boolean;
-  /** It may move money. */
   readonly money: boolean;
   readonly commands: readonly Named[];
   readonly arguments: readonly Slot[];
   readonly flags: readonly Flag[];
-  /** What `-o` takes here beyond what it takes everywhere. */
+  /** Extra formats of `-o`. */
   readonly formats: readonly string[];
   readonly fields: readonly string[];
   readonly examples: CommandDefinition['examples'];
 }
 
-/** Loads every command that is shown. The first page is that of the program, with the global options. */
+/** Loads every visible command. The first page is the program, with the global options. */
 export async function pagesOf(branch: Branch, path: readonly string[] = []): Promise<Page[]> {
   const command = await branch.load?.();
   const shown = (branch.branches ?? []).filter((each) => each.hidden !== true);

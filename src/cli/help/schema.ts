@@ -1,9 +1,8 @@
-// The table of commands as JSON, for programs and agents: what each command takes and prints, how it ends, and whether it moves money.
+// The table of commands as JSON, for programs and agents.
 import { defineCommand, type Branch, type Command } from '../define.js';
 import { globalOptions } from '../globals.js';
-import { valueSchema, type ValueSchema } from '../value-schema.js';
-import { flagName, negatedFlag, phrase, type Value, type Values } from '../values.js';
-import { exitCodeRows } from './exit-codes.js';
+import { valueSchema, flagName, negatedFlag, phrase, type ValueSchema, type Value, type Values } from '../values.js';
+import { exitCodeRows } from './topics.js';
 import { branchNamed } from './suggest.js';
 
 interface Option extends ValueSchema {

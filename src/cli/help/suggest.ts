@@ -1,14 +1,14 @@
-// A command that is not there: says so, and names the one that was probably meant.
+// Refuses an unknown command and suggests the closest name.
 import { closestMatch } from 'leven';
 import { Failure } from '../../formats/failure.js';
 import { isNamed, type Branch } from '../define.js';
 import { clip } from '../../formats/text.js';
 
-/** The name that a word was probably meant to be: a letter or two are missing, too many or in the wrong place. */
+/** The name within one or two edits of the word. */
 export const nearest = (word: string, names: readonly string[]): string | undefined =>
   closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });
 
-/** @param path the words up to the one that is wrong */
+/** @param path the words before the wrong one */
 export function unknownCommand(word: string, path: readonly string[], { branches = [] }: Branch, also: readonly string[] = []): Failure {
   const names = [...branches.flatMap(({ name, aliases = [] }) => [name, ...aliases]), ...also];
   const meant = nearest(word, names);
@@ -20,7 +20,7 @@ export function unknownCommand(word: string, path: readonly string[], { branches
   });
 }
 
-/** The command or group of this name. Throws Failure `usage` that suggests another one. @param more what the first word may be besides */
+/** Throws Failure `usage` with a suggestion for an unknown name. @param more further candidates for the first word */
 export function branchNamed(words: readonly string[], tree: Branch, more: readonly string[] = []): Branch {
   let branch = tree;
   words.forEach((word, index) => {

@@ -1,4 +1,4 @@
-// The history as a menu: a page of it, of which a row can be opened as a receipt.
+// The history as a menu whose rows open as receipts.
 import type { ListedTransaction } from '../../api/types.js';
 import { back, type Back, type Choice } from '../../terminal/ask/ask.js';
 import { tableLines } from '../../terminal/rows/table.js';
@@ -10,13 +10,13 @@ import { knownParties } from './parties.js';
 import { rememberIds } from './resolve-id.js';
 import { hasMorePages, isExpiredQuote } from './tx-list.js';
 
-/** The question, the help below it, the description, and room for what stood there before. */
+/** Lines for question, help, description and earlier output. */
 const besideRows = 6;
 const beforeRow = 4;
 
 type Chosen = { readonly open: string } | { readonly page: number };
 
-/** Ends when the person goes back, with the exit code of the last receipt. */
+/** Resolves with the exit code of the last receipt when the person goes back. */
 export async function browse(context: Context): Promise<number> {
   const { argv, runLine, signal } = context;
   let code = 0;
@@ -29,7 +29,7 @@ export async function browse(context: Context): Promise<number> {
   }
 }
 
-/** The id of a transaction that is not named on the command line. Throws Failure `declined` where nobody can be asked. */
+/** Asks for a transaction. Throws Failure `declined` without a terminal. */
 export async function pickId(message: string, states: readonly string[], context: Context): Promise<string> {
   context.ask.demand(['ID']);
   const picked = await pick(message, states, 1, context);
@@ -37,7 +37,7 @@ export async function pickId(message: string, states: readonly string[], context
   return picked.txnId;
 }
 
-/** A page of the history to choose from, narrowed as one types. */
+/** A page of the history as a searchable menu. */
 async function pick(message: string, states: readonly string[], start: number, context: Context): Promise<{ txnId: string; page: number } | Back> {
   const { ask, terminal } = context;
   const { client: service } = await context.account();

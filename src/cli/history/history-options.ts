@@ -1,4 +1,4 @@
-// The filters of the history, shared by `tx list` and `tx export`. Specification: endpoint 10.
+// Filters of `tx list` and `tx export`. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
 import { fieldFromMaker } from '../../api/maker.js';
 import type { TransactionFilter } from '../../api/types.js';
@@ -8,7 +8,7 @@ import { knownStates } from '../../formats/states.js';
 import { nearest } from '../help/suggest.js';
 import { choice, word, type ValuesOf } from '../values.js';
 
-/** Of the `time` parameter. */
+/** Values of the `time` parameter. */
 export const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export const instant = () => word('TIME', parseInstant).optional();
@@ -18,7 +18,7 @@ const knownMethods = ['servicepay', 'lightning', 'lnurl', 'on-chain', 'tron', 'e
 
 const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 
-/** The own wallet under the name of a service, as `acmepay`: which service, is known when it is asked. */
+/** The own wallet under the maker's name, such as `acmepay`. */
 const ownWallet = /^[a-z][a-z0-9]*pay$/;
 
 const notMethod = (given: string): Failure =>
@@ -66,8 +66,8 @@ type HistoryFlags = ValuesOf<typeof historyOptions>;
 const dayMs = 86_400_000;
 
 /**
- * The filter as the service takes it: everything there is where no period is given, which the service by itself would
- * cut to a week. Throws Failure `usage` for periods that contradict each other.
+ * The service's filter. Without a period it covers all of history, whereas the service's default is
+ * a week. Throws Failure `usage` for contradictory periods.
  */
 export async function historyFilter(flags: HistoryFlags, service: ServiceClient): Promise<TransactionFilter> {
   const { time, since, until, state, srcMethod, destMethod, excludeSrcMethod, excludeDestMethod } = flags;
@@ -100,20 +100,20 @@ async function period(since: Instant | undefined, until: Instant | undefined, se
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
 
-/** Epoch ms; the beginning of time where none is given. */
+/** Epoch ms; 0 by default. */
 export const beginningOf = async (since: Instant | undefined, service: ServiceClient): Promise<number> =>
   startOf(since, since !== undefined && 'ago' in since ? await timeOf(service) : 0);
 
 const startOf = (since: Instant | undefined, now: number): number =>
   since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
 
-/** "Two hours ago" is by the service's clock, which its first answer tells. */
+/** The service's clock, from the Date header of a response. */
 async function timeOf(service: ServiceClient): Promise<number> {
   await service.transactions({ limit: 1 });
   return service.serviceNow();
 }
 
-/** The period in words, for the head of a list. */
+/** For the heading of a list. */
 export function periodText({ time, since, until }: Pick<HistoryFlags, 'time' | 'since' | 'until'>): string {
   if (time !== undefined) return periodNames[time];
   return since === undefined && until === undefined ? 'all of history' : 'of the requested period';

@@ -1,4 +1,4 @@
-// The payments of this home as the journal has them, in the form of the service's list: for when the service does not answer.
+// This home's payments from the journal, in the form of the service's list, for when the service is unreachable.
 import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
@@ -8,7 +8,7 @@ import { dateTime } from '../../terminal/time.js';
 import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Context } from '../context.js';
 
-/** What has a transaction, newest first. Empty where the journal cannot be read either. */
+/** Payments with a transaction, newest first. Empty if the journal cannot be read. */
 export async function offlineList(
   atMost: number,
   context: Context,
@@ -48,11 +48,11 @@ function sideOf({ ccy, method, reqDetails }: CreateSide, amount: Big | string | 
   return { ccy, method, reqDetails, amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))) };
 }
 
-/** `last checked 2026-11-21 14:02:11`, the oldest of the times. */
+/** `last checked 2026-11-21 14:02:11`, the oldest time. */
 export function lastCheckedText(payments: readonly Payment[]): string {
   const open = payments.filter(isUnfinished);
   return `last checked ${dateTime(Math.min(...(open.length === 0 ? payments : open).map(({ updatedAt }) => updatedAt)))}`;
 }
 
-/** Whether the service was not reached, so that only the journal is known. */
+/** Whether the service was not reached. */
 export const isNotReached = (error: unknown): error is Failure => error instanceof Failure && error.kind === 'temporary';

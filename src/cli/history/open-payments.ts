@@ -1,4 +1,4 @@
-// The open payments of the chosen service and account: what the journal has, brought up to date from the service.
+// The open payments of the account: from the journal, refreshed from the service.
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
@@ -15,7 +15,7 @@ import { within } from '../within.js';
 import { lastCheckedText } from './offline-list.js';
 import { partyOf } from './parties.js';
 
-/** Of the service, for what is confirmed and not over. */
+/** The service's states of confirmed, unfinished transactions. */
 export const openStates = ['srcintent', 'srccreated', 'destsent'];
 
 /** Oldest first. */
@@ -24,7 +24,7 @@ export async function openPayments(context: Context): Promise<readonly Payment[]
   return (await journal()).open(scope);
 }
 
-/** A payment, and its transaction as the service told it just now; undefined where it has none or could not be read. */
+/** A payment and its current transaction; undefined if it has none or the read failed. */
 export interface OpenPayment {
   readonly payment: Payment;
   readonly txn: Transaction | undefined;
@@ -33,26 +33,26 @@ export interface OpenPayment {
 export interface Refreshed {
   /** Still open, oldest first. */
   readonly open: readonly OpenPayment[];
-  /** Found to be over; the journal has it now. */
+  /** Ended since the last check, and recorded in the journal. */
   readonly ended: readonly Transaction[];
-  /** Why some could not be read; undefined when all that have a transaction were. */
+  /** Why a read failed; undefined if all succeeded. */
   readonly failure: Failure | undefined;
   /** The service's clock, epoch ms. */
   readonly asOf: number;
 }
 
-/** How many are read at once, how many at most, and how long they are awaited: the answer only decorates a screen. */
+/** Limits of the refresh, because the result is only for display. */
 const atOnce = 4;
 const atMost = 24;
 const refreshTimeoutMs = 5_000;
 
-/** Reads what became of the open payments. Nothing is confirmed, and nothing is asked of anybody. */
+/** Reads the states of the open payments. Confirms nothing. */
 export async function refreshOpen(context: Context): Promise<Refreshed> {
   const { client: service } = await context.account();
   const payments = await openPayments(context);
   const outcomes = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(hasTransaction);
-  // A single read shows more than a row of the list, and of a few it takes no longer.
+  // Single reads show more than the list, and a few take no longer.
   if (submitted.length > atOnce) await within(refreshTimeoutMs, readListed(submitted, outcomes, context).catch(failureOf), context);
   const waiting = submitted.filter(({ id }) => !outcomes.has(id)).slice(0, atMost).toReversed();
   const worker = async (): Promise<void> => {
@@ -77,10 +77,10 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
 
 const hasTransaction = (payment: Payment): boolean => latest(payment).txnId !== null;
 
-/** Enough for a batch of a thousand rows. */
+/** Covers a batch of a thousand rows. */
 const mostPages = 10;
 
-/** Takes the states of the payments from the service's list and writes their ends to the journal. */
+/** Reads the states from the service's list and records them. */
 async function readListed(
   submitted: readonly Payment[],
   outcomes: Map<string, ListedTransaction | Failure>,
@@ -104,7 +104,7 @@ async function readListed(
   }
 }
 
-/** A lapse proves nothing of a payment that was submitted: its outcome is unknown. */
+/** Expiry or cancellation of a submitted payment does not count as its end: the outcome is unknown. */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
   txn !== undefined && isFinal(txn.txnState) && !(mayHaveMoved(latest(payment)) && hasLapsed(txn.txnState));
 
@@ -113,7 +113,7 @@ const notAsked = (): Failure => new Failure('temporary', 'The service did not an
 const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
 
-/** The transaction as it is now, which the journal records. */
+/** Reads the current transaction and records it. */
 export async function readLatest(payment: Payment, context: Context): Promise<Transaction> {
   const { client, journal } = await context.account();
   const txn = await readTransaction(client, latest(payment).txnId ?? '');
@@ -121,7 +121,7 @@ export async function readLatest(payment: Payment, context: Context): Promise<Tr
   return txn;
 }
 
-/** As a list shows it. */
+/** A row of a list. */
 export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): PendingPayment {
   const { ref, kind, consent, openedAt, updatedAt } = payment;
   const { state, txnId, txnState, number } = latest(payment);
@@ -146,7 +146,7 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
   };
 }
 
-/** `as of 14:02:11`; if the service did not answer for all of them, when they were last checked. */
+/** `as of 14:02:11`, or the last check if the service did not answer for all. */
 export function asOfText({ open, failure, asOf }: Refreshed): string {
   if (failure === undefined) return `as of ${clockTime(asOf)}`;
   return lastCheckedText(open.filter(({ payment, txn }) => txn === undefined && hasTransaction(payment)).map(({ payment }) => payment));

@@ -1,4 +1,4 @@
-// The recipients of this home's payments, which the journal knows better than the service's list.
+// The recipients of this home's payments, from the journal.
 import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import type { Payment } from '../../store/journal/payment.js';
@@ -6,11 +6,11 @@ import { shortened, type Known } from '../../terminal/views/transaction-view.js'
 import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Context } from '../context.js';
 
-/** Who got the sends among these transactions. */
+/** The recipients of the sends among these transactions. */
 export const knownParties = (transactions: readonly ListedTransaction[], context: Context): Promise<Known> =>
   partiesOf(transactions.flatMap(({ txnId, sourceReq }) => (sourceReq.method === 'servicepay' ? txnId : [])), context);
 
-/** An optional lookup: if the journal cannot be read, nobody is known. */
+/** An optional lookup, empty if the journal cannot be read. */
 export async function partiesOf(txnIds: readonly string[], context: Context): Promise<Known> {
   if (txnIds.length === 0) return () => undefined;
   try {
@@ -27,7 +27,7 @@ export async function partiesOf(txnIds: readonly string[], context: Context): Pr
   }
 }
 
-/** What the invoice says it is for, the name on the account, else the destination. */
+/** The invoice's description, the name on the account, or the destination. */
 export function partyOf(payment: Payment): string {
   const { body, destination, kind } = decodeOrder(payment.request);
   if (kind === 'swap') return `${destination} wallet`;

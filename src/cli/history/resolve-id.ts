@@ -1,4 +1,4 @@
-// A transaction named by its id, by the beginning of it that a screen shows, or by a reference.
+// Resolves a transaction by id, by the beginning of a shown id, or by reference.
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
@@ -9,14 +9,14 @@ import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 
-/** Ids that were shown can be named by their beginning from then on. */
+/** Remembers shown ids, so they can be named by their beginning. */
 export async function rememberIds(txnIds: readonly string[], context: Context): Promise<void> {
   if (txnIds.length > 0) await keepSeenIds(context.home, (await context.account()).scope, txnIds);
 }
 
 /**
- * The id of the transaction that is meant. A name that neither this home nor the service knows as an id is looked up among
- * the references at the service, then as the beginning of an id in its list. Throws Failure `usage` for a beginning that
+ * The id of the named transaction. A name that is not an id here or at the service is looked up among
+ * the service's references, then as the beginning of an id in its list. Throws Failure `usage` for a beginning that
  * several ids share, `not-found` for an unknown name.
  */
 export async function resolveId(name: string, context: Context): Promise<string> {
@@ -36,15 +36,15 @@ export async function resolveId(name: string, context: Context): Promise<string>
 
 const isThere = (): boolean => true;
 
-/** A service may refuse what has not the form of its ids. */
+/** A service may refuse a malformed id instead. */
 function notThere(error: unknown): boolean {
   if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused')) return false;
   throw error;
 }
 
-/** What this machine alone knows of a name: by reference or id in the journal, or by its beginning among those seen. */
+/** Resolves a name offline: by reference or id in the journal, or by the beginning of a shown id. */
 export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
-  // Payments of this home belong to the account of the key.
+  // The journal's payments belong to the account of the API key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
   const { scope, ...account } = await context.account();
   // A transaction can be read without a journal.
@@ -60,7 +60,7 @@ export async function resolveLocally(name: string, context: Context): Promise<st
 
 const mostNamed = 5;
 
-/** The one id that begins so. Throws Failure `usage` that names the matches where there are several. */
+/** The id with this beginning. Throws Failure `usage` if several match. */
 function onlyOne(name: string, among: readonly string[]): string | undefined {
   const ids = [...new Set(among.filter((txnId) => name !== '' && txnId.startsWith(name.toLowerCase())))];
   if (ids.length < 2) return ids[0];
@@ -69,7 +69,7 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
   throw new Failure('usage', `"${name}" is the beginning of several ids: ${named.join(', ')}${more}.`, { next: { do: 'show', id: named.at(-1) ?? name } });
 }
 
-/** What the journal has under a name; `R~2` is an attempt of the payment `R`. */
+/** The payment of an id or reference; `R~2` is an attempt of the payment `R`. */
 export const paymentNamed = async (name: string, scope: string, journal: Journal): Promise<Payment | undefined> =>
   (await journal.find(scope, name)) ?? journal.find(scope, attemptNamed(name)[0]);
 

@@ -1,4 +1,4 @@
-// One transaction as it is now; if the service is not reached, as last seen.
+// Transaction details: the current state or, if the service is unreachable, the last seen state.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
@@ -13,10 +13,10 @@ import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js'
 import { resolveId } from './resolve-id.js';
 
 /**
- * Reads the transaction that is named, and lets the journal know when it is over. Throws Failure `temporary` that says
- * what was seen last where the service does not answer.
+ * Reads the named transaction and records its state. Throws Failure `temporary` with the last seen state
+ * if the service does not answer.
  *
- * @param submitted the kind of that failure for a payment that was submitted here: its outcome is not known yet
+ * @param submitted the kind of that failure for a payment submitted here, whose outcome is unknown
  */
 export async function readDetails(
   name: string,
@@ -47,7 +47,7 @@ export async function unresolvedFailure(txn: Transaction, context: Context): Pro
   return unresolvedTransaction(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
 
-/** Shows people the last known state of a payment of this home, and reports when it was seen. */
+/** Shows the last known state of a payment of this home, with its time. */
 async function lastSeen(
   txnId: string,
   failure: Failure,
@@ -65,7 +65,7 @@ async function lastSeen(
   return new Failure('pending', `Outcome unknown: ${message}`, { next: { do: 'resume', id: txnId }, txnId, cause: failure });
 }
 
-/** When states were reached, as far as the journal and the inbox of webhook events know. */
+/** The times of state changes, from the journal and the webhook inbox. */
 export async function stateTimes(txnId: string, context: Context): Promise<ReadonlyMap<string, number>> {
   const [payment, events] = await Promise.all([paymentOf(txnId, context).catch(() => undefined), eventsOf(txnId, context)]);
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
@@ -73,7 +73,7 @@ export async function stateTimes(txnId: string, context: Context): Promise<Reado
   return new Map([...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]), ...told]);
 }
 
-/** Of the key's own account: with `--account` there is none. */
+/** Undefined with `--account`: the journal belongs to the key's own account. */
 async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
   const { scope, journal } = await context.account();

@@ -1,4 +1,4 @@
-// Takes a quote back before it is confirmed. Specification: endpoint 8, of which only the existence is known.
+// Cancels an unconfirmed quote. Specification: endpoint 8, without details.
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';

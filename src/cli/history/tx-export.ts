@@ -1,4 +1,4 @@
-// Writes the history for a spreadsheet, a program or a book-keeping tool, page by page and never held whole.
+// Exports the history page by page, for spreadsheets, programs and bookkeeping.
 import { Failure } from '../../formats/failure.js';
 import type { ListedTransaction, TransactionPage } from '../../api/types.js';
 import { parsedToLines } from '../../terminal/rows/json.js';
@@ -44,7 +44,7 @@ export const txExport = defineCommand({
     const left = { unmoved: 0, unclear: 0 };
     const leftOut = ({ txnState }: ListedTransaction): void => void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
-    // JSONL is the list as the service gives it; books and spreadsheets need the fees.
+    // JSONL is the service's list; the other formats need the fees, too.
     const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>
       exportLines(pages, { format, jsonLines: parsedToLines, clean: sanitize, rawCells: globals.rawCells, zone: tz, ccy, leftOut });
@@ -54,10 +54,10 @@ export const txExport = defineCommand({
   },
 });
 
-/** Those whose cells a spreadsheet could take for formulas. */
+/** Formats whose cells a spreadsheet could run as formulas. */
 const cellFormats: ReadonlySet<string> = new Set(['csv', ...accountingFormats]);
 
-/** Throws Failure `usage` where the format and the wallet do not fit. */
+/** Throws Failure `usage` if format and wallet do not match. */
 function walletOf(format: (typeof exportFormats)[number], wallet: string | undefined): string {
   const isOfOne = format === 'xero' || format === 'quickbooks';
   if (!isOfOne && wallet !== undefined) throw new Failure('usage', '--wallet is for -o xero and -o quickbooks.');
@@ -68,7 +68,7 @@ function walletOf(format: (typeof exportFormats)[number], wallet: string | undef
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
 
-/** Shows how much of it is written. Throws for an export that stops half-way what says so, and which transaction is the last. */
+/** Shows progress. An interrupted export fails with the number of written transactions and the last one. */
 async function pourCounted(
   pages: Pages,
   lines: (pages: Pages) => AsyncIterable<string>,

@@ -1,4 +1,4 @@
-// Shows one transaction as a receipt, and an open request to be paid with its QR code. Specification: endpoint 9.
+// Shows a transaction as a receipt, and an open request with its QR code. Specification: endpoint 9.
 import type { Transaction } from '../../api/types.js';
 import { moneyFromWire } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
@@ -32,8 +32,8 @@ export const txGet = defineCommand({
     const id = named ?? (await pickId('Which transaction?', [], context));
     const { client } = await context.account();
     const txn = await readDetails(id, context);
-    const doubt = await unresolvedFailure(txn, context);
-    if (doubt !== undefined) context.out.warn(doubt.message);
+    const unresolved = await unresolvedFailure(txn, context);
+    if (unresolved !== undefined) context.out.warn(unresolved.message);
     const now = client.serviceNow();
     const request = context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
     if (qrFile !== undefined) {
@@ -78,7 +78,7 @@ function openRequest(txn: Transaction, now: number, { out, settings }: Context):
   return undefined;
 }
 
-/** What proves a Lightning payment; undefined for any other, and for an invoice that cannot be read. */
+/** The payment hash of a Lightning transaction; undefined without a readable invoice. */
 function paymentHashOf({ sourceReq, destReq }: Transaction): string | undefined {
   const invoice = sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
   try {

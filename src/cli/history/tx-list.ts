@@ -33,7 +33,6 @@ export const txList = defineCommand({
     const { out } = context;
     const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
-    // Whoever asks for a state gets it.
     const isWanted = (txn: ListedTransaction): boolean => quotes || flags.state.length > 0 || !isExpiredQuote(txn, service.serviceNow());
     const period = periodText(flags);
     if (all) {
@@ -50,33 +49,33 @@ export const txList = defineCommand({
   },
 });
 
-/** Somebody looked at what it would cost: it never was a payment. A service may go on calling it a quote. */
+/** An unconfirmed quote that expired; services may still report it as a quote. */
 export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
   sourceReq.method === 'servicepay' &&
   (txnState === 'expired' || (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
 
 const usualPage = 20;
-/** The head, the titles, the foot and the next prompt. */
+/** Lines for heading, titles, footer and the next prompt. */
 const besideRows = 4;
 
-/** In a low window a page is no longer than what can be seen of it. */
+/** At most as many rows as the window shows. */
 const pageSize = ({ out, terminal }: Context): number =>
   out.forPeople && terminal.stdoutIsTty ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3) : usualPage;
 
 interface Found {
   /** Newest first. */
   readonly rows: readonly ListedTransaction[];
-  /** Of all that match, hidden ones too; undefined where the service does not count and there may be more. */
+  /** All matches including hidden rows; undefined if the service does not count. */
   readonly total: number | undefined;
   readonly hidden: number;
   /** The next page. */
   readonly next: number | undefined;
 }
 
-/** So many pages are read in search of rows that are not hidden. */
+/** Pages read to find visible rows. */
 const mostPages = 10;
 
-/** One page as the service has it; the first is filled up from the next ones where rows of it are hidden. */
+/** One page of the service; the first page is filled up from the next if rows of it are hidden. */
 async function collect(
   service: ServiceClient,
   filter: TransactionFilter,
@@ -97,7 +96,7 @@ async function collect(
   }
 }
 
-/** A service that does not count may have more wherever a page is full. */
+/** Without a count, a full page means that there may be more. */
 export function hasMorePages({ data, pagination }: TransactionPage, page: number, limit: number): boolean {
   if (data.length === 0) return false;
   return pagination?.total == null ? data.length >= limit : page * (pagination.limit || limit) < pagination.total;
@@ -106,7 +105,7 @@ export function hasMorePages({ data, pagination }: TransactionPage, page: number
 const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>
   rows.toReversed().toSorted((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0));
 
-/** People get the newest last, where the eye is, and ids as short as they stay apart; scripts get the service's order. */
+/** People see the newest last and short unique ids; scripts get the service's order. */
 async function show(
   { rows, total, hidden, next }: Found,
   { page = 1, period }: { readonly page: number | undefined; readonly period: string },
@@ -128,11 +127,11 @@ async function show(
   await rememberIds(ids, context);
 }
 
-/** Nothing in particular was asked for. */
+/** Whether no filter is set. */
 const isEverything = (flags: object): boolean =>
   Object.values(flags).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
 
-/** The service is not reached: shows the payments of this home and when each was last checked. */
+/** Shows this home's payments and when they were last checked. */
 async function showJournalled(
   atMost: number,
   context: Context,

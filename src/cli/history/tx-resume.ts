@@ -1,11 +1,11 @@
-// What was begun here and is not over, after a crash, an interruption, or a wait that ended: listed as the service has it
-// now, finished or reported.
+// Unfinished payments of this home, after a crash, an interruption or a wait that ended: lists them with their
+// current state, finishes or reports them.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
 import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { commandFor } from '../../terminal/next-step.js';
-import { pendingList, resumedList, type ResumedPayment } from '../../terminal/views/pending-view.js';
+import { pendingList, resumedList, overdueList, type ResumedPayment } from '../../terminal/views/pending-view.js';
 import { stateWord } from '../../terminal/views/state-words.js';
 import { movedText, transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
@@ -24,7 +24,8 @@ import { paymentOptions, waitOf } from '../payment/payment-options.js';
 import { asOfText, openPayments, pendingPayment, refreshOpen } from './open-payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
 import { duration, flag, transaction } from '../values.js';
-import { listOverdue } from './overdue.js';
+import { describeDuration } from '../../formats/duration.js';
+import { processOf } from '../../store/journal/owner.js';
 
 export const txPending = defineCommand({
   options: {
@@ -40,8 +41,8 @@ export const txPending = defineCommand({
     if (olderThan !== undefined || fail) return listOverdue(olderThan ?? 0, fail, context);
     const { out } = context;
     const refreshed = await refreshOpen(context);
-    for (const txn of refreshed.ended.slice(0, mostTold)) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`);
-    if (refreshed.ended.length > mostTold) out.say(`  ${refreshed.ended.length - mostTold} more have ended: svcpay tx list`);
+    for (const txn of refreshed.ended.slice(0, mostShown)) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`);
+    if (refreshed.ended.length > mostShown) out.say(`  ${refreshed.ended.length - mostShown} more have ended: svcpay tx list`);
     const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
     await out.list(
@@ -51,8 +52,7 @@ export const txPending = defineCommand({
   },
 });
 
-/** The others are in the history. */
-const mostTold = 5;
+const mostShown = 5;
 
 const { wait, waitTimeout } = paymentOptions;
 
@@ -94,7 +94,7 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     live.stop();
     const { journal } = await context.account();
     const { read } = await journal();
-    // A payment that ended without paying has come further than it was when it was listed.
+    // Reads again, because payments have changed since they were listed.
     const known = await Promise.all(payments.map(({ id }) => read(id).catch(() => undefined)));
     const rows = resumed.map((each, n) => resumedPayment({ ...each, payment: known[n] ?? each.payment }));
     if (out.format !== 'jsonl' || rows.length === 0) await out.list(rows, resumedList);
@@ -111,7 +111,7 @@ async function depsFor(payment: Payment, context: Context): ReturnType<typeof pa
   return paymentDeps(context, paymentScreen(presentationOf(payment), () => client.serviceNow(), context));
 }
 
-/** Requests no quote that could not be approved. */
+/** Fails before a quote that could not be approved. */
 function askForYes(payment: Payment, { ask, globals }: Context): void {
   if (payment.consent === 'none' && !mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
 }
@@ -156,7 +156,7 @@ async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Con
   await showPayment(presentationOf(payment), drive, context);
 }
 
-/** A transaction that was not begun here, or was given up here: it is followed, never confirmed. */
+/** Follows a transaction of another home, or an abandoned one; never confirms it. */
 async function followElsewhere(
   txnId: string, waiting: Wait, context: Context,
 ): Promise<void> {
@@ -188,5 +188,21 @@ function notPaid({ txnId, txnState }: Transaction): Failure {
   return new Failure('payment-failed', `Not paid: the transaction ended as ${txnState}.`, {
     next: { do: 'show', id: txnId },
     txnId,
+  });
+}
+
+/** Lists payments of all accounts that are open for longer, from the journal alone. @param fails throw Failure `pending` if there are any */
+export async function listOverdue(olderThanMs: number, fails: boolean, context: Context): Promise<void> {
+  const { out, now } = context;
+  const found = await (await context.journal()).openSince(olderThanMs);
+  const rows = found.map(({ owner, ...payment }) => ({ ...pendingPayment({ payment, txn: undefined }, now()), ...processOf(owner) }));
+  await out.list(rows, overdueList(now()));
+  const [first] = rows;
+  if (!fails || first === undefined) return;
+  const place = first.host === null ? 'in the hands of no process' : `last in the hands of process ${first.pid} on ${first.host}`;
+  const more = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
+  throw new Failure('pending', `Unfinished for more than ${describeDuration(olderThanMs)}: ${first.ref} (${place})${more}.`, {
+    next: { do: 'resume', id: first.ref },
+    ...(first.txnId !== null && { txnId: first.txnId }),
   });
 }

@@ -1,4 +1,4 @@
-// Follows transactions until each is final. Exit code 6 when one of them ended without completing.
+// Follows transactions until each is final. Exit code 6 if one did not complete.
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -50,7 +50,7 @@ export const txWatch = defineCommand({
       live.stop();
       for (const txn of ended) await recordState(txn, context);
       const failure = await unpaid(ended, context);
-      // People see all of them; a script's stdout stays empty when its exit code tells of a failure.
+      // For scripts, stdout stays empty if the exit code reports a failure.
       if (failure !== undefined && !out.forPeople) throw failure;
       await printEnded(ended, service.serviceNow(), context);
       if (failure !== undefined) throw failure;
@@ -60,13 +60,13 @@ export const txWatch = defineCommand({
   },
 });
 
-/** Of several transactions together, so that all of them stay below what services allow. */
+/** Between reads of several transactions, to stay below rate limits. */
 const readsApartMs = 1_000;
 
-/** Rows kept free below: the cursor's, and one that the window may lose while it is made smaller. */
+/** Free rows below: the cursor's, and one spare while the window shrinks. */
 const rowsBelow = 2;
 
-/** A line for each transaction; where the window has no room for all, those still on their way. */
+/** A line for each transaction, or only for open ones if the window is too low. */
 function watchLines(
   all: readonly Transaction[],
   reached: ReadonlyMap<string, readonly string[]>,
@@ -83,7 +83,7 @@ function watchLines(
 }
 
 async function printEnded(ended: readonly Transaction[], now: number, { out }: Context): Promise<void> {
-  // Under jsonl the changes were printed as they came, and the last of them is the result.
+  // jsonl has printed every change already.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
   const [only] = ended;
@@ -92,11 +92,11 @@ async function printEnded(ended: readonly Transaction[], now: number, { out }: C
   else await out.list(ended, view);
 }
 
-/** What is not known yet goes first. */
+/** Unknown outcomes first. */
 async function unpaid(ended: readonly Transaction[], context: Context): Promise<Failure | undefined> {
   for (const txn of ended) {
-    const doubt = await unresolvedFailure(txn, context);
-    if (doubt !== undefined) return doubt;
+    const unresolved = await unresolvedFailure(txn, context);
+    if (unresolved !== undefined) return unresolved;
   }
   const first = ended.find(({ txnState }) => txnState !== 'completed');
   if (first === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Shows the account record as the service gives it. Specification: endpoint 3.
+// Shows the account record. Specification: endpoint 3.
 import { objectView } from '../../terminal/views/object-view.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';

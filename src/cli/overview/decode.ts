@@ -1,4 +1,4 @@
-// Reads any destination offline: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
+// Decodes any destination offline.
 import { inspectInvoice } from '../../formats/bolt11/decode.js';
 import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';

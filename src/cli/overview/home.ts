@@ -1,4 +1,4 @@
-// Home: what there is to spend, what is not over yet, and what to do next. `svcpay` alone, at a terminal.
+// Home, `svcpay` alone at a terminal: balances, unfinished payments and a menu.
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
@@ -29,7 +29,7 @@ export const home = defineCommand({
       if (words === back) return;
       if (words === again) continue;
       const code = words === history ? await browse(context) : await follow(words, context);
-      // Ctrl-C ends all of it, wherever it comes.
+      // Ctrl-C in a command leaves home too.
       if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
     }
   },
@@ -54,13 +54,13 @@ async function welcome(context: Context): Promise<void> {
   if (chosen !== back) throw new Ended(await follow(chosen, context));
 }
 
-/** The same command that a person would type, with the global options of this one. Resolves with its exit code. */
+/** Runs a command with the global options of this one. */
 async function follow(words: Words, { argv, runLine, out }: Context): Promise<number> {
   out.say(`  svcpay ${words.join(' ')}`);
   return runLine([...argv, ...words]);
 }
 
-/** What home and `watch` show. */
+/** The data of home and `watch`. */
 export interface Look {
   readonly overview: Home;
   readonly more: HomeMore;
@@ -81,7 +81,7 @@ export async function look(context: Context): Promise<Look> {
   return { overview, more: { open, notAsked, morePending, notReached: undefined, worth, known }, isPending: open.length > 0 || leaves };
 }
 
-/** Where the service is not reached people still see what this home knows. Throws what it is handed otherwise. */
+/** Without the service, shows this home's data. Rethrows other errors. */
 async function lookHere(reason: unknown, context: Context): Promise<Look> {
   if (!isNotReached(reason) || !context.out.forPeople) throw reason;
   const payments = await offlineList(mostKnown, context);
@@ -103,14 +103,14 @@ async function lookHere(reason: unknown, context: Context): Promise<Look> {
   };
 }
 
-/** Enough to find what moved last among what was abandoned. */
+/** Enough to find recent payments among abandoned ones. */
 const mostKnown = 50;
 
 type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore, 'open' | 'morePending' | 'notAsked' | 'known'>;
 
 const nothing: Movements = { pending: [], unfinished: [], recent: [], open: [], morePending: 0, notAsked: undefined, known: () => undefined };
 
-/** What the service has in progress, what moved last, and what the journal holds that is not over, as it is now. */
+/** The service's pending and recent transactions, and the journal's open payments. */
 async function readMovements(context: Context): Promise<Movements> {
   const service = await ownService(context);
   if (service === undefined) return nothing;
@@ -119,7 +119,7 @@ async function readMovements(context: Context): Promise<Movements> {
     service.transactions({ time: '30d', txnStatuses: ['completed'], limit: mostRecent }),
     refreshOpen(context),
   ]);
-  // The journal tells more of what was begun here; the service's list tells the rest.
+  // Refreshed payments have more details than the service's list.
   const byId = new Map(refreshed.open.flatMap((each) => (each.txn === undefined ? [] : [[each.txn.txnId, each.txn]])));
   const pending = underWay.data.map((txn) => byId.get(txn.txnId) ?? txn);
   const listed = new Set(pending.map(({ txnId }) => txnId));
@@ -135,7 +135,7 @@ async function readMovements(context: Context): Promise<Movements> {
   };
 }
 
-/** Transactions are those of the key's own account; with `--account` there is nothing to tell of them. */
+/** Undefined with `--account`, because transactions belong to the key's own account. */
 async function ownService(context: Context) {
   return context.account().then(({ client }) => client, (error: unknown) => {
     if (error instanceof Failure && error.kind === 'usage') return undefined;
@@ -143,18 +143,17 @@ async function ownService(context: Context) {
   });
 }
 
-/** The words of a command line, without `svcpay`. */
+/** A command line without `svcpay`. */
 type Words = readonly string[];
 
-/** The history, of which a row can be opened. */
 const history: Words = ['tx', 'list'];
 
-/** Home once more. */
+/** Reloads home. */
 const again: Words = [];
 
 interface MenuDeps {
   readonly ask: Ask['steps'];
-  /** False where the service did not answer: the menu begins with another try. */
+  /** If false, the menu begins with "Try again". */
   readonly isReached: boolean;
   /** Something can be resumed. */
   readonly isPending: boolean;
@@ -169,7 +168,7 @@ const entries: readonly { readonly name: string; readonly words: Words; readonly
   { name: 'Resume unfinished payments', words: ['tx', 'resume'], onlyPending: true },
 ];
 
-/** Resolves with the chosen command line; `back` when the person leaves. */
+/** Resolves with the chosen command line, or `back`. */
 export function askWhatNext({ ask, isPending, isReached }: MenuDeps): Promise<Words | Back> {
   const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
   const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(({ name, words }) => ({ value: words, name }));

@@ -1,4 +1,4 @@
-// One live screen: balances, open payments and what happened last, kept up to date until somebody leaves it.
+// A live screen: balances, open payments and recent events.
 import { existsSync } from 'node:fs';
 import { emitKeypressEvents, type Key } from 'node:readline';
 import Big from 'big.js';
@@ -40,7 +40,7 @@ const dayMs = 86_400_000;
 
 type Shown = Awaited<ReturnType<typeof look>>;
 
-/** Resolves with what stays behind when the person leaves. */
+/** Resolves with a summary when the person leaves. */
 async function showScreen(first: Shown, context: Context): Promise<string> {
   const { terminal, every, now, signal } = context;
   const { client } = await context.account();
@@ -115,7 +115,7 @@ async function repeat(ms: number, work: () => Promise<void>, signal: AbortSignal
   }
 }
 
-/** Events of the inbox as they arrive; each is a reason to look again. */
+/** Refreshes the screen for new events in the inbox. */
 async function followInbox(
   merge: (events: readonly SeenEvent[]) => void, refresh: () => Promise<void>, signal: AbortSignal, context: Context,
 ): Promise<void> {
@@ -138,11 +138,11 @@ async function followInbox(
 const enter = '\u001B[?1049h\u001B[?25l';
 const exit = '\u001B[?25h\u001B[?1049l';
 
-/** One synchronized update: a terminal that knows it shows no half-drawn screen. */
+/** A synchronized update, so supporting terminals never show half a screen. */
 const frame = (lines: readonly string[]): string =>
   `\u001B[?2026h\u001B[H${lines.map((line) => `${line}\u001B[K`).join('\r\n')}\u001B[J\u001B[?2026l`;
 
-/** The alternate screen and the keyboard, until the returned function gives both back. */
+/** Takes the alternate screen and the keyboard until the returned function is called. */
 function takeScreen(onKey: (text: unknown, key: Key) => void, draw: () => void, { terminal }: Context): () => void {
   const { stdout } = terminal;
   const stdin = terminal.stdin.open();
@@ -166,7 +166,7 @@ function receiptLines(txn: Transaction | 'reading', times: ReadonlyMap<string, n
   return [...lines.slice(0, rows - 1), ...Array<string>(free).fill(''), style.dim('  any key back')].map((line) => truncate(line, columns - 1));
 }
 
-/** The balances of each of the last days: the present ones, with what moved since taken back. */
+/** Balances of the last days, computed back from the present ones. */
 async function readPast(wallets: readonly Wallet[], context: Context): Promise<ReadonlyMap<string, readonly Big[]>> {
   const { client } = await context.account();
   const moved: ListedTransaction[] = [];

@@ -1,11 +1,11 @@
-// Whom a payment pays and what for, for the card above the figures.
+// The recipient and purpose of a payment, for the quote card.
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { told, type Fact } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import type { SendPlan } from '../../wallet/plan/send.js';
 
-/** @param contact the name under which the destination is saved */
+/** @param contact the saved name of the destination */
 export function aboutSend(plan: SendPlan, contact?: string): Fact[] {
   const { worth } = plan;
   const asked = worth === undefined ? [] : [{ label: 'Worth', value: formatAmount(worth.given), note: `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}` }];

@@ -1,39 +1,41 @@
-// A flow that has asked does not end in the shell with a refusal: it says what is wrong, and asks what to change.
+// Guided flows: after a refusal they show the reason and ask what to change, instead of ending. Also forms and choices for them.
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import { back, type Back } from '../../terminal/ask/ask.js';
+import { back, type Back, type Choice, type Ask, type Over } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
+import { formatAmount, moneyFromWire } from '../../formats/amount.js';
+import { formLines, type Form } from '../../terminal/cards/form.js';
 
-/** An answer, or several that belong together, given again. */
+/** Answers to give again. */
 interface Change<A> {
   readonly name: string;
   readonly forget: (answers: A) => A;
 }
 
 export interface Flow<A> {
-  /** Asks for what the answers leave open; those of before are offered again. */
+  /** Asks for missing answers; offers the earlier ones. */
   readonly ask: (answers: A, before?: A) => Promise<A | Back>;
   readonly run: (answers: A) => Promise<void>;
   readonly changes: readonly Change<A>[];
-  /** A no is followed by the question what to change, because there were many answers. */
+  /** A no leads to the question what to change. */
   readonly changesAfterNo?: true;
-  /** A refusal says first what became of the money, unless none is to leave. */
+  /** No money leaves, so a refusal does not mention it. */
   readonly paysNobody?: true;
 }
 
-/** Nothing has moved, and other answers may do better. */
-const mendable: ReadonlySet<FailureKind> = new Set(['usage', 'limit', 'refused', 'not-found', 'temporary']);
+/** Nothing has moved, and other answers may succeed. */
+const retryable: ReadonlySet<FailureKind> = new Set(['usage', 'limit', 'refused', 'not-found', 'temporary']);
 
-/** Runs a flow that nothing stands before: whoever goes back from its first question has left the command. */
+/** Runs a flow; going back from its first question leaves the command. */
 export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Context): Promise<void> {
   if ((await guide(start, flow, ref, context)) === back) throw leftAtOnce(context);
 }
 
 /**
- * Asks for everything, then runs it, until it is done or the person leaves; `back` from the first question.
+ * Asks and runs until it succeeds or the person leaves; `back` from the first question.
  *
- * @param ref a reference stands for one payment, so that with one there is no other to make of it
+ * @param ref with a reference the payment cannot be changed, so a refusal ends the flow
  */
 export async function guide<A>(
   start: A,
@@ -41,7 +43,7 @@ export async function guide<A>(
   ref: string | undefined,
   context: Context,
 ): Promise<Back | undefined> {
-  // Throws before anything is typed where nobody is logged in.
+  // Fails before the first question if nobody is logged in.
   await context.client();
   const asked = await flow.ask(start);
   if (asked === back) return back;
@@ -51,7 +53,7 @@ export async function guide<A>(
       return undefined;
     } catch (error) {
       if (!(error instanceof Failure) || ref !== undefined) throw error;
-      if (!mendable.has(error.kind) && !(flow.changesAfterNo === true && error.kind === 'declined')) throw error;
+      if (!retryable.has(error.kind) && !(flow.changesAfterNo === true && error.kind === 'declined')) throw error;
       const changed: A | undefined = await askChange(answers, error, flow, context);
       if (changed === undefined) throw error;
       answers = changed;
@@ -59,7 +61,7 @@ export async function guide<A>(
   }
 }
 
-/** Undefined when the person leaves it. */
+/** Undefined if the person leaves. */
 async function askChange<A>(
   answers: A,
   error: Failure,
@@ -78,3 +80,36 @@ async function askChange<A>(
     if (changed !== back) return changed;
   }
 }
+
+export interface WalletChoice extends Choice<string> {
+  readonly isEmpty: boolean;
+}
+
+export async function walletChoices({ account }: Context): Promise<WalletChoice[]> {
+  const wallets = await (await account()).client.wallets();
+  return wallets.map(({ ccy, availableBalance }) => {
+    const held = moneyFromWire(ccy, availableBalance);
+    return { value: ccy, name: held === undefined ? ccy : formatAmount(held), isEmpty: held?.value.lte(0) === true };
+  });
+}
+
+/** Shows questions below a form with the answers so far. @param formOf the form at the time of a question */
+export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): Ask['steps'] {
+  const over: Over = (canvas) => {
+    const form = formOf();
+    return form === undefined ? [] : formLines(form, canvas);
+  };
+  return {
+    text: (question) => ask.text({ ...question, over }),
+    parsed: (question) => ask.parsed({ ...question, over }),
+    select: (question) => ask.select({ ...question, over }),
+    search: (question) => ask.search({ ...question, over }),
+    secret: (question) => ask.secret({ ...question, over }),
+  };
+}
+
+/** A form with the answers so far. */
+export const answersForm = (title: string, answers: readonly (string | undefined)[]): Form => ({
+  title,
+  known: answers.flatMap((text) => (text === undefined ? [] : [{ text, isDone: true }])),
+});

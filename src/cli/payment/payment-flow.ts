@@ -1,4 +1,4 @@
-// A payment as a person or a script goes through it: what it is given, how it is driven, what is printed.
+// Runs a payment from its flags to the printed transaction.
 import { existsSync } from 'node:fs';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -37,7 +37,7 @@ export async function runPayment(
   await showPayment(asked, async (deps) => pay(request, options, flags.quoteOnly ? await warningOfLimits(deps, context) : deps), context);
 }
 
-/** A quote moves no money: limits that would stop the payment are shown with it. */
+/** Shows limits that would stop the payment as warnings, because a quote moves no money. */
 async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<PaymentDeps> {
   const { limits } = deps;
   const spent = Object.keys(limits.perDay).length === 0 ? [] : await spentToday(context);
@@ -59,7 +59,7 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
   return { ...deps, limits: noLimits, on };
 }
 
-/** Throws Failure `declined` that names all that is missing, the yes too, where nobody can be asked for it. */
+/** Throws Failure `declined` with every missing answer, `--yes` included, without a terminal. */
 export function demandAnswers(
   missing: readonly string[],
   { quoteOnly }: Pick<PaymentFlags, 'quoteOnly'>,
@@ -120,7 +120,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
 const reported = async (txnId: string, context: Context): Promise<readonly string[]> =>
   (await eventsOf(txnId, context)).flatMap(({ txnState }) => txnState ?? []);
 
-/** Webhook events of a transaction, where this home keeps an inbox that can be read. */
+/** Webhook events of a transaction; empty without a readable inbox. */
 export async function eventsOf(txnId: string, context: Context): Promise<readonly StoredEvent[]> {
   if (!(await hasInbox(context))) return [];
   return context.events().then((inbox) => inbox.ofTransaction(txnId)).catch(() => []);
@@ -134,7 +134,7 @@ export async function spentToday(context: Context): Promise<readonly Spend[]> {
   return (await journal()).spent(id, lastDay(context.now(), client.confirmedNow()));
 }
 
-/** On a screen the live line has said it all. */
+/** Empty on a screen, because the live line shows the result. */
 export function paidView({ now }: Context): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now());
   return { columns, fields, quiet, screen: () => [] };

@@ -1,4 +1,4 @@
-// The options that every payment shares: the reference, the highest fee, how long to wait.
+// The options of every payment.
 import { currencyOf, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
@@ -7,12 +7,12 @@ import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../va
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
-/** The highest fee, once it is known from which wallet the payment goes: a bare number is in its currency. */
+/** The highest fee for a paying wallet; a bare number is in its currency. */
 export type MaxFeeOf = (ccy: string) => MaxFee;
 
 /**
- * `1%` of the amount, or an amount such as `100sat`. What comes of it throws Failure `usage` for a wallet in another
- * currency, which it names.
+ * `1%` of the amount, or an amount such as `100sat`. The returned function throws Failure `usage` for a wallet in another
+ * currency.
  */
 export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
@@ -33,14 +33,14 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
   });
 }
 
-/** `5%` or `5`: how much a conversion may lose against the service's own rates. */
+/** `5%` or `5`. */
 function parseRateLoss(given: string): string {
   const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
   if (percent !== undefined) return percent;
   throw new Failure('usage', `"${given}" is not a percentage. Write it like 2% or 0.5%.`);
 }
 
-/** What a payment may cost, once it is known from which wallet it goes. */
+/** The terms for a paying wallet. */
 export const termsOf = (flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>, ccy: string): PaymentTerms => ({
   maxFee: flags.maxFee?.(ccy),
   maxRateLoss: flags.maxRateLoss,

@@ -1,4 +1,4 @@
-// A payment on the screen: the quote card, the question whose time runs down, the live line, the record.
+// A payment on the screen: quote card, question with countdown, live line, result.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
@@ -17,38 +17,36 @@ import type { Context } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 import { within } from '../within.js';
 
-/** What the command knows about a payment besides its order, for the card above the figures. */
+/** How the command presents a payment. */
 export interface Presentation {
   readonly about: readonly Fact[];
-  /** Until when it can be paid, epoch ms. */
+  /** Epoch ms. */
   readonly expiresAt?: number | undefined;
-  /** Who gets it, as in `You get`; "Recipient gets" unless said otherwise. */
+  /** Default: "Recipient gets". */
   readonly getsLabel?: string;
-  /** A question follows the quote, beside which its time runs down. */
+  /** A question with a countdown follows the quote. */
   readonly isAsked?: boolean;
-  /** Called once the yes is given and the confirmation goes out. */
+  /** Called when the confirmation is sent. */
   readonly onSubmitted?: (() => void) | undefined;
-  /** What the payment brought, where that is more to the point than what it cost. */
+  /** Describes the result by what arrived instead of by the cost. */
   readonly ended?: (gets: Money) => string;
 }
 
-/** Of a swap what is got says more than what it cost. */
+/** A swap shows what it brought. */
 export const swapPresentation = { getsLabel: 'You get', ended: (gets: Money): string => `You got ${amountWithSats(gets)}` };
 
 export interface PaymentScreen {
   readonly approve: PaymentDeps['approve'];
   readonly on: PaymentDeps['on'];
-  /** Resolves when the last quote is on the screen. */
   readonly completeCard: () => Promise<void>;
   readonly done: (txn: Transaction) => void;
 }
 
-/** A search of the service's list takes long with a long history. */
 export function showSearching(count: number, { live, terminal }: Pick<Context, 'live' | 'terminal'>): void {
   if (terminal.canAnimate) live.start(() => `Searching the service's list for the reference: ${count} transactions`);
 }
 
-/** What lets time pass, below the line that waits for a blockchain of the sandbox; nothing where blocks are found by others. */
+/** How to mine a block while the embedded sandbox awaits confirmations. */
 export function miningHint(txn: Transaction, { settings, terminal }: Context): string {
   if (!settings.embedded || confirmationsText(txn) === undefined) return '';
   return terminal.canAnimate ? `\n${terminal.stderrCanvas.style.dim('the next block: svcpay --sandbox sandbox mine')}` : '';
@@ -68,7 +66,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   let drawCard: (() => void) | undefined;
   const decoration = !context.terminal.stderrIsTty || out.quiet ? undefined : readWorth(context).then((read) => void (worth = read));
 
-  /** Shows how far it is from now on, also where nothing changes: what is gone on with may have to be waited for. */
+  /** Starts the live line. */
   const follow = (txn = latest): void => {
     latest = txn;
     if (startedAt !== undefined) return;
@@ -116,13 +114,13 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     if (!isAsked) void completeCard();
   };
 
-  /** Shows the card, once all that belongs on it is there: what comes next waits a moment for it. */
+  /** Shows the card, after a short wait for the rates. */
   const completeCard = async (): Promise<void> => {
     if (drawCard !== undefined && decoration !== undefined) await within(decorationMs, decoration, context);
     showCard();
   };
 
-  /** What stays on the screen of the way: its steps, and how long they took. */
+  /** Leaves the steps and their duration on the screen. */
   const showSteps = (txn: Transaction): void => {
     if (reached.length < 2 || startedAt === undefined) return;
     const took = formatDuration(context.now() - startedAt);
@@ -152,7 +150,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
       const place = settings.embedded ? 'the sandbox' : settings.profileName;
       const despite = unusual.length === 0 ? '' : `, although ${unusual.join(' and ')}`;
       const question = `Pay ${formatAmount(quote.total)} from ${place}${despite}?`;
-      // A quote that is over by its own time and still stands at the service has nothing to run down.
+      // An expired quote that the service still honours has no countdown.
       const answer =
         expiresAt === undefined || left <= 0
           ? await ask.confirm(question)
@@ -163,10 +161,10 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   };
 }
 
-/** How long a question waits for what only completes its card. */
+/** Longest wait for the rates on the card. */
 const decorationMs = 1_500;
 
-/** What got better or worse from one quote to the next, in words. */
+/** Differences between two quotes. */
 function changesOf(before: Quote, after: Quote): string[] {
   const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
     if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
@@ -201,12 +199,12 @@ function cardOf({ quote, available, left: leftAtLeast }: Approval, { about, gets
     rate: quote.rate === undefined ? undefined : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
     left: leftAtLeast,
     isLeftCertain: available !== undefined,
-    // Beside a question its time runs down.
+    // The question has a countdown.
     validForMs: quote.expiresAt === undefined || isAsked ? undefined : left(quote.expiresAt),
   };
 }
 
-/** What the payment brought, or what left the wallet: as it was agreed to or, without a quote in this run, as it settled. */
+/** The result: what arrived or what was paid, from the approved quote or from the settled transaction. */
 function endedText(txn: Transaction, card: QuoteCard | undefined, { ended }: Presentation): string {
   const { destReq, txnState } = txn;
   const gets = moneyFromWire(destReq.ccy, destReq.amtSettled) ?? card?.gets ?? moneyFromWire(destReq.ccy, destReq.amtRequested);

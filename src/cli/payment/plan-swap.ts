@@ -1,4 +1,4 @@
-// A swap as it is written: which wallet pays, which receives, and on which of the two the amount stands.
+// Reads a swap: paying wallet, receiving wallet, and the side of the amount.
 import { isUnitless, parseAmount, parseCurrency, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { swapOrder, type Order } from '../../wallet/order/orders.js';
@@ -8,7 +8,7 @@ export interface Swap {
   readonly from: string;
   readonly to: string;
   readonly amount: Money;
-  /** The amount is what arrives. */
+  /** The amount is received, not paid. */
   readonly receive: boolean;
 }
 
@@ -20,7 +20,7 @@ export const swapOrderOf = ({ from, to, amount, receive }: Swap): Order =>
 const pattern = /^(?<digits>[\d.]+(?: [\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
-/** `AMOUNT FROM TO`, or `AMOUNTfrom TO`, where the amount names the wallet that it belongs to; any of it may be missing. */
+/** `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit; any part may be missing. */
 export function readSwapWords(given: string, receive: boolean): SwapWords {
   const text = given.trim().replaceAll(/ +/g, ' ');
   if (text === '') return { amount: undefined, from: undefined, to: undefined };
@@ -51,18 +51,18 @@ function wallet(name: string | undefined): string | undefined {
   return parseCurrency(name);
 }
 
-/** Throws Failure `usage` for two sides that are one, and for an amount that cannot be. */
+/** Throws Failure `usage` for equal wallets and invalid amounts. */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean): Swap {
   if (amount === undefined || from === undefined || to === undefined) throw new Error('A swap is missing an argument.');
   if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
   return { from, to, amount: parseAmount(amount, receive ? to : from), receive };
 }
 
-/** What is still to be said, as the help writes it. */
+/** Names of the missing parts, as in help. */
 export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
   Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) => (word === undefined ? [name] : []));
 
-/** A whole swap, with what is known of this one. */
+/** A complete example with the known parts. */
 export function swapExample({ amount = '25', from, to }: SwapWords, receive: boolean): string {
   const known = (receive ? to : from) ?? from ?? to ?? 'USDT';
   const other = known === 'BTC' ? 'USDT' : 'BTC';
@@ -70,7 +70,7 @@ export function swapExample({ amount = '25', from, to }: SwapWords, receive: boo
   return `svcpay swap ${amount}${unit} ${receive ? `${other} ${known} --receive` : `${known} ${other}`}`;
 }
 
-/** An amount of the other wallet was meant for the other side. */
+/** Refuses an amount in the currency of the other side. */
 function refuseOtherSide(amount: string, other: string | undefined, receive: boolean): void {
   const unit = /(?<![a-z])[a-z]+$/i.exec(amount)?.[0].toUpperCase();
   if (unit === undefined || other === undefined) return;

@@ -1,4 +1,4 @@
-// A send from the words of a command line to the money: what is missing is asked for where somebody can be asked.
+// A send from the command line to the payment; asks for missing parts at a terminal.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
@@ -14,14 +14,13 @@ import type { Context } from '../context.js';
 import { paymentNamed } from '../history/resolve-id.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
-import { runGuided } from './guided.js';
+import { runGuided, answersForm, askingUnder } from './guided.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
-import { answersForm, askingUnder } from './under-form.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}
 
-/** Throws Failure `usage` for what is no payment. */
+/** Throws Failure `usage` for an invalid destination or amount. */
 export async function runSend(
   kind: SendKind | undefined,
   destination: string | undefined,
@@ -49,7 +48,7 @@ export async function runSend(
   await runGuided(words, flow, flags.ref, context);
 }
 
-/** As the help of the command writes them. */
+/** Names of the missing parts, as in help. */
 function missingWords({ kind, amount, spend }: SendWords, missing: Missing, ccy: string | undefined): string[] {
   const needsAmount = missing === 'amount' || (amount === undefined && spend === undefined && kind !== undefined && kind !== 'lightning');
   return [
@@ -63,7 +62,7 @@ const destinationWords = { any: 'DESTINATION', lightning: 'INVOICE', lnurl: 'ADD
 const withoutAmount = (words: SendWords): SendWords => ({ ...words, amount: undefined, spend: undefined });
 const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(words), to: undefined, via: undefined });
 
-/** The destination that the address book has under this name; what it does not have is a destination itself. */
+/** Replaces a name of the address book with its destination. */
 function withContact(words: SendWords, { config }: Context): SendWords {
   if (words.to === undefined || !/^[^.:@]{1,64}$/.test(words.to)) return words;
   const { contacts } = config.read();
@@ -71,7 +70,7 @@ function withContact(words: SendWords, { config }: Context): SendWords {
   return to === undefined ? words : { ...words, to };
 }
 
-/** Only the bitcoin wallet that was named takes an amount in another currency. */
+/** Rates are needed only with `--from BTC` and an amount in another currency. */
 async function ratesFor({ to, amount, from }: SendWords, { client, terminal }: Context): Promise<Rates | undefined> {
   const mayBeTyped = terminal.canPrompt && (to === undefined || amount === undefined);
   if (from !== 'BTC' || (!mayBeTyped && (amount === undefined || !isForeign(amount)))) return undefined;
@@ -81,7 +80,7 @@ async function ratesFor({ to, amount, from }: SendWords, { client, terminal }: C
   });
 }
 
-/** Under a reference that stands for a payment already a converted amount stays what it was then. */
+/** The converted amount of an earlier payment under the reference. */
 async function submittedAmount(ref: string | undefined, amount: string | undefined, context: Context): Promise<string | undefined> {
   if (ref === undefined || amount === undefined || !isForeign(amount)) return undefined;
   const { scope, journal } = await context.account();
@@ -99,7 +98,7 @@ async function paySend(plan: SendPlan, { to }: SendWords, flags: PaymentFlags, c
   await runPayment(order, flags, { about: aboutSend(plan, contact), expiresAt: order.expiresAt }, context);
 }
 
-/** An answer that makes no payment is refused where it is typed. */
+/** Refuses an invalid answer at its question. */
 function askSend(
   start: SendWords,
   environment: PlanEnvironment,

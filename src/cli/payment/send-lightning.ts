@@ -1,4 +1,4 @@
-// Pays a BOLT11 invoice: decoded and checked here, quoted, agreed to, confirmed once, followed to its end.
+// Pays a BOLT11 invoice.
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { currency, text } from '../values.js';

@@ -1,5 +1,5 @@
-// Pays to whatever the destination is: an invoice, an address, an LNURL, a Lightning Address or a URI of those; and each
-// kind under its own name, checked here for what is known of it. Specification: endpoint 6, rules 3, 5 and 6.
+// Pays any destination; and each kind under its own name.
+// Specification: endpoint 6, rules 3, 5 and 6.
 import { notYetAvailable, ways } from '../../wallet/plan/send.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
@@ -29,7 +29,6 @@ export const send = defineCommand({
   run: ({ destination, amount, ...flags }, context) => runSend(undefined, destination, amount, flags, context),
 });
 
-/** The service resolves the address. */
 export const sendLnurl = defineCommand({
   fields: paymentFields,
   arguments: {

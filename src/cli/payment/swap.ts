@@ -6,12 +6,10 @@ import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
-import { runGuided } from './guided.js';
-import { walletChoices, type WalletChoice } from './wallet-choices.js';
+import { runGuided, walletChoices, answersForm, askingUnder, type WalletChoice } from './guided.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { swapPresentation } from './payment-screen.js';
-import { answersForm, askingUnder } from './under-form.js';
 import { missingOf, planSwap, readSwapWords, swapExample, swapOrderOf, type SwapWords } from './plan-swap.js';
 
 export const swap = defineCommand({

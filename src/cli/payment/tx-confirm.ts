@@ -1,4 +1,4 @@
-// Lets a quote become a payment: shows what it costs, asks, confirms once. Specification: endpoint 7.
+// Confirms a quote: shows the cost, asks, confirms once. Specification: endpoint 7.
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
@@ -34,8 +34,8 @@ export const txConfirm = defineCommand({
     const id = await resolveId(named, context);
     const txn = await service.transaction(id);
     if (isFinal(txn.txnState)) {
-      const doubt = await unresolvedFailure(txn, context);
-      if (doubt !== undefined) throw doubt;
+      const unresolved = await unresolvedFailure(txn, context);
+      if (unresolved !== undefined) throw unresolved;
       refuseUnlessCompleted(txn);
       out.say('Already completed; nothing was done.');
       return out.record(txn, receiptView(txn, { now: service.serviceNow() }));

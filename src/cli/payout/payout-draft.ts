@@ -1,4 +1,4 @@
-// What is known of a payout, from flags, address book and profile; the wizard asks for the rest.
+// The known parts of a payout, from flags, address book and profile; the wizard asks for the rest.
 import { parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Party, Profile, Recipient } from '../../store/profile/profiles.js';
@@ -8,19 +8,19 @@ import type { ValuesOf } from '../values.js';
 import { destinationOptions, givenFlags, type answerOptions, type Destination, type DestinationFlags, type PayoutAnswers } from './payout-options.js';
 import { clip } from '../../formats/text.js';
 
-/** What is known of a payout; undefined is not known yet, or left out where it may be. */
+/** Undefined answers are unknown, or omitted if optional. */
 export interface Draft extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
-  /** The wallet that pays; BTC unless another is chosen. */
+  /** The paying wallet (default BTC). */
   readonly from?: string | undefined;
-  /** The recipient was taken from the address book under this name; empty for somebody new. */
+  /** Name in the address book; empty for a new recipient. */
   readonly chosen?: string | undefined;
   readonly keepSender?: boolean | undefined;
-  /** Put the recipient into the address book under this name; empty to not. */
+  /** Name to save the recipient under; empty to skip. */
   readonly keepAs?: string | undefined;
 }
 
-/** What flags say about the destination. Throws Failure `usage` where they contradict each other. */
+/** Throws Failure `usage` for contradictory flags. */
 export function readDestination({ method: methodOf, ...flags }: DestinationFlags): Destination {
   const country = flags.country ?? methodOf?.(undefined)?.country;
   const method = methodOf?.(country);
@@ -32,14 +32,14 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
   throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
 }
 
-/** A country with one method has answered for the method too. */
+/** Sets the country, and the method if the country has only one. */
 export function withCountry<D extends Destination>(draft: D, country: PayoutCountry | undefined): D {
   const [only, ...others] = country === undefined ? [] : methodsIn(country);
   const method = draft.method ?? draft.methodOf?.(country) ?? (others.length === 0 ? only : undefined);
   return withMethod({ ...draft, country }, method);
 }
 
-/** With the method it is known how an account number has to look. */
+/** Sets the method and checks the account number for it. */
 export function withMethod<D extends Destination>(draft: D, method: PayoutMethod | undefined): D {
   const { acctNum } = draft;
   return {
@@ -49,7 +49,7 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
   };
 }
 
-/** What flags, address book and profile know together. Throws Failure `usage` where they contradict each other. */
+/** Combines flags, address book and profile. Throws Failure `usage` if they contradict each other. */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
   recipients: Readonly<Record<string, Recipient>>,
@@ -61,7 +61,7 @@ export function readDraft(
   return { ...others, ...known, ...readSender(flags, keptSender), amount, chosen: flags.recipient };
 }
 
-/** The country says which currency; without one the amount does, and leaves the countries that pay it out. */
+/** The currency comes from the country or else from the amount. */
 function readAmount(text: string, country: PayoutCountry | undefined): Money {
   if (country !== undefined) return parseAmount(text, country.ccy);
   const bare = /^\d+(\.\d+)?$/.test(text);
@@ -81,7 +81,7 @@ function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Recor
   throw new Failure('usage', `"${name}" is not in your address book.`, { hint: 'svcpay recipients list' });
 }
 
-/** A recipient of the address book as the answers that it stands for. */
+/** The answers of a saved recipient. */
 export function answersOf(kept: Recipient): Destination {
   const { party } = kept;
   return {
@@ -99,7 +99,7 @@ export function answersOf(kept: Recipient): Destination {
   };
 }
 
-/** Another name is another person: what is kept of the own one then says nothing. */
+/** Uses the saved sender unless another name is given. */
 function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   const own = flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
   return {
@@ -111,7 +111,7 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   };
 }
 
-/** A party, as far as all that is needed of one is known. */
+/** Undefined if a required part is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
   const [type, legalFullName, countryCode] = [draft[`${who}Type`], draft[`${who}Name`], draft[`${who}Country`]];
   const [contactNumber, address1] = [draft[`${who}Phone`], draft[`${who}Address`]];
@@ -132,10 +132,9 @@ const change = (name: string, forgotten: readonly (keyof Draft)[], others: Draft
 
 const somebodyNew: Draft = { chosen: '' };
 
-/** After a no to the last card, or a refusal: which answers to give again, instead of all of them. */
+/** Answers that can be changed after a no or a refusal. */
 export const payoutChanges = [
   change('Change the amount', ['amount']),
-  // Another country pays out another currency, so the amount goes with the account.
   change('Pay from another wallet', ['from']),
   change('Change the account', ['country', 'method', 'methodOf', 'institution', 'institutionName', 'acctNum', 'acctName', 'amount'], somebodyNew),
   change(

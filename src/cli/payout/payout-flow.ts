@@ -1,4 +1,4 @@
-// A payout from its answers to the money: the institution looked up, the card with everything on it, what is kept.
+// A payout from its answers to the payment: institution lookup, card, saved answers.
 import type { CreateTransaction, Institution } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifTold } from '../../formats/failure.js';
@@ -19,7 +19,7 @@ import type { Destination as KnownDestination } from './payout-options.js';
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
-/** Those of a country, kept for completion. */
+/** The institutions of a country, cached for completion. */
 export async function institutionsOf(
   countryCode: string, { client, home }: Context,
 ): Promise<readonly Institution[]> {
@@ -29,14 +29,14 @@ export async function institutionsOf(
   return found;
 }
 
-/** The service's look-up of institutions, asked once per country; where it fails, codes are taken as they are. */
+/** Looks up institutions once per country; if a lookup fails, codes are not checked. */
 export async function openLookUp(context: Context): Promise<LookUp> {
   const { live, out } = context;
   await context.client();
   const known = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
-    const untold = (why: string): void => out.say(`The institution was not checked. ${why}`);
-    return (await ifTold(live.during(() => 'Looking up institutions', () => institutionsOf(countryCode, context)), untold)) ?? [];
+    const reportFailed = (why: string): void => out.say(`The institution was not checked. ${why}`);
+    return (await ifTold(live.during(() => 'Looking up institutions', () => institutionsOf(countryCode, context)), reportFailed)) ?? [];
   };
   return (countryCode) => {
     const answer = known.get(countryCode) ?? ask(countryCode);
@@ -45,7 +45,7 @@ export async function openLookUp(context: Context): Promise<LookUp> {
   };
 }
 
-/** Everything that is known, with the institution checked. Throws Failure `usage` for what the service would not take. */
+/** Checks the institution and the currency. Throws Failure `usage` for what the service would refuse. */
 export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payout> {
   const { amount, from = 'BTC', purpose, source, relationship } = draft;
   const destination = await completeDestination(draft, lookUp);
@@ -80,7 +80,7 @@ export const recipientRecord = ({ method, institution, acctNum, acctName, recipi
   party: recipient,
 });
 
-/** Pays. What was typed is saved as the person asked, the recipient from the moment of the yes: also if the wait is left. */
+/** Pays, and saves the answers as requested as soon as the payment is submitted. */
 export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlags, context: Context): Promise<void> {
   const { config, settings, out } = context;
   if (draft.keepSender === true) {
@@ -90,7 +90,7 @@ export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlag
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
-    // An earlier run had submitted it.
+    // For a payment submitted by an earlier run.
     onSubmitted();
   } finally {
     await saved;
@@ -98,7 +98,7 @@ export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlag
   }
 }
 
-/** The recipient, and the code numbers as the next suggestion. That they cannot be saved stops no payment. */
+/** Saves the recipient and the code numbers; a failure is only reported. */
 async function saveAnswers(payout: Payout, { keepAs, chosen }: Draft, { config, settings, out }: Context): Promise<void> {
   const codes = payout.sourceOfFunds;
   const name = keepAs || chosen;
@@ -119,7 +119,7 @@ async function saveAnswers(payout: Payout, { keepAs, chosen }: Draft, { config, 
   }
 }
 
-/** What takes days is not waited for unless somebody asks for it. */
+/** By default, does not wait for methods that take days. */
 export async function runPayoutOrder(
   order: Order,
   method: PayoutMethod,

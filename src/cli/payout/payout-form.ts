@@ -1,4 +1,4 @@
-// What is known of a payout, a line for each part of it, as it stands over the questions that are left.
+// The form of a payout: one line for each known part, shown above the questions.
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
@@ -6,20 +6,20 @@ import { partyOf, type Draft } from './payout-draft.js';
 
 export type Part = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
 
-/** A part, and what is known of it in a few words. */
-type Told = readonly [part: Part, tell: (draft: Draft) => string];
+/** A part and its summary. */
+type PartText = readonly [part: Part, tell: (draft: Draft) => string];
 
-/** What a form shows while a part is asked for; without one, when all is answered. */
+/** The form while a part is asked; without a part, when all is answered. */
 export type FormOf = (draft: Draft, part?: Part) => Form;
 
-const destination: readonly Told[] = [
+const destination: readonly PartText[] = [
   ['Where to', ({ country, method }) => listed(country?.name, method?.code, method?.arrives)],
   ['Account', ({ institution, institutionName, acctNum, acctName }) =>
     listed(institutionName === undefined ? institution : `${institutionName} (${institution})`, acctNum, acctName)],
   ['Recipient', (draft) => partyText(draft, 'recipient')],
 ];
 
-/** @param start what was known before anything was asked */
+/** @param start the answers known before the first question */
 export function payoutForm(start: Draft): FormOf {
   const note = partyOf(start, 'sender') === undefined ? '' : ' (kept)';
   return form('Payout', [
@@ -34,7 +34,7 @@ export function payoutForm(start: Draft): FormOf {
 
 export const recipientForm: FormOf = form('Recipient', destination);
 
-function form(name: string, parts: readonly Told[]): FormOf {
+function form(name: string, parts: readonly PartText[]): FormOf {
   return (draft, asked) => {
     const index = parts.findIndex(([part]) => part === asked);
     const known = parts

@@ -1,4 +1,4 @@
-// Where fiat can be paid out to and how, and the banks and mobile wallets there. Specification: Supported fiat payout
+// Lists payout countries and methods, and their banks and mobile wallets. Specification: Supported fiat payout
 // destinations, endpoint 15.
 import { countryName, parseCountryCode } from '../../formats/country.js';
 import { institutionList, methodList } from '../../terminal/views/payout-lists.js';

@@ -1,4 +1,4 @@
-// The flags of a payout: one for every answer that it needs.
+// The flags of a payout, one for each answer.
 import { countryCodes, parseCountryCode } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import { highestCode, parseLine } from '../../wallet/payout/order.js';
@@ -13,7 +13,7 @@ const line = () => word('TEXT', parseLine);
 
 const kinds = ['mobile', 'bank'] as const;
 
-/** The method in a country; undefined as long as the country decides and is not known, or has no such method. */
+/** The method in a country; undefined if the country is unknown or has no such method. */
 export type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | undefined;
 
 /** A method by its code, or by its kind alone. Throws Failure `usage` for an unknown one. */
@@ -76,10 +76,10 @@ export type PayoutFlags = ValuesOf<typeof payoutOptions>;
 export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 
-/** The same once it is known which method is meant; what is left out is not known yet. */
+/** The destination answers with the resolved method; undefined means unknown. */
 export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
   readonly method?: PayoutMethod | undefined;
-  /** What was said of the method before the country was known. */
+  /** The given method, before the country was known. */
   readonly methodOf?: MethodOf | undefined;
 }
 
@@ -88,11 +88,11 @@ type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
 
 const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
 
-/** The flags of these that were given, as a person would type them. */
+/** The given flags, as typed. */
 export const givenFlags = (flags: Answers, among: object): string[] =>
   Object.keys(among).filter((name) => isAnswer(name) && flags[name] !== undefined).map(flagName);
 
-/** Answers that may be left out. */
+/** Optional answers. */
 const optional: ReadonlySet<AnswerName> = new Set([
   'country',
   'institutionName',
@@ -102,7 +102,7 @@ const optional: ReadonlySet<AnswerName> = new Set([
   'senderAddress',
 ]);
 
-/** The flags that would have to be given for nothing to be asked. */
+/** The flags that are missing for a run without questions. */
 export function missingFlags(known: Answers, among: object = answerOptions): string[] {
   const needed = (name: AnswerName): boolean => !optional.has(name) || (name === 'country' && known.method === undefined);
   return Object.keys(among)

@@ -1,4 +1,4 @@
-// The questions about who gets a payout: where, by which institution, at which account, and what the service wants to know of a party.
+// The wizard's questions about the recipient of a payout.
 import type { Institution } from '../../api/types.js';
 import { countryCodes, countryName } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
@@ -14,11 +14,10 @@ export type DraftStep = Step<Draft>;
 
 export interface Asking {
   readonly ask: Ask['steps'];
-  /** The service's look-up; asked once per country. */
+  /** The institutions of a country. */
   readonly institutions: (countryCode: string) => Promise<readonly Institution[]>;
 }
 
-/** The steps of a part of the form. */
 export type PartSteps = readonly [part: Part | undefined, steps: readonly DraftStep[]];
 
 export const step = stepFor<Draft>();
@@ -97,11 +96,10 @@ async function askInstitution(soFar: Draft, before: Draft | undefined, { ask, in
   return taking(ask.search(question), (institution) => ({ ...soFar, institution, institutionName: nameOf(institution) }));
 }
 
-/** A field that may be left empty. */
 const optionally = (parse: (text: string) => string) => (text: string): string | undefined =>
   text === '' ? undefined : parse(text);
 
-/** What the service wants to know about a party. What may be left out is asked for only along with the rest. */
+/** KYC questions about a party. Optional answers are asked only along with required ones. */
 export function partySteps(party: 'recipient' | 'sender', start: Draft, ask: Ask['steps']): DraftStep[] {
   const [who, whose] = party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
   const isAsked = partyOf(start, party) === undefined;

@@ -1,4 +1,4 @@
-// The questions of a payout, in order, each of which may be taken back. What is known already is not asked.
+// The payout wizard: asks for the unknown answers in order; each can be taken back.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { parseRecipientName, type Codes, type Recipient } from '../../store/profile/profiles.js';
 import type { Back, Choice } from '../../terminal/ask/ask.js';
@@ -9,22 +9,21 @@ import { payoutForm, recipientForm, type FormOf } from './payout-form.js';
 import { answersOf, partyOf, type Draft } from './payout-draft.js';
 import { destinationOptions, givenFlags } from './payout-options.js';
 import { destinationSteps, isNew, partySteps, step, type Asking, type DraftStep, type PartSteps } from './payout-recipient.js';
-import { askingUnder } from '../payment/under-form.js';
+import { askingUnder } from '../payment/guided.js';
 import { whole } from '../values.js';
 
 export interface WizardDeps extends Asking {
   readonly recipients: Readonly<Record<string, Recipient>>;
   /** Labels and last used code numbers of the profile. */
   readonly codes: Codes;
-  /** The sandbox takes every code number. */
   readonly takesAnyCode: boolean;
-  /** Those with money, as choices; none as long as they are not known. */
+  /** Wallets with money; empty until known. */
   readonly wallets: () => readonly Choice<string>[];
-  /** Whether to offer to save what was typed. */
+  /** Offer to save typed answers. */
   readonly mayKeep: boolean;
 }
 
-/** Asks for everything a payout still needs; `back` when the person went back from the first question. */
+/** `back` if the person goes back from the first question. */
 export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
   const { asking, standing } = underForm(payoutForm(start), deps);
   const steps: PartSteps[] = [
@@ -43,7 +42,7 @@ export function askRecipient(start: Draft, deps: Asking): Promise<Draft | Back> 
   return walk(start, destinationSteps(start, asking).flatMap(standing));
 }
 
-/** Questions under a form that folds what is answered: `standing` steps show in it what is known before they ask. */
+/** Shows the questions below the form; `standing` updates the form before each step. */
 function underForm<D extends Asking>(formOf: FormOf, deps: D) {
   let form: Form | undefined;
   return {
@@ -81,7 +80,7 @@ const readCode = whole(0, highestCode).read;
 
 const another = -1;
 
-/** Only the service knows what its numbers mean: the labels of the profile say it, and the last number used is offered again. */
+/** Code numbers with the profile's labels; suggests the last used number. */
 function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
   const code = (name: keyof Codes, message: string): DraftStep =>
     step(name, async ({ chosen }, before) => {
@@ -120,7 +119,7 @@ const amountStep = ({ ask }: WizardDeps): DraftStep =>
     return ask.parsed({ message, flag: '--amount AMOUNT', default: suggested, parse: (text) => parseAmount(text, ccy) });
   });
 
-/** Offered for what was typed, not for what was known. */
+/** Only for typed answers. */
 function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
   const typedSender = mayKeep && partyOf(start, 'sender') === undefined;
   const typedRecipient = mayKeep && (partyOf(start, 'recipient') === undefined || start.acctNum === undefined);

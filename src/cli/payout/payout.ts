@@ -1,4 +1,4 @@
-// Pays out fiat to a bank account or a mobile wallet: from flags, from a file, or asking for what is missing.
+// Pays out fiat to a bank account or mobile wallet: from flags, from a file, or with questions.
 import { Failure } from '../../formats/failure.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
@@ -7,8 +7,7 @@ import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { reference } from '../payment/payment-options.js';
-import { runGuided } from '../payment/guided.js';
-import { walletChoices, type WalletChoice } from '../payment/wallet-choices.js';
+import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
 import { demandAnswers } from '../payment/payment-flow.js';
 import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
 import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';

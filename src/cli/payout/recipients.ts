@@ -1,4 +1,4 @@
-// The address book: accounts for payouts and destinations for `send`. Lists them, adds from flags or by questions, removes.
+// The address book: accounts for payouts and destinations for `send`.
 import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { changeContact, changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
@@ -98,7 +98,7 @@ async function askContact(context: Context): Promise<string | undefined> {
   return asked.to;
 }
 
-/** Only what can be paid again and again: an invoice is paid once. */
+/** Refuses destinations that can be paid only once. */
 async function addContact(name: string, destination: string, flags: DestinationFlags, { config, out, settings, now }: Context): Promise<void> {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0) throw new Failure('usage', `${destination} is a destination of send: leave out ${given.join(', ')}.`);
@@ -122,7 +122,7 @@ function isDestination(text: string): boolean {
   }
 }
 
-/** An entry with only the fields changed that were given; another method has other institutions and accounts. */
+/** Changes the given fields of an entry; another method resets institution and account. */
 function changed(kept: Destination, flags: DestinationFlags): Destination {
   const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
   const isElsewhere = flags.method !== undefined || flags.country !== undefined;

@@ -1,4 +1,4 @@
-// All items of a list endpoint, page by page until there are no more.
+// All items of a list endpoint, page by page.
 import { eachRow, pageSize, type Page } from '../../api/pages.js';
 import { count, Misread, rowsOf, text } from '../../api/reading/readers.js';
 import { Failure } from '../../formats/failure.js';
@@ -6,10 +6,10 @@ import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 
 /**
- * Yields each item once, see {@link eachRow}. Throws Failure: `usage` if it is not a list, `temporary` if the pages do
+ * Yields each item once, see {@link eachRow}. Throws Failure: `usage` if the response is not a list, `temporary` if the pages do
  * not go on.
  *
- * @param get the JSON that a path is answered with
+ * @param get reads the JSON of a path
  */
 export function eachItem(path: string, get: (path: string) => Promise<unknown>): AsyncGenerator<object, void, void> {
   const [pathname = '', search = ''] = path.split('?', 2);
@@ -25,7 +25,7 @@ export function eachItem(path: string, get: (path: string) => Promise<unknown>):
   return eachRow({ fetch, idOf, from: { page, size } });
 }
 
-/** By its name, where it has one: what else it tells may change from page to page. */
+/** The item's id or, without one, its whole content. */
 const idOf = (item: object): string =>
   (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ?? toJson(item);
 

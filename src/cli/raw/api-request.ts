@@ -1,4 +1,4 @@
-// A raw request as typed: path, body, and the approval it needs.
+// A raw request: path, method and body.
 import type { ServiceClient } from '../../api/client.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf, withoutMark } from '../../formats/unknown.js';
@@ -8,8 +8,8 @@ import { readGivenFile, readStdin } from '../stdin.js';
 export const accountPlaceholder = '{accountId}';
 
 /**
- * A path as in the specification. Without a slash in front it stands below `/api/v2/`. Throws Failure `usage` for a
- * whole URL, where the token must not go.
+ * A path as in the specification, below `/api/v2/` without a leading slash. Throws Failure `usage` for a
+ * URL, because the token must not leave the service.
  */
 export function parsePath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
@@ -25,13 +25,13 @@ export function parseMethod(text: string): string {
   throw new Failure('usage', `"${text}" is not a method: use GET, POST, PUT or DELETE.`);
 }
 
-/** The account that is acted on, where the path has `{accountId}`. */
+/** Fills in `{accountId}`. */
 export async function fillIn(path: string, client: ServiceClient): Promise<string> {
   if (!path.includes(accountPlaceholder)) return path;
   return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));
 }
 
-/** The body from the command line, `@FILE` or `-`: checked to be JSON, and sent to the letter. */
+/** The body from the command line, `@FILE` or `-`; must be JSON and is sent verbatim. */
 export async function readBody(given: string, context: Context): Promise<string> {
   const body = withoutMark(await textOf(given, context));
   try {

@@ -1,4 +1,4 @@
-// Sends any request, signed in like all others, and prints the answer as it came.
+// Sends any authenticated request and prints the response.
 import { failureOf, isSuccess, readAnswer, saysError } from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
 import { effectOf } from '../../api/effect.js';
@@ -67,7 +67,7 @@ function checkFlags({ method, data, include, paginate }: Asked, { globals }: Con
   }
 }
 
-/** Past the journal and the limits, so it takes a yes of its own. */
+/** A raw payment request bypasses journal and limits, so it needs approval. */
 async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
@@ -75,7 +75,7 @@ async function agree(method: string, path: string, { ask, out, globals }: Contex
   await ask.agree('Send it?', 'Not sent.');
 }
 
-/** Throws Failure for any answer but a success, whose body then goes to stderr in front of the failure. */
+/** Throws Failure unless the request succeeds; prints the body of the error response on stderr. */
 async function request(
   method: string,
   path: string,
@@ -92,7 +92,7 @@ async function request(
   throw unknownFate(failureOf(answer, effectOf(method, path), client.serviceNow()));
 }
 
-/** The journal knows nothing of a raw request, so that only the service can tell what became of it. */
+/** The journal has no record of a raw request, so only the service can report its outcome. */
 function unknownFate(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
   const { message, txnId, status, code } = error;
@@ -130,7 +130,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const headOf = ({ status, headers }: HttpResponse): string =>
   shown([`HTTP ${status}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', ''].join('\n'));
 
-/** Text of the service on a terminal: its lines stay lines, and steer nothing. */
+/** Text of the service, sanitized line by line for a terminal. */
 const shown = (text: string): string => ensureNewline(text.split(/\r?\n/).map(sanitize).join('\n'));
 
 const ensureNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);

@@ -1,11 +1,10 @@
-// `--qr-file`: the QR code of a request as a picture in a file.
+// `--qr-file`: writes the QR code of a request to a file.
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Failure } from '../../formats/failure.js';
 import { qrPng, qrSvg } from '../../terminal/qr/qr.js';
 import { literal } from '../values.js';
 
-/** Where to write the QR code; any other name is refused before anything is asked of the service. */
 export const qrFile = () =>
   literal('FILE', (given) => {
     if (['.svg', '.png'].includes(extname(given).toLowerCase())) return given;
@@ -14,7 +13,7 @@ export const qrFile = () =>
     .optional()
     .describe('write the QR code to FILE.svg or FILE.png');
 
-/** Writes the QR code as the picture that the file's name asks for. Throws Failure `usage` where that cannot be. */
+/** Throws Failure `usage` if the file cannot be written. */
 export async function writeQr(file: string, code: string): Promise<void> {
   await writeFile(file, file.toLowerCase().endsWith('.svg') ? qrSvg(code) : qrPng(code)).catch((cause: unknown) => {
     throw new Failure('usage', `The QR code could not be written to ${file}.`, { cause });

@@ -1,4 +1,4 @@
-// Shows a permanent deposit address, checked, with its QR code. Specification: endpoints 3, 4 and 5.
+// Shows a permanent deposit address with its QR code. Specification: endpoints 3, 4 and 5.
 import { formatBip21 } from '../../formats/bip21.js';
 import { Failure } from '../../formats/failure.js';
 import { encodeLnurl } from '../../formats/lnurl.js';
@@ -18,7 +18,6 @@ type Chain = keyof typeof chains;
 
 const kinds = ['btc', 'usdt', 'lightning'] as const;
 
-/** An address for any number of payments. */
 export interface Permanent {
   readonly ccy: (typeof kinds)[number];
   readonly chain?: Chain | undefined;
@@ -53,7 +52,7 @@ export async function showAddress(
 }
 
 interface CheckedDeposit {
-  /** As the service gives it. */
+  /** The service's response. */
   readonly answer: object;
   readonly deposit: Deposit;
 }
@@ -113,7 +112,7 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
   return { answer, deposit: { ccy: 'USDT', chain: chain === 'TRON' ? 'TRON' : 'Ethereum', address, code: address } };
 }
 
-/** The QR code carries what a Lightning Address stands for (LUD-16), since more wallets read that. */
+/** The QR code has the LNURL of the Lightning Address (LUD-16), which more wallets support. */
 async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();
   const { address, user, domain } = lightningAddressOf(await service.account(await service.accountId()));

@@ -1,4 +1,4 @@
-// Being paid as a person or a script goes through it: the card with its QR code, the wait until the money is there.
+// Requests a payment: the card with its QR code, and the wait for the money.
 import type { ServiceClient } from '../../api/client.js';
 import type { Transaction } from '../../api/types.js';
 import { currencyOf, formatAmount, moneyFromWire, parseAmount, type Money } from '../../formats/amount.js';
@@ -47,9 +47,9 @@ export interface PaymentRequest {
   /** `invoice`, `address`. */
   readonly noun: string;
   readonly amount: Money;
-  /** What the QR code carries. */
+  /** Text of the QR code. */
   readonly code: string;
-  /** What a person copies, and what `-q` prints. */
+  /** For copying, and for `-q`. */
   readonly text: string;
   readonly facts: readonly Fact[];
   /** Epoch ms by the service's clock. */
@@ -59,8 +59,8 @@ export interface PaymentRequest {
 export type ReceiveMethod = 'lightning' | 'on-chain';
 
 /**
- * Asks for a payment, for the amount where it is missing too, shows what a payer needs, and waits for the money; `back`
- * from the question for the amount.
+ * Creates a payment request, shows it and waits for the money; asks for a missing amount. Resolves with `back`
+ * from that question.
  */
 export async function runReceive(
   method: ReceiveMethod,
@@ -96,17 +96,17 @@ async function receiveAmount(
   const rates = context.out.forPeople ? readWorth(context) : Promise.resolve(undefined);
   const deps = { ...context, service, onRead: (count: number) => showSearching(count, context) };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
-  // An earlier request under the same reference stands at the rate of its time.
+  // An earlier request under the reference keeps its rate.
   const asked: Asked = amount.value.eq(now.amount.value) ? now : { amount };
   const request = requestOf(method, txn, asked, service.serviceNow(), context);
   const worth = worthFacts(asked, await within(decorationMs, rates, context));
   await showRequest(txn, { ...request, facts: [...worth, ...request.facts] }, flags, context);
 }
 
-/** Rates that come later than this after the request are done without. */
+/** Longest wait for the rates after the request. */
 const decorationMs = 300;
 
-/** Only what was checked is shown; an invoice of an earlier run that is paid is not shown again. */
+/** The checked request; a paid invoice is not checked again. */
 function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: number, context: Context): PaymentRequest {
   const { network } = context.settings;
   const { amount } = asked;
@@ -121,7 +121,7 @@ function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: n
   return { how: 'over Lightning', noun: 'invoice', amount, code, text: code, facts, expiresAt: invoice?.expiresAt };
 }
 
-/** What was asked for in another currency, else roughly what it is worth now. */
+/** The requested amount in another currency, or the approximate worth. */
 function worthFacts({ amount, worth }: Asked, worthOf: Worth | undefined): Fact[] {
   if (worth === undefined) {
     const roughly = worthText(worthOf?.(amount));
@@ -154,7 +154,7 @@ async function showRequest(
   if (!out.quiet) await out.record(final, view);
 }
 
-/** While it is waited the time left stands in the live line. */
+/** Without the time left if the live line shows it. */
 function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, { out, now }: Context): void {
   const { amount, how, expiresAt } = request;
   const title = `Receive ${amountWithSats(amount)} ${how}`;
@@ -163,7 +163,7 @@ function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undef
   out.screen((canvas) => ['', ...invoiceCard({ ...request, title, facts, qrFile }, canvas), '']);
 }
 
-/** The hosted payment page, where the service names one; that of the embedded sandbox no browser can reach. */
+/** The hosted payment page; a browser cannot reach that of the embedded sandbox. */
 export function pageFact({ sourceReq }: Transaction, { embedded }: Context['settings']): Fact[] {
   if (embedded) return [];
   const page = sourceReq.reqDetails?.['invoicePageUrl'];
@@ -209,13 +209,13 @@ async function follow(
   }
 }
 
-/** What arrived, where the service says it: an address can be paid another amount. */
+/** The settled amount, because an address can receive another amount than requested. */
 const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money =>
   moneyFromWire(amount.ccy, destReq.amtSettled) ?? amount;
 
 type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
-/** Stopping the wait changes nothing: the request stays payable until it expires. */
+/** Ending the wait changes nothing: the request stays payable until it expires. */
 function stopped(
   error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Context,
 ): unknown {
@@ -230,7 +230,7 @@ function stopped(
   });
 }
 
-/** The chain has it. */
+/** A blockchain transfer was seen. */
 const isSeen = ({ txnState, sourceReq }: Transaction): boolean => txnState === 'srccreated' && sourceReq.method === 'on-chain';
 
 function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {

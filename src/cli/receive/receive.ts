@@ -1,4 +1,4 @@
-// Asks to be paid over Lightning, on-chain or at a permanent address: in the way that is named, or behind one question.
+// Requests a payment over Lightning, on-chain or at a permanent address; asks for a missing method.
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';

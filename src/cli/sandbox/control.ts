@@ -1,4 +1,4 @@
-// Controls a sandbox, embedded or at an address on this machine, through its `/_sandbox/` endpoints.
+// Controls a sandbox, embedded or on this machine, through its `/_sandbox/` endpoints.
 import * as v from 'valibot';
 import { parseBaseUrl } from '../../api/base-url.js';
 import { NetworkError, type Transport } from '../../api/transport.js';
@@ -14,7 +14,7 @@ export interface SandboxTarget {
   readonly transport: Transport;
 }
 
-/** Throws Failure `refused` when the sandbox says no. */
+/** Throws Failure `refused` if the sandbox refuses. */
 export async function controlSandbox<T>(
   context: Context,
   method: string,
@@ -47,7 +47,7 @@ export async function controlAt<T>(
   return read.output;
 }
 
-/** A sandbox at an address of this machine, where one is chosen; else the embedded one is meant, with `--sandbox` or without. */
+/** The chosen sandbox on this machine; otherwise the embedded one. */
 async function findTarget(context: Context): Promise<SandboxTarget> {
   const { baseUrl } = context.settings;
   if (meansEmbedded(context.settings) || baseUrl === undefined) {
@@ -56,19 +56,19 @@ async function findTarget(context: Context): Promise<SandboxTarget> {
   return { url: parseBaseUrl(baseUrl), transport: await context.transport() };
 }
 
-/** The chosen service is the embedded sandbox, none, or a real one. */
+/** Without a sandbox server, the embedded sandbox is meant. */
 const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
   embedded || baseUrl === undefined || isRealService({ baseUrl });
 
-/** Only a service on this machine may be without TLS. */
+/** Only a sandbox on this machine has no TLS. */
 export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =>
   baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
 
-/** The account of the command line or the profile, where it can be one of the sandbox. */
+/** The chosen account, unless it belongs to a real service. */
 export const accountOf = ({ settings }: Context): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
-/** The query of a control endpoint, led by `?`; what is undefined is left out. */
+/** The query with its `?`; omits undefined fields. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));

@@ -1,4 +1,4 @@
-// A tour of the main job on a sandbox of its own: a wallet, a payment in, a payment out, a swap, the history.
+// A tour on a temporary sandbox: wallets, a payment in, a payment out, a swap, the history.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,9 +30,9 @@ async function tour(home: string, context: Context): Promise<void> {
   out.text('The whole service on this machine, with play money: nothing real moves.');
   const show = async (line: readonly string[], hidden: readonly string[] = []): Promise<void> => {
     out.text(`\n$ svcpay ${line.map(shorten).join(' ')}`);
-    const manner = context.globals.color ? [] : ['--no-color'];
+    const colorFlags = context.globals.color ? [] : ['--no-color'];
     const env = { ...context.env, SVCPAY_HOME: home };
-    const code = await context.runLine(['--sandbox', '-o', 'table', ...manner, ...line, ...hidden], { env });
+    const code = await context.runLine(['--sandbox', '-o', 'table', ...colorFlags, ...line, ...hidden], { env });
     if (code !== 0) throw new Failure('unexpected', `The demo stopped: svcpay ${line[0] ?? ''} ended with ${code}.`);
   };
   await show(['wallets']);
@@ -44,7 +44,7 @@ async function tour(home: string, context: Context): Promise<void> {
   out.text('\nNext: svcpay --sandbox wallets\nOr connect to a service: svcpay login');
 }
 
-/** Somebody outside asks for money: a coffee, to be paid from the sandbox's wallet. */
+/** An external invoice for a coffee. */
 async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
   const service = await openEmbedded({ config: home, data: home, isolated: true }, settings.maker, {});
   const terms = { amount: '2500sat', description: 'Coffee House, order 118' };

@@ -1,4 +1,4 @@
-// The embedded sandbox as the client sees it: requests go straight to the service's handler, no port is opened.
+// The embedded sandbox as a transport: requests go directly to the service's handler.
 import { NetworkError, type Transport } from '../../api/transport.js';
 import type { Credentials } from '../../api/types.js';
 import { timerMs } from '../../formats/duration.js';
@@ -27,7 +27,7 @@ export async function openEmbedded(home: Home, maker: string, env: Parameters<ty
   };
 }
 
-/** Without an answer in this time a request is given up, unless it allows itself less. */
+/** Default timeout of a request. */
 const longestMs = 30_000;
 
 function embeddedTransport(service: EmbeddedSandbox): Transport {

@@ -1,12 +1,12 @@
-// In which live shapes a sandbox of this program answers: by its flag, else by the environment, embedded or not.
+// Chooses live shapes by flag or environment.
 import { Failure } from '../../formats/failure.js';
 import { liveShapes, readShapeNames, shapeNames, type LiveShape } from '../../sandbox/live-shapes/table.js';
 import type { Output } from '../../terminal/output.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether only the list of live shapes was asked for, which is then printed. */
-export async function toldLiveShapes(names: readonly string[] | undefined, { out }: { readonly out: Output }): Promise<boolean> {
+/** Prints the list for `--live-shapes help`; resolves with whether it did. */
+export async function listedLiveShapes(names: readonly string[] | undefined, { out }: { readonly out: Output }): Promise<boolean> {
   if (names?.includes('help') !== true) return false;
   const rows = shapeNames.map((name): { name: string } & LiveShape => ({ name, ...liveShapes[name] }));
   await out.list(rows, {
@@ -21,7 +21,7 @@ export async function toldLiveShapes(names: readonly string[] | undefined, { out
   return true;
 }
 
-/** The names of the flag, else of `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for one that is none. */
+/** Names of the flag, or of `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for an unknown name. */
 export function chosenShapes(env: Environment, flag?: readonly string[]): readonly string[] {
   const names = flag ?? env['SVCPAY_LIVE_SHAPES']?.split(',') ?? [];
   try {

@@ -1,4 +1,4 @@
-// The sandbox's clock: looking at it, moving it, letting it stand still and run on.
+// Shows, advances, freezes and thaws the sandbox's clock.
 import { clockSchema } from '../../api/sandbox-answers.js';
 import { sandboxClockView, clockFields } from '../../terminal/views/sandbox-view.js';
 import type { Context } from '../context.js';
@@ -19,7 +19,6 @@ export const sandboxClockShow = defineCommand({
   run: (_values, context) => controlClock(context, 'GET', 'clock'),
 });
 
-/** Everything that becomes due on the way is done. */
 export const sandboxClockAdvance = defineCommand({
   fields: clockFields,
   arguments: { by: duration().describe('e.g. 90s, 2h or 1d') },

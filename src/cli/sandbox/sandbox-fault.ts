@@ -1,4 +1,4 @@
-// Lets the sandbox go wrong on demand: with requests, reading, payments and webhooks.
+// Injects faults into the sandbox: requests, reads, payments, webhooks.
 import { faultSchema, listOf } from '../../api/sandbox-answers.js';
 import { Failure } from '../../formats/failure.js';
 import { faultList, faultView, faultFields } from '../../terminal/views/sandbox-traffic-view.js';
@@ -66,7 +66,7 @@ export const sandboxFaultAdd = defineCommand({
   },
 });
 
-/** The header counts in seconds. */
+/** The Retry-After header is in seconds. */
 function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
   return { ...flags, retryAfter: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000) };
 }

@@ -1,4 +1,4 @@
-// What the world outside does to the sandbox: pays, asks to be paid, finds blocks; and money from nowhere.
+// Simulates the outside world: payments, invoices, blocks, and funding.
 import * as v from 'valibot';
 import { listOf, transferSchema, walletSchema } from '../../api/sandbox-answers.js';
 import { fixed, formatAmount, fromWire, money, parseAmount } from '../../formats/amount.js';
@@ -51,7 +51,7 @@ export const sandboxInvoice = defineCommand({
   },
 });
 
-/** Transfers that wait for confirmations get them, on every blockchain. */
+/** Confirms pending transfers on every blockchain. */
 export const sandboxMine = defineCommand({
   fields: ['id', 'chain', 'confirmations', 'needed'],
   arguments: { blocks: whole(1, 1000).otherwise(1).describe('how many blocks (default 1)') },

@@ -1,4 +1,4 @@
-// Runs a command with a sandbox of its own: a free port, the environment set, everything gone at the end.
+// Runs a command with a temporary sandbox: free port, environment set.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';
@@ -7,7 +7,7 @@ import { startServer } from '../../sandbox/server.js';
 import type { Process } from '../context.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
-import { toldLiveShapes } from './live-shapes.js';
+import { listedLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions } from './server.js';
 import { file, verbatim } from '../values.js';
 
@@ -24,11 +24,11 @@ export const sandboxRun = defineCommand({
     ['svcpay sandbox run --auto-pay off -- sh -c \'svcpay wallets --json\'', 'ends with the exit code of the command'],
   ],
   async run({ command, file, ...flags }, context) {
-    if (await toldLiveShapes(flags.liveShapes, context)) return;
+    if (await listedLiveShapes(flags.liveShapes, context)) return;
     const server = await startServer({ ...(await readServerOptions(flags, context)), file });
     context.onClose(() => server.stop());
     const { apiKey, apiSecret } = server.service.credentials;
-    // An account of another service means nothing here.
+    // The account belongs to another service.
     const { SVCPAY_ACCOUNT: _account, ...inherited } = context.env;
     const exitCode = await runChild(command, {
       ...inherited,
@@ -40,10 +40,10 @@ export const sandboxRun = defineCommand({
   },
 });
 
-/** What a shell answers for a program that a signal has ended: this and the signal's number. */
+/** A shell's exit code for a program ended by a signal is this plus the signal's number. */
 const endedBySignal = 128;
 
-/** The same terminal, and signals passed on. Resolves with the exit code. Throws Failure `usage` when the program cannot be started. */
+/** Passes signals on; resolves with the exit code. Throws Failure `usage` if the program cannot be started. */
 function runChild(
   [command = '', ...args]: readonly string[],
   env: Process['env'],
@@ -52,7 +52,7 @@ function runChild(
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env, stdio: 'inherit' });
     const giveBack = takeSignals((signal) => {
-      // Ctrl-C at a terminal reaches the child by itself, and twice would mean something else.
+      // At a terminal, Ctrl-C reaches the child directly.
       if (signal !== 'SIGINT' || !stdin.isTTY) child.kill(signal);
     });
     child.on('error', (cause) => {

@@ -7,7 +7,7 @@ import { factLines } from '../../terminal/cards/card.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { defineCommand } from '../define.js';
-import { toldLiveShapes } from './live-shapes.js';
+import { listedLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';
 import { file, text, whole } from '../values.js';
 
@@ -29,7 +29,7 @@ export const sandboxStart = defineCommand({
     ['svcpay sandbox start --file :memory: --seed history', 'a month of transactions, in memory'],
   ],
   async run({ port, file, apiKey, apiSecret, ...flags }, context) {
-    if (await toldLiveShapes(flags.liveShapes, context)) return;
+    if (await listedLiveShapes(flags.liveShapes, context)) return;
     if ((apiKey === undefined) !== (apiSecret === undefined)) {
       throw new Failure('usage', 'Give both --api-key and --api-secret, or neither.');
     }

@@ -1,4 +1,4 @@
-// The state of the sandbox: what it holds, whole states kept under names and put back, and a fresh start.
+// The state of the sandbox: contents, snapshots and reset.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { listOf, snapshotSchema, statusSchema } from '../../api/sandbox-answers.js';
@@ -21,7 +21,7 @@ export const sandboxStatus = defineCommand({
   },
 });
 
-/** Its credentials stay. */
+/** Keeps the credentials. */
 export const sandboxReset = defineCommand({
   fields: [],
   options: {
@@ -52,7 +52,7 @@ export const sandboxSnapshotSave = defineCommand({
   },
 });
 
-/** Money, transactions, webhooks and time. */
+/** Restores money, transactions, webhooks and time. */
 export const sandboxSnapshotLoad = defineCommand({
   fields: snapshotFields,
   arguments: { name: kept },
@@ -73,7 +73,6 @@ export const sandboxSnapshotList = defineCommand({
   },
 });
 
-/** The present state is not touched. */
 export const sandboxSnapshotRemove = defineCommand({
   fields: snapshotFields,
   arguments: { name: kept },

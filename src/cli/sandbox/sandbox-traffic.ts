@@ -1,4 +1,4 @@
-// What passes through the sandbox: the requests that it has answered, oldest first, and its deliveries with every attempt.
+// The sandbox's answered requests, oldest first, and its webhook deliveries.
 import { deliverySchema, listOf, requestSchema } from '../../api/sandbox-answers.js';
 import { deliveryList, requestList } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';

@@ -1,4 +1,4 @@
-// What the commands that run a sandbox share: its options, and waiting for the end.
+// Shared by the commands that run a sandbox: server options, and waiting for the end.
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
 import type { ServiceOptions } from '../../sandbox/service.js';
@@ -11,7 +11,6 @@ import { choice, file, flag, word, type ValuesOf } from '../values.js';
 const autoPay = () =>
   word('DURATION|off', (given): number | 'off' => (given === 'off' ? 'off' : parseDuration(given)));
 
-/** `demo` is demo money, `empty` empty wallets, `history` money and a month of transactions. */
 export const seeds = ['demo', 'empty', 'history'] as const;
 
 export const serverOptions = {
@@ -29,7 +28,7 @@ export const serverOptions = {
   allowDoublePayment: flag().describe('pay an invoice twice'),
 };
 
-/** The options as the server takes them. Throws Failure `usage` when the certificate cannot be read. */
+/** Throws Failure `usage` if the certificate cannot be read. */
 export async function readServerOptions(
   { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>,
   { env, out, settings }: Context,
@@ -41,7 +40,7 @@ export async function readServerOptions(
     onError: (error) => out.warn(`The sandbox failed: ${String(error)}`),
     liveShapes: chosenShapes(env, liveShapes),
     ...(webhookCa !== undefined && { webhookCa: await readCertificate(webhookCa) }),
-    // The file keeps what was allowed before; the flag alone adds to it.
+    // Omitted without the flag, so the stored option stays.
     ...(allowHttpCallbacks && { allowHttpCallbacks }),
   };
 }

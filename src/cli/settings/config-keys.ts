@@ -1,4 +1,4 @@
-// The settings of a profile that a person may read and change by name. Secrets are not among them.
+// The settings of a profile that can be read and changed by name; none is a secret.
 import { parseBaseUrl } from '../../api/base-url.js';
 import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
@@ -16,21 +16,20 @@ import { clip } from '../../formats/text.js';
 
 export interface ConfigKey {
   readonly name: string;
-  /** What it is for, beside the name in a list. */
+  /** Description next to the name in a list. */
   readonly about: string;
-  /** All values that there are, if they are few. */
+  /** All values, if there are few. */
   readonly choices?: readonly string[];
-  /** What the profile holds. */
   readonly stored: (profile: Profile) => string | undefined;
-  /** The profile with another value; undefined takes it away. Throws Failure `usage` for a value that cannot be. */
+  /** Returns the changed profile; undefined removes the value. Throws Failure `usage` for an invalid value. */
   readonly change: (profile: Profile, text: string | undefined) => Profile;
-  /** Keeps what must not stand in the settings elsewhere, and gives the rest. */
+  /** Stores the secret part elsewhere and returns the rest. */
   readonly keep?: (text: string, secrets: SecretStore) => Promise<string>;
-  /** What commands act on, where more than the profile decides. */
+  /** The value in force, if flags or environment can override the profile. */
   readonly effective?: (settings: Settings) => string | undefined;
-  /** The variable of the environment that goes before the profile. */
+  /** Environment variable that overrides the profile. */
   readonly variable?: string;
-  /** The global option that goes before both. */
+  /** Global option that overrides both. */
   readonly flag?: keyof Globals;
 }
 
@@ -68,7 +67,7 @@ const senderKey = (name: string, field: keyof Sender, parse: (text: string) => S
   change: (profile, text) => ({ ...profile, sender: { ...profile.sender, [field]: unless(text, parse) } }),
 });
 
-/** `1=Family support, 2=Education`: what the code numbers of this service mean. */
+/** Labels of the service's code numbers: `1=Family support, 2=Education`. */
 const labelsKey = (name: keyof Codes): ConfigKey => ({
   name: `labels.${name}`,
   about: `names for the ${name} numbers of payouts, e.g. 1=Family support, 2=Education`,
@@ -105,7 +104,7 @@ const profileKey = <K extends keyof Stored>(
 export const configKeys: readonly ConfigKey[] = [
   profileKey('base-url', 'baseUrl', parseBaseUrl, {
     about: 'address of the service',
-    // One with a password in it is refused when it is used; here it is only shown.
+    // Hides a password, which is refused on use.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
@@ -139,7 +138,7 @@ export const configKeys: readonly ConfigKey[] = [
 
 export const configNames: readonly string[] = configKeys.map(({ name }) => name);
 
-/** A key by its name. Throws Failure `usage` for an unknown one. */
+/** Throws Failure `usage` for an unknown name. */
 export function findKey(text: string): ConfigKey {
   const found = configKeys.find(({ name }) => name === text.toLowerCase());
   if (found !== undefined) return found;
@@ -149,7 +148,7 @@ export function findKey(text: string): ConfigKey {
 export interface ConfigEntry {
   readonly key: string;
   readonly value: string | null;
-  /** What decides it; null where nothing does. */
+  /** The source of the value; null if not set. */
   readonly from: 'flag' | 'environment' | 'profile' | 'default' | null;
 }
 
@@ -159,7 +158,7 @@ interface Sources {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The value in force, and what decides it. */
+/** The value in force and its source. */
 export function readKey(key: ConfigKey, { settings, globals, env }: Sources): ConfigEntry {
   const stored = key.stored(settings.profile);
   const value = (key.effective === undefined ? stored : key.effective(settings)) ?? null;

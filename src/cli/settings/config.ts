@@ -1,4 +1,4 @@
-// The settings of a profile: shown with what decides each, changed, and taken away. What is given is checked before it is kept.
+// Lists, changes and removes the settings of a profile.
 import { Failure } from '../../formats/failure.js';
 import { changeProfile } from '../../store/profile/profiles.js';
 import { back, type Choice } from '../../terminal/ask/ask.js';

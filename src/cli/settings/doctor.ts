@@ -1,4 +1,4 @@
-// Checks what can be wrong around the wallet and says what to do; exit 1 for a problem: Node, modes of files, settings, the journal, limits, the service, clocks, the token.
+// Checks Node, file modes, settings, journal, limits, service, clocks and token, with advice; exit 1 for a problem.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { platform, versions } from 'node:process';
@@ -35,9 +35,9 @@ export const doctor = defineCommand({
   },
 });
 
-/** What the machine is, so that tests can say what it is. */
+/** Facts of the machine, which tests replace. */
 export interface Machine {
-  /** Of Node, as in `20.19.0`. */
+  /** Such as `20.19.0`. */
   readonly nodeVersion: string;
   /** Whether files have an owner and a mode. */
   readonly hasModes: boolean;
@@ -48,11 +48,11 @@ type Finding = Omit<Check, 'check'>;
 const ok = (detail: string, advice: string | null = null): Finding => ({ state: 'ok', detail, advice });
 const problem = (detail: string, advice: string | null): Finding => ({ state: 'problem', detail, advice });
 
-/** Checks from the inside out; what cannot be checked because of an earlier problem is left out. */
+/** Skips checks that an earlier problem makes impossible. */
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
   yield await found('Node', () => checkNode(machine));
-  // First of all files, because opening them mends the mode of their folder.
+  // Files first, because opening them fixes the mode of their folder.
   if (machine.hasModes) yield await found('Files', () => checkModes(home));
   const settings = await found('Settings', () => checkSettings(context));
   yield settings;
@@ -77,13 +77,13 @@ async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Chec
   if (token.state === 'ok' && isReadable) yield await found('Payments', () => checkOpen(context));
 }
 
-/** What goes wrong in a check is what it has found. */
+/** Turns an error of a check into its finding. */
 async function found(check: string, look: () => Finding | Promise<Finding>): Promise<Check> {
   try {
     return { check, ...(await look()) };
   } catch (error) {
     if (error instanceof Failure) return { check, ...problem(error.message, adviceOf(error) ?? null) };
-    // The system's own words about a file.
+    // A file error of the operating system.
     if (error instanceof Error && 'syscall' in error) return { check, ...problem(error.message, null) };
     throw error;
   }
@@ -119,7 +119,7 @@ function checkSettings({ settings }: Context): Finding {
   return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
 }
 
-/** Every page of a file is read, which other commands do once a day; opening a database compares its tables. */
+/** Reads every page of a journal file, which other commands do once a day; opening a database checks its tables. */
 async function findJournal(context: Context): Promise<Finding> {
   const { home, journal, database } = context;
   const path = journalFile(home);
@@ -145,7 +145,6 @@ async function checkLimits(context: Context): Promise<Finding> {
   return ok(`${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : `${destinations.length} destinations`}`);
 }
 
-/** What goes through a proxy fails in ways of its own. */
 function checkProxy({ settings, env }: Context): Finding | undefined {
   const proxy = proxyOf(env);
   if (proxy === undefined || settings.baseUrl === undefined || !mayBeProxied(new URL(settings.baseUrl))) return undefined;
@@ -168,13 +167,13 @@ async function checkSecret(context: Context): Promise<Finding> {
 interface Asked {
   readonly finding: Finding;
   readonly answer?: HttpResponse;
-  /** The machine's clock when the answer came, epoch ms. */
+  /** The machine's clock at the response, epoch ms. */
   readonly at: number;
 }
 
 const probeTimeoutMs = 10_000;
 
-/** A token that cannot be valid: the 401 shows that the service answers. */
+/** Probes with an invalid token; a 401 shows that the service answers. */
 async function ask({ settings, transport, now, signal }: Context): Promise<Asked> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
@@ -188,7 +187,7 @@ async function ask({ settings, transport, now, signal }: Context): Promise<Asked
     const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
     return { finding: problem(`${baseUrl} answers ${status} instead of 401`, advice), answer, at };
   } catch (error) {
-    // Such as a proxy that is no address.
+    // Such as an invalid proxy address.
     if (error instanceof Failure && !signal.aborted) return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
     if (!(error instanceof NetworkError)) throw error;
     const advice = 'Check the network, the proxy settings and the base URL.';
@@ -201,7 +200,7 @@ const allowedSkewMs = 30_000;
 /**
  * @param date the service's `Date` header
  * @param at the machine's clock when it came, epoch ms
- * @param isSandbox its clock is its own, there to be moved
+ * @param isSandbox a sandbox's clock may differ
  */
 export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {
   const theirs = Date.parse(date ?? '');

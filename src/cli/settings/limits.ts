@@ -1,4 +1,4 @@
-// The local spending policy of the profile: what may be spent, and where to. Each command shows it with what of it is used.
+// The local spending limits; each command shows them with the used amounts.
 import { Big } from 'big.js';
 import { fixed, formatAmount, isCurrency, money, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
@@ -23,7 +23,7 @@ export const limitsList = defineCommand({
   run: (_values, context) => showLimits(context),
 });
 
-/** A limit in the same currency is replaced, all others stay. */
+/** Replaces limits of the given currencies. */
 export const limitsSet = defineCommand({
   fields: limitFields,
   options: {
@@ -51,7 +51,7 @@ export const limitsSet = defineCommand({
   },
 });
 
-/** From the first destination on, payments to all others are stopped. */
+/** The first entry stops payments to all other destinations. */
 export const limitsAllow = defineCommand({
   fields: limitFields,
   arguments: {
@@ -70,7 +70,7 @@ export const limitsAllow = defineCommand({
   },
 });
 
-/** Without the last destination every one is allowed again. */
+/** Removing the last entry allows every destination. */
 export const limitsDisallow = defineCommand({
   fields: limitFields,
   arguments: { destination: text('DESTINATION').describe('as shown by svcpay limits list') },
@@ -190,7 +190,7 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
   ];
 }
 
-/** A policy must not be taken for more than it is. */
+/** States what the limits do not cover. */
 function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
   const amounts = limited.length === 0 ? 'any amount' : `other currencies than ${limited.join(', ')} without limit`;

@@ -1,5 +1,5 @@
-// Connects to a service: asks or reads the credentials, signs in with them, and only then keeps them. Shows who that is,
-// and forgets it.
+// Login: asks for or reads the credentials, signs in, then saves them. Also logout
+// and whoami.
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -43,7 +43,7 @@ export const login = defineCommand({
   },
 });
 
-/** The profile itself stays, so that logging in again asks for less. */
+/** Keeps the profile, so the next login asks for less. */
 export const logout = defineCommand({
   fields: [],
   examples: [
@@ -125,7 +125,7 @@ const flags: Readonly<Record<keyof Access, string>> = {
 
 const step = stepFor<Access>();
 
-/** Asks for missing answers, and again for a typed key that is refused. */
+/** Asks for missing answers, and again if a typed key is refused. */
 async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
   for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ; ) {
@@ -145,7 +145,7 @@ async function signIn(start: Access, context: Context) {
   }
 }
 
-/** An address that was typed must be answered by a service before anybody types a key for it. */
+/** Checks a typed address before a key is typed for it. */
 async function askAddress(before: string | undefined, context: Context): Promise<string | Back> {
   const question = { message: 'Address of the service', example: 'as in wallet.example.com', flag: flags.baseUrl, parse: parseBaseUrl };
   for (let suggested = before; ; ) {
@@ -158,7 +158,7 @@ async function askAddress(before: string | undefined, context: Context): Promise
   }
 }
 
-/** A sign-in without a key: a service refuses it, which is all that is to be known of the address. */
+/** Probes the address with an invalid sign-in, which a service refuses. */
 async function addressProblem(baseUrl: string, { clientOf }: Context): Promise<Failure | undefined> {
   const noTokens = { load: () => Promise.resolve(undefined), save: () => Promise.resolve() };
   try {
@@ -192,7 +192,7 @@ async function knownSecret({ apiSecretStdin }: Answers, context: Context): Promi
   return secret;
 }
 
-/** A profile of another service or another key is not given up in passing. */
+/** Asks before replacing a profile of another service or key. */
 async function agreeToReplace(
   next: Profile,
   { config, settings: { profileName, profile }, ask }: Context,

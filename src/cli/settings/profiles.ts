@@ -1,4 +1,4 @@
-// The profiles, which services and accounts are set up: listed, chosen and removed.
+// Lists, selects and removes profiles.
 import { findProfile, type Profile } from '../../store/profile/profiles.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
 import { profileList } from '../../terminal/views/settings-views.js';
@@ -22,7 +22,6 @@ export const profilesList = defineCommand({
   },
 });
 
-/** Sets the default profile. */
 export const profilesUse = defineCommand({
   fields: [],
   arguments: { name },
@@ -38,7 +37,7 @@ export const profilesUse = defineCommand({
   },
 });
 
-/** With what was kept for it; a secret that another profile needs stays. */
+/** Also removes the profile's secret, unless another profile uses it. */
 export const profilesRemove = defineCommand({
   fields: [],
   arguments: { name },

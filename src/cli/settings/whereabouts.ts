@@ -1,4 +1,4 @@
-// Whose wallets these are: the profile, the service and the account that a command acts on; and where the secret is.
+// The profile, service and account of a command, and the places of its secret and token.
 import { ifTold } from '../../formats/failure.js';
 import { credentialName, type KeptTokens } from '../../store/profile/tokens.js';
 import type { Place } from '../../terminal/views/wallet-view.js';
@@ -13,7 +13,7 @@ export async function placeOf({ settings, client }: Context): Promise<Place> {
   };
 }
 
-/** Where the API secret is, in words; undefined when it is nowhere. */
+/** Describes the place of the API secret; undefined if there is none. */
 export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
   const { embedded, apiSecret, baseUrl, apiKey } = settings;
   if (embedded) return 'the sandbox itself';
@@ -22,6 +22,6 @@ export async function secretPlace({ settings, secrets }: Context): Promise<strin
   return kept === undefined ? undefined : secrets.where(kept.place);
 }
 
-/** Where the token of the chosen service and key is kept; undefined where nothing says which. */
+/** The token store of the chosen service and key; undefined if they are unknown. */
 export const tokenStore = async ({ settings, embedded, tokens }: Context): Promise<KeptTokens | undefined> =>
   settings.embedded ? (await embedded()).tokens : tokens();

@@ -1,4 +1,4 @@
-// What `webhook listen` reports on stderr while it runs. Reports that may come by the thousand are summed up.
+// Reports of `webhook listen` on stderr; frequent ones are summarized.
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Context } from '../context.js';
 import { messageOf } from '../../formats/unknown.js';
@@ -29,7 +29,6 @@ export function listenReports(context: Context) {
     onFailed: (consumer: string, { id, txnId }: StoredEvent, reason: string): void =>
       out.warn(`${consumer} failed for event #${id}: ${reason}.`, txnId === null ? {} : { txnId }),
     onOutput: (chunk: Buffer): void => void terminal.stderr.write(chunk),
-    /** Reports what is left. */
     close(): void {
       wrongSignature.close();
       lookUpFailed.close();
@@ -37,7 +36,7 @@ export function listenReports(context: Context) {
   };
 }
 
-/** Reports the first at once, and the number of others every few seconds. */
+/** Reports the first occurrence immediately, and the number of others every few seconds. */
 function calmly({ every }: Context, say: (count: number) => void) {
   let count = 0;
   let stop: (() => void) | undefined;

@@ -1,10 +1,29 @@
-// Defaults of receiving: the port, and the header of the signature.
+// Shared by the webhook commands: defaults, and stored events as rows.
 import type { Settings } from '../../store/profile/settings.js';
 import { signatureHeader } from '../../webhooks/sign.js';
+import type { Transaction } from '../../api/types.js';
+import type { StoredEvent } from '../../store/events/event-store.js';
+import type { EventRow } from '../../terminal/views/event-view.js';
+import { readPayload, type WebhookEvent } from '../../webhooks/events.js';
 
 export const defaultListenPort = 4712;
 export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;
 
-/** The setting, or else the header with the maker's name. */
+/** The configured header, or the header with the maker's name. */
 export const headerOf = (settings: Pick<Settings, 'signatureHeader' | 'maker'>): string =>
   settings.signatureHeader ?? signatureHeader(settings.maker);
+
+export function eventRow(event: StoredEvent, payload: WebhookEvent | undefined = readPayload(event.body)): EventRow {
+  const known = {
+    eventId: event.id,
+    receivedAt: event.receivedAt,
+    duplicateOf: event.duplicateOf,
+    outOfOrder: event.outOfOrder,
+    missing: event.missing,
+  };
+  // Much faster than spreading, which matters at thousands of events a second.
+  return Object.assign({}, payload ?? { body: Buffer.from(event.body).toString('utf8') }, known);
+}
+
+export const withTransaction = (row: EventRow, transaction: Transaction | undefined): EventRow =>
+  transaction === undefined ? row : { ...row, transaction };

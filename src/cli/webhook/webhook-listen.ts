@@ -1,4 +1,4 @@
-// Receives webhook deliveries on this machine: verifies, stores, prints and forwards them, and runs a command for each.
+// Receives webhook deliveries: verifies, stores, prints and forwards them, and runs a command for each.
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 import { codeOf } from '../../formats/unknown.js';
@@ -13,9 +13,8 @@ import type { Metrics } from '../../webhooks/metrics.js';
 import { startPages, type Pages } from '../../webhooks/monitoring.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { eventRow, withTransaction } from './event-row.js';
+import { eventRow, withTransaction, defaultListenPort, headerOf } from './receiving.js';
 import { listenReports } from './listen-reports.js';
-import { defaultListenPort, headerOf } from './receiving.js';
 import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
 import { findWebhookSecret, secretFromStdin, secretToListenWith } from './webhook-secret.js';
 
@@ -77,7 +76,7 @@ async function listen(secret: string, store: EventStore, flags: Flags, context: 
   });
   let stopping: ReturnType<Listener['stop']> | undefined;
   const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
-  // An error is reported below, where its end is awaited.
+  // Errors are reported below, where the end is awaited.
   const begin = (): void => void stop().catch(() => undefined);
   signal.addEventListener('abort', begin);
   if (signal.aborted) begin();
@@ -138,7 +137,7 @@ interface Ready {
 }
 
 /**
- * Writes the file for a script that waits for it: whole or not at all. The returned function removes it, so that it never
+ * Writes the file atomically for a waiting script. The returned function removes it, so that it never
  * names a listener that has ended.
  */
 async function announceReady(file: string, ready: Ready): Promise<() => Promise<void>> {

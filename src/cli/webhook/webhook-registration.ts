@@ -1,4 +1,4 @@
-// The webhook of the account: shown, set, changed and removed. Specification: endpoints 11 to 14.
+// Lists, sets, changes and removes the account's webhook. Specification: endpoints 11 to 14.
 import { isLoopback } from '../../api/base-url.js';
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
@@ -24,7 +24,6 @@ const callbackUrl = () =>
     return url;
   });
 
-/** None or one. */
 export const listWebhooks = defineCommand({
   examples: [['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown']],
   async run(_values, { account, out, now }) {
@@ -90,7 +89,7 @@ export const updateWebhook = defineCommand({
   },
 });
 
-/** Its secret is forgotten too. */
+/** Also removes its secret. */
 export const removeWebhook = defineCommand({
   fields: ['id', 'removed'],
   arguments: { id },
@@ -120,7 +119,7 @@ function checkCallback({ protocol, hostname }: URL, baseUrl: string | undefined)
 /** The service does not replace a webhook itself: code 3002. */
 const isTaken = (error: unknown): error is Failure => error instanceof Failure && error.code === '3002';
 
-/** @param agreed the webhook that the person has already agreed to replace */
+/** @param agreed the webhook whose replacement was approved */
 async function updateExisting(
   client: ServiceClient,
   wanted: { readonly callback: string; readonly secret: string },

@@ -1,4 +1,4 @@
-// Sends stored events again, byte for byte, to an address or to the receiver on this machine.
+// Sends stored events again, byte for byte, to an address or the local receiver.
 import { Failure } from '../../formats/failure.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
@@ -6,8 +6,7 @@ import { nameOf, openForwarder, parseTarget, replay, type Replayed } from '../..
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { resolveLocally } from '../history/resolve-id.js';
-import { eventRow } from './event-row.js';
-import { defaultListenUrl, headerOf } from './receiving.js';
+import { eventRow, defaultListenUrl, headerOf } from './receiving.js';
 import { duration, text, word } from '../values.js';
 
 export const replayWebhook = defineCommand({
@@ -46,7 +45,7 @@ export const replayWebhook = defineCommand({
   },
 });
 
-/** Each once, in the order of arrival. Throws Failure `not-found` for a name without events. */
+/** In the order of arrival, without repetition. Throws Failure `not-found` for a name without events. */
 async function eventsOf(ids: readonly string[], store: EventStore, context: Context): Promise<StoredEvent[]> {
   const found = new Map<number, StoredEvent>();
   for (const id of ids) {
@@ -58,7 +57,7 @@ async function eventsOf(ids: readonly string[], store: EventStore, context: Cont
   return [...found.values()].toSorted((a, b) => a.id - b.id);
 }
 
-/** By the id of a transaction, or else by a reference in the journal. */
+/** By transaction id, or by a reference in the journal. */
 async function eventsNamed(name: string, store: EventStore, context: Context): Promise<readonly StoredEvent[]> {
   const events = await store.ofTransaction(name);
   if (events.length > 0) return events;

@@ -1,4 +1,4 @@
-// The webhook secret: from stdin, the environment, the secret store or a masked question; never from an argument.
+// The webhook secret: from stdin, environment, secret store or a masked question; never from an argument.
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import type { Context } from '../context.js';
@@ -14,12 +14,12 @@ export const newSecret = {
 
 const variable = 'SVCPAY_WEBHOOK_SECRET';
 
-/** The secret that the deliveries of the chosen account are signed with. */
+/** The webhook secret of the chosen account. */
 export const findWebhookSecret = async (secretStdin: boolean, context: Context): Promise<string> =>
   (await knownSecret(secretStdin, context)) ??
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
 
-/** For a listener that somebody starts by hand: without a secret a new one is made, saved and shown. */
+/** At a terminal, a missing secret is generated, saved and shown. */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const known = await knownSecret(secretStdin, context);
   if (known !== undefined || !context.terminal.canPrompt) return known ?? findWebhookSecret(secretStdin, context);
@@ -60,13 +60,13 @@ async function givenSecret(secretStdin: boolean, context: Context): Promise<stri
 
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 
-/** Keeps the secret for `webhook listen`; resolves with the place, in words. */
+/** Saves the secret for `webhook listen`; resolves with a description of its place. */
 export const keepWebhookSecret = async (secret: string, context: Context): Promise<string> =>
   context.secrets.where(await context.secrets.save(secretName(context), secret));
 
 export const forgetWebhookSecret = (context: Context): Promise<void> => context.secrets.remove(secretName(context));
 
-/** One webhook per account, so one secret for each. */
+/** Each account has one webhook and one secret. */
 function secretName({ settings }: Context): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
   return ['webhook', baseUrl, embedded ? '' : apiKey, accountId].filter((part) => part !== '').join(' ');

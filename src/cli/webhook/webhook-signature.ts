@@ -26,7 +26,7 @@ export const signWebhook = defineCommand({
   },
 });
 
-/** Exit code 3 when it is wrong. */
+/** Exit code 3 for a wrong signature. */
 export const verifyWebhook = defineCommand({
   arguments: { file: body },
   options: { signature: text('HEX').describe('the signature, as in the header'), ...secretFromStdin },
@@ -43,7 +43,7 @@ export const verifyWebhook = defineCommand({
   },
 });
 
-/** The secret most easily confused with the webhook secret. */
+/** The API secret is easily confused with the webhook secret. */
 async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;
   if (apiKey === undefined) return [];
@@ -52,7 +52,7 @@ async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret
   return secret === undefined ? [] : [{ name: 'the API secret instead of the webhook secret', secret }];
 }
 
-/** `-` or nothing is stdin, which cannot provide the secret as well. */
+/** `-` or nothing means stdin, which cannot provide the secret too. */
 async function inputBytes(file: string | undefined, secretStdin: boolean, context: Context): Promise<Uint8Array> {
   if (file !== undefined && file !== '-') return readGivenFile(file);
   if (secretStdin) {

@@ -1,4 +1,4 @@
-// Triggers an event: delivered by the sandbox, or created, signed and sent by svcpay.
+// Triggers an event: through the sandbox, or signed and sent by svcpay.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { transactionStates } from '../../formats/states.js';
@@ -47,7 +47,7 @@ export const triggerWebhook = defineCommand({
   },
 });
 
-/** A reference that this machine knows stands for its transaction; anything else is taken as it is. */
+/** Resolves a local reference to its transaction; other text is unchanged. */
 const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
   txn === undefined ? undefined : ((await resolveLocally(txn, context).catch(() => undefined)) ?? txn);
 

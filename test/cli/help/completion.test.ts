@@ -10,7 +10,7 @@ import { complete } from '../../../src/cli/help/complete.js';
 import { completionScript, shells } from '../../../src/cli/help/completion.js';
 import { manualPage } from '../../../src/cli/help/manual-page.js';
 import { pagesOf, type Page } from '../../../src/cli/help/pages.js';
-import { skillPage } from '../../../src/cli/help/skill.js';
+import { skillPage } from '../../../src/cli/help/generate.js';
 import { tree } from '../../../src/cli/table.js';
 
 const root = resolve(import.meta.dirname, '../../..');

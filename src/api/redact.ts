@@ -13,8 +13,13 @@ const shortestInData = 16;
 /** A text without anything that looks like a token. */
 export const withoutTokens = (text: string): string => text.replace(webToken, redacted);
 
-/** As it is, within JSON, and within a URL. */
-const spellings = (secret: string): string[] => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+/** As it is, within JSON, within a URL, within a form, and within a page. */
+const spellings = (secret: string): string[] => [
+  secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), String(new URLSearchParams({ '': secret })).slice(1), inPage(secret),
+];
+
+const inPage = (secret: string): string =>
+  [['&', '&amp;'], ['<', '&lt;'], ['>', '&gt;'], ['"', '&quot;'], ["'", '&#39;']].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
 /** Remembers the secrets of every request, and removes them from answers. */
 export function createRedactor(apiSecret: string) {
@@ -39,8 +44,12 @@ export function createRedactor(apiSecret: string) {
     },
     error(response: HttpResponse): HttpResponse {
       const json = jsonIn(response.body);
-      const text = (_name: string, value: unknown): unknown => (typeof value === 'string' ? hideIn(value) : value);
-      const hidden = json === undefined ? hideIn(response.body) : JSON.stringify(json, text);
+      const hide = (_name: string, value: unknown): unknown => {
+        if (typeof value === 'string') return hideIn(value);
+        if (typeof value === 'number') return hideIn(`${value}`) === `${value}` ? value : redacted;
+        return isFields(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [hideIn(name), each])) : value;
+      };
+      const hidden = json === undefined ? hideIn(response.body) : JSON.stringify(json, hide);
       const body = hidden === JSON.stringify(json) ? response.body : hidden;
       const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, hideIn(value)]));
       return { ...response, headers, body };

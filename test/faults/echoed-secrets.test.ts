@@ -6,11 +6,13 @@ import { describe, expect } from 'vitest';
 import { quickTime, svcpay } from '../support/in-process.js';
 import { svcpay as runProcess, test as base } from '../support/svcpay.js';
 
-const apiSecret = 'sk+live/9f2c"7d1';
+const apiSecret = 'sk+live/9f2c"7 d1';
 const token = 'opaque-token-4f1d8c77aa02';
 const webhookSecret = 'hooks-1970';
 
 type Echo = (said: string) => { status: number; body: string; headers?: Record<string, string> };
+
+const inPage = (said: string): string => said.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 /** Where an answer puts what the request said. */
 const echoes: Readonly<Record<string, Echo>> = {
@@ -18,6 +20,9 @@ const echoes: Readonly<Record<string, Echo>> = {
   'upper case': (said) => ({ status: 400, body: JSON.stringify({ error: said.toUpperCase() }) }),
   'JSON in JSON': (said) => ({ status: 403, body: JSON.stringify({ error: JSON.stringify({ said }) }) }),
   escaped: (said) => ({ status: 404, body: `{"error":"${[...said].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"}` }),
+  'a field name': (said) => ({ status: 400, body: JSON.stringify({ error: 'bad request', [said]: true }) }),
+  'a form': (said) => ({ status: 400, body: JSON.stringify({ error: `${new URLSearchParams({ said })}` }) }),
+  'text of a page': (said) => ({ status: 400, body: JSON.stringify({ error: inPage(said) }) }),
   'a page': (said) => ({ status: 502, body: `<h1>${said.slice(0, 78)}</h1>` }),
   'a redirect': (said) => ({ status: 302, body: '', headers: { location: `/${encodeURIComponent(said)}` } }),
   'the id of the request': (said) => ({ status: 500, body: '{"error":"internal"}', headers: { 'x-request-id': encodeURIComponent(said).slice(0, 79) } }),
@@ -64,6 +69,7 @@ const commands: readonly (readonly [line: string, input?: string])[] = [
   ['send lnurl shop@example.com 1000sat --yes --json --debug'],
   ['webhook set https://shop.example/hooks --secret-stdin --yes --debug', webhookSecret],
   ['rates'],
+  ['api GET /api/v2/account/x'],
   ['whoami'],
 ];
 
@@ -78,12 +84,12 @@ describe('a service that echoes what it was sent', { concurrent: true }, () => {
         const env = { SVCPAY_BASE_URL: `${url}/${at}`, SVCPAY_API_KEY: 'key', SVCPAY_API_SECRET: apiSecret };
         const run = await svcpay([...line.split(' '), '--timeout', '2s'], { home, env, ...quickTime(), ...(input !== undefined && { input }) });
         const shown = `${line}\n${run.stdout}${run.stderr}`;
-        const spellings = [...sent(`${at}`)].flatMap((each) => [each, encodeURIComponent(each), JSON.stringify(each).slice(1, -1)]);
+        const spellings = [...sent(`${at}`)].flatMap((each) => [each, encodeURIComponent(each), JSON.stringify(each).slice(1, -1), inPage(each), `${new URLSearchParams({ '': each })}`.slice(1)]);
         expect(spellings.filter((each) => shown.toLowerCase().includes(each.toLowerCase())).map((each) => ({ each, shown }))).toEqual([]);
         all += shown;
       }
       // A sign-in of another form is reported without what came.
-      if (signsIn || !where.startsWith('data')) expect(all).toContain('[redacted]');
+      if (signsIn || !/^data|field/.test(where)) expect(all).toContain('[redacted]');
     },
   );
 });

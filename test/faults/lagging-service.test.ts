@@ -2,6 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Txn } from '../conformance/strict-transactions.js';
+import { quickTime } from '../support/in-process.js';
 import { lnurl, shop, test } from '../support/strict.js';
 import { until } from '../support/until.js';
 
@@ -106,6 +107,23 @@ describe('a gateway that answers a confirmation', { concurrent: true }, () => {
     expect(await run('tx resume --json')).toMatchObject({ exitCode: 0 });
     expect(service.moved()).toHaveLength(1);
   });
+});
+
+/** Refusals about the request, although they share a word with those that the specification defines. */
+const ofRequests = [
+  { status: 403, error: 'insufficient permissions' }, { status: 401, error: 'invalid token or token expired' }, { status: 400, error: 'session expired' },
+  { status: 400, error: 'rate limit exceeded' }, { status: 400, error: 'too many requests, limit 5/s' }, { status: 200, error: 'request limit', resultStatus: 'error' },
+];
+
+test.for(ofRequests)('a confirmation that took effect and was answered $status $error is paid once, while reads are stale', async ({ status, ...body }, { strict }) => {
+  const { service, run } = strict;
+  let reads = 0;
+  service.temper.reads = ({ state }) => ((reads += 1) <= 3 ? 'quoted' : state);
+  service.temper.meetings.push({ exchange: 'confirmation', status, body: JSON.stringify(body), effect: 'at once', times: 9 });
+  const invoice = service.invoice(1000n);
+  const ends = [await run(`send lightning ${invoice} --yes --json --ref one`, 'home', quickTime()), await run(`send lightning ${invoice} --yes --json --ref two`, 'home', quickTime())];
+  expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 2]);
+  expect(service.moved()).toHaveLength(1);
 });
 
 describe('a reference', { concurrent: true }, () => {

@@ -119,7 +119,7 @@ describe('a rate that is off', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(0);
     const paid = await run(swap, 'home', quickTime());
     expect(paid.exitCode).toBe(0);
-    expect(paid.stderr.includes('shows no rate')).toBe(body.includes('BTCUSD'));
+    expect(paid.stderr.includes('shows no usable rate')).toBe(body.includes('BTCUSD'));
     expect(paid.stderr).toContain("the conversion's loss was not checked");
   });
 

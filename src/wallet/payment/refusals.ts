@@ -15,14 +15,17 @@ export const isOwnRefusal = (error: unknown): error is ServiceError =>
 /** Codes of live services for what the specification names: insufficient balance, an expired quote. */
 const definedCodes: ReadonlySet<string> = new Set(['2001', '2006']);
 
+/** Of the money and of the quote. An expired token, insufficient permissions and a rate limit are about the request instead. */
+const definedWords =
+  /\binsufficient (?:\w+ )?(?:balance|funds)\b|\b(?:quote|transaction|invoice)(?: has| is| was)? expired\b|^expired$|\b(?:amount|daily|account|balance|spending) limit\b/i;
+
 /**
  * A refusal in the words that the specification defines: insufficient balance, an expired quote, a limit. One read of `quoted`
  * confirms it. A retry in front of the service may have been carried out and then refused in other words (`bad request`, `duplicate
  * request`, 403, 404), so that any other refusal needs 8 s of such reads.
  */
 export const isDefined = (refusal: Failure): boolean =>
-  refusal instanceof ServiceError &&
-  (definedCodes.has(refusal.code ?? '') || /\b(?:insufficient|expired|limit)\b/i.test(refusal.reason));
+  refusal instanceof ServiceError && (definedCodes.has(refusal.code ?? '') || (refusal.status <= 400 && definedWords.test(refusal.reason)));
 
 /** The specification has no words for a used reference: services use their own. */
 const saysUsed = ({ reason, status }: ServiceError): boolean =>

@@ -79,7 +79,7 @@ export async function checkMarket(terms: PaymentTerms, { body }: Order, quote: Q
   if (from === to) return { rates };
   const rate = rateBetween(from, to, rates);
   if (rate === undefined || quote.receives === undefined) {
-    const missing = rate === undefined ? `The service shows no rate for ${from}/${to}` : 'The quote does not name the amount that arrives';
+    const missing = rate === undefined ? `The service shows no usable rate for ${from}/${to}` : 'The quote does not name the amount that arrives';
     if (bound !== undefined) throw refuse('limit', `${missing}.`);
     return { rates, unchecked: `${missing}, so the conversion's loss was not checked.` };
   }

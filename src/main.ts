@@ -1,5 +1,5 @@
 // The only file that touches the process: argv, streams, signals and the exit code.
-import { closeSync, fstatSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli, showLost, showUnexpected } from './cli/run.js';
@@ -62,7 +62,7 @@ interface Fate {
 /** Node gives a terminal its modes back at the end, and aborts where that was closed: so nothing of it may be open then. */
 function leave(code: number): never {
   const isGone = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && !process.getBuiltinModule('node:tty').isatty(fd);
-  for (const fd of [0, 1, 2]) {
+  for (const fd of [0, 1, 2, ttyFd ?? -1]) {
     try {
       if (isGone(fd)) closeSync(fd);
     } catch {
@@ -152,7 +152,8 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
       return outputs.stderr;
     },
     page: outputs.page,
-    stdin: openInput(),
+    stdin: openInput(() => 0, () => process.stdin),
+    tty: openInput(openTty, (fd) => new (process.getBuiltinModule('node:tty').ReadStream)(fd)),
     env: process.env,
     pid: process.pid,
     version: packageJson.version,
@@ -179,23 +180,34 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
   };
 }
 
-function openInput(): Input {
+let ttyFd: number | undefined;
+
+/** The terminal of the process, whatever stdin is; -1 where there is none. */
+function openTty(): number {
+  try {
+    return (ttyFd ??= openSync('/dev/tty', 'r+'));
+  } catch {
+    return (ttyFd = -1);
+  }
+}
+
+function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   let opened: InputStream | undefined;
   let echoes = true;
   const echo = (isOn: boolean): void => {
-    if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(0)) return;
+    if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd())) return;
     echoes = isOn;
     // Raw mode would do it as well, and take Ctrl-C and the keys meant for the shell. A system without stty goes on echoing.
-    process.getBuiltinModule('node:child_process').spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: ['inherit', 'ignore', 'ignore'] });
+    process.getBuiltinModule('node:child_process').spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
   };
   process.on('exit', () => echo(true));
   return {
     echo,
     get isTTY() {
       // Not imported above, because few command lines ask.
-      return process.getBuiltinModule('node:tty').isatty(0);
+      return process.getBuiltinModule('node:tty').isatty(fd());
     },
     // A terminal that is closed is one at its end, and says why besides.
-    open: () => (opened ??= process.stdin.on('error', () => undefined)),
+    open: () => (opened ??= open(fd()).on('error', () => undefined)),
   };
 }

@@ -38,6 +38,8 @@ export interface Page {
 /** The process, which tests replace. */
 export interface Process {
   readonly stdin: Input;
+  /** The terminal itself, for questions while stdin is read by the command. */
+  readonly tty?: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly page: Page;
@@ -125,7 +127,9 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const owner = lazily(() => proc.owner ?? ownerOf(proc.pid, proc.newId()));
   const home = lazily(() => findHome(env));
   const config = lazily(() => openConfig(home().config));
-  const terminal = openTerminal({ ...proc, flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json } });
+  const isPiped = line.argv.includes('-') && !proc.stdin.isTTY;
+  const keyboard = isPiped && proc.tty?.isTTY === true ? proc.tty : proc.stdin;
+  const terminal = openTerminal({ ...proc, stdin: keyboard, flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json } });
   const settings = lazily(() => {
     if (globals.sandbox && globals.baseUrl !== undefined) {
       throw new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');

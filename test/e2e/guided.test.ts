@@ -87,6 +87,19 @@ describe('a guided flow', () => {
     expect(await svcpay(['config', 'get', 'sender.country'], around)).toMatchObject({ exitCode: 5 });
   });
 
+  test('of send asks on the terminal itself while the destination comes from a pipe', async ({ around }) => {
+    const tty = svcpayTty(['send', '-'], { ...around, input: 'ada@example.com\n' });
+    await tty.waitFor('Amount');
+    tty.type(`1000sat${enter}`);
+    await tty.waitFor(/Pay .*\? /);
+    tty.type(`y${enter}`);
+    expect(await tty.ended).toBe(0);
+    expect(around.sandbox.requests('PUT')).toHaveLength(1);
+    const silent = svcpayTty(['send', 'ada@example.com', '1000sat'], { ...around, input: 'y\n' });
+    expect(await silent.ended).toBe(9);
+    expect(around.sandbox.requests('PUT')).toHaveLength(1);
+  });
+
   test('of recipients add asks how they are paid, and keeps a destination of send', async ({ around }) => {
     const tty = svcpayTty(['recipients', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
     await tty.waitFor('How are they paid?');

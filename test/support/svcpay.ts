@@ -112,12 +112,14 @@ export interface TtyRun {
 const settleMs = 80;
 const waitMs = 30_000;
 
-/** Runs the program in a pseudo-terminal. */
+/** Runs the program in a pseudo-terminal; with an input, at the end of a pipe within it. */
 export function svcpayTty(
   args: readonly string[],
   around: Environment & { readonly columns?: number; readonly rows?: number },
 ): TtyRun {
-  const pty = spawnPty(process.execPath, [program, ...args], {
+  const piped = around.input === undefined ? [] : ['sh', '-c', 'printf %s "$0" | "$@"', around.input];
+  const [file = '', ...words] = [...piped, process.execPath, program, ...args];
+  const pty = spawnPty(file, words, {
     name: 'xterm-256color',
     cols: around.columns ?? 80,
     rows: around.rows ?? 50,

@@ -158,6 +158,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     pid: process.pid,
     version: packageJson.version,
     signal: interruption.signal,
+    interrupt,
     moneyIsLetGo: () => void (fate.isLetGo = true),
     // Added before the others are removed, because a signal without a listener ends the process.
     takeSignals(taker) {

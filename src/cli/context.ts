@@ -50,6 +50,8 @@ export interface Process {
   readonly version: string;
   /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
+  /** As Ctrl-C does, where the terminal hands it over as a key. */
+  readonly interrupt: () => void;
   /** From now on, a forced exit cannot report that nothing moved. */
   readonly moneyIsLetGo: () => void;
   /** Passes termination signals to `taker` until the returned function is called. */

@@ -25,6 +25,8 @@ export interface Live {
   during<T>(line: () => string, work: () => Promise<T>): Promise<T>;
   /** Shows nothing while a question stands: requests may go on behind it. */
   silent<T>(question: () => Promise<T>): Promise<T>;
+  /** Leaves the screen to something else until the returned function is called. */
+  aside(): () => void;
   /** Draws anew at once, after something changed. */
   update(): void;
   /** Shows how much is done in the task bar, where the terminal has one. */
@@ -55,6 +57,7 @@ export function createLive(terminal: Terminal, { quiet, now, every, signal }: Li
   const open = (line: () => string): Display =>
     terminal.canAnimate ? animate(terminal, every, line) : printChanges(print, line);
   let display: Display | undefined;
+  let shown: (() => string) | undefined;
   let isAsking = false;
   let startedAt: number | undefined;
   let hasProgress = false;
@@ -65,6 +68,7 @@ export function createLive(terminal: Terminal, { quiet, now, every, signal }: Li
   function stop(): void {
     display?.close();
     display = undefined;
+    shown = undefined;
     if (hasProgress) escape(`${osc}9;4;0;0${endOfOsc}`);
     hasProgress = false;
     if (startedAt !== undefined && now() - startedAt > longMs && signal?.aborted !== true) {
@@ -77,7 +81,8 @@ export function createLive(terminal: Terminal, { quiet, now, every, signal }: Li
     stop();
     const since = now();
     startedAt = since;
-    if (!quiet) display = open(() => render(now() - since));
+    shown = () => render(now() - since);
+    if (!quiet) display = open(shown);
   }
 
   return {
@@ -98,6 +103,15 @@ export function createLive(terminal: Terminal, { quiet, now, every, signal }: Li
       stop();
       isAsking = true;
       return question().finally(() => (isAsking = false));
+    },
+    aside() {
+      display?.close();
+      display = undefined;
+      isAsking = true;
+      return () => {
+        isAsking = false;
+        if (shown !== undefined && !quiet) display = open(shown);
+      };
     },
     progress(done, total) {
       if (!terminal.hasTaskbar || total <= 0) return;

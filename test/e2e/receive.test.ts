@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
-import { scanned } from '../support/scanner.js';
+import { scan, scanned, sextantPixelsOf } from '../support/scanner.js';
 import { svcpayTty, test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
@@ -47,6 +47,40 @@ describe('svcpay receive onchain', () => {
     await around.sandbox.mine(1);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain('✓ Received 0.00500000 BTC');
+  });
+
+  test('in a low window shows the QR code of an invoice on the full screen at Enter, and copies the invoice at c', async ({ around }) => {
+    const tty = svcpayTty(['receive', 'lightning', '50000sat'], { ...around, rows: 24 });
+    await tty.waitFor('too small for the QR code: Enter shows it on the full screen');
+    const invoice = /\n(lntb\w+)\n/.exec(tty.text())?.[1] ?? '';
+    await tty.waitFor('c copies the invoice · ⏎ QR code');
+    tty.type('\r');
+    await tty.waitFor('any key back');
+    const page = tty.raw().slice(tty.raw().indexOf('\u001B[?1049h'));
+    const drawn = page.split('\r\n').filter((line) => line.includes('48;5;231m')).map((line) => line.replace(/^.*?(?=\u001B\[38;5;16;48;5;231m)/, '').replace('\u001B[K', ''));
+    expect(drawn.length).toBeLessThan(24);
+    expect(scan(await sextantPixelsOf(drawn))).toBe(invoice.toUpperCase());
+    tty.type('q');
+    await tty.waitFor('Waiting for the payment');
+    expect(tty.raw().lastIndexOf('\u001B[?1049l')).toBeGreaterThan(tty.raw().lastIndexOf('\u001B[?1049h'));
+    tty.type('c');
+    await tty.waitFor('invoice copied, if the terminal allows it');
+    expect(tty.raw()).toContain(`\u001B]52;c;${Buffer.from(invoice).toString('base64')}\u0007`);
+    tty.type('\r');
+    await tty.waitFor('any key back');
+    await around.sandbox.pay(invoice);
+    await tty.waitFor('Received 0.00050000 BTC');
+    expect(await tty.ended).toBe(0);
+    expect(tty.raw().lastIndexOf('\u001B[?1049l')).toBeLessThan(tty.raw().lastIndexOf('Received 0.00050000 BTC'));
+  });
+
+  test('takes no keys where nobody may be asked', async ({ around }) => {
+    const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-input'], { ...around, rows: 24 });
+    await tty.waitFor('too small for the QR code: --qr-file');
+    await tty.waitFor('Waiting for the payment');
+    expect(tty.text()).not.toContain('copies');
+    tty.type('\u0003');
+    expect(await tty.ended).toBe(8);
   });
 
   test('says to whoever stops waiting for what the chain has that it was seen', async ({ around }) => {

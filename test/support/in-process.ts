@@ -61,6 +61,7 @@ function processOf(around: Here, stdout: Writable, stderr: Writable): Process {
     pid: process.pid,
     version: packageJson.version,
     signal: around.signal ?? new AbortController().signal,
+    interrupt: () => undefined,
     moneyIsLetGo: () => undefined,
     takeSignals: () => () => undefined,
     now: around.now ?? realTime.now,

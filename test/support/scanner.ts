@@ -22,6 +22,25 @@ export async function pixelsOf(lines: readonly string[]): Promise<Bits> {
   });
 }
 
+/** The same of cells of two by three pixels, whose signs Unicode counts by their bits without those that it had before. */
+export async function sextantPixelsOf(lines: readonly string[]): Promise<Bits> {
+  const terminal = new xterm.Terminal({ cols: 250, rows: lines.length + 1, allowProposedApi: true });
+  await new Promise<void>((resolve) => terminal.write(lines.join('\r\n'), resolve));
+  const masks = new Map([[' ', 0], ['▌', 21], ['▐', 42]]);
+  for (let mask = 1, code = 0x1_fb_00; mask < 63; mask++) if (mask !== 21 && mask !== 42) masks.set(String.fromCodePoint(code++), mask);
+  return lines.flatMap((_, row) => {
+    const line = terminal.buffer.active.getLine(row);
+    const width = line?.translateToString(true).length ?? 0;
+    const cells = Array.from({ length: width }, (__, column) => line?.getCell(column)).filter((cell) => cell?.getChars() !== '');
+    return [0, 2, 4].map((bit) =>
+      cells.flatMap((cell) => [bit, bit + 1].map((each) => {
+        const isInk = ((masks.get(cell?.getChars() ?? '') ?? 0) & (1 << each)) !== 0;
+        return isBlack(isInk ? cell?.getFgColor() : cell?.getBgColor());
+      })),
+    );
+  });
+}
+
 function isBlack(color: number | undefined): boolean {
   if (color !== black && color !== white) throw new Error('A cell in the colours of the theme.');
   return color === black;

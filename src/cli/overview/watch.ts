@@ -1,6 +1,6 @@
 // A live screen: balances, open payments and recent events.
 import { existsSync } from 'node:fs';
-import { emitKeypressEvents, type Key } from 'node:readline';
+import type { Key } from 'node:readline';
 import Big from 'big.js';
 import type { ListedTransaction, Transaction, Wallet } from '../../api/types.js';
 import { formatAmount, fromWire, money } from '../../formats/amount.js';
@@ -10,7 +10,7 @@ import { messageOf } from '../../formats/unknown.js';
 import { eventsFile } from '../../store/files/home.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { openable, watchLines, type SeenEvent, type WatchModel } from '../../terminal/cards/watch-view.js';
-import { asciiGlyphs } from '../../terminal/glyphs.js';
+import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { truncate } from '../../terminal/text.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
@@ -51,11 +51,11 @@ async function showScreen(first: Shown, context: Context): Promise<string> {
   let opened: Transaction | 'reading' | undefined;
   let times: ReadonlyMap<string, number> | undefined;
 
-  const draw = (): void => {
+  const lines = (): string[] => {
     model = { ...model, now: client.serviceNow() };
-    const lines = opened === undefined ? watchLines(model, terminal, terminal.unicode) : receiptLines(opened, times, model.now, context);
-    terminal.stdout.write(frame(terminal.unicode ? lines : lines.map(asciiGlyphs)));
+    return opened === undefined ? watchLines(model, terminal, terminal.unicode) : receiptLines(opened, times, model.now, context);
   };
+  const { draw, close } = openFullScreen(terminal, lines);
   const open = async (): Promise<void> => {
     const txnId = openable(model)[model.chosen];
     if (txnId == null) return;
@@ -80,7 +80,7 @@ async function showScreen(first: Shown, context: Context): Promise<string> {
 
   const ended = new AbortController();
   const leave = (): void => ended.abort();
-  const onKey = (_: unknown, { name, ctrl, sequence }: Key): void => {
+  const onKey = ({ name, ctrl, sequence }: Key): void => {
     const rows = openable(model).length;
     if ((ctrl === true && name === 'c') || (opened === undefined && (sequence === 'q' || name === 'escape'))) leave();
     else if (opened !== undefined) opened = undefined;
@@ -89,12 +89,11 @@ async function showScreen(first: Shown, context: Context): Promise<string> {
     else if (name === 'up' || sequence === 'k') model = { ...model, chosen: Math.max(model.chosen - 1, 0) };
     draw();
   };
-  const giveBack = takeScreen(onKey, draw, context);
+  const giveBack = takeKeys(terminal, onKey);
   const stopTicking = every(inboxMs, draw);
   signal.addEventListener('abort', leave);
   const merge = (events: readonly SeenEvent[]): void => void (model = { ...model, events: [...events, ...model.events].slice(0, mostEvents) });
   try {
-    draw();
     void readPast(first.overview.wallets, context).then((past) => void (model = { ...model, past }), () => undefined);
     await Promise.all([
       repeat(pollMs, refresh, ended.signal, context),
@@ -104,6 +103,7 @@ async function showScreen(first: Shown, context: Context): Promise<string> {
     signal.removeEventListener('abort', leave);
     stopTicking();
     giveBack();
+    close();
   }
   return summaryOf(first.overview.wallets, model, now() - startedAt);
 }
@@ -133,30 +133,6 @@ async function followInbox(
     merge(fresh);
     await refresh();
   }, signal, context);
-}
-
-const enter = '\u001B[?1049h\u001B[?25l';
-const exit = '\u001B[?25h\u001B[?1049l';
-
-/** A synchronized update, so supporting terminals never show half a screen. */
-const frame = (lines: readonly string[]): string =>
-  `\u001B[?2026h\u001B[H${lines.map((line) => `${line}\u001B[K`).join('\r\n')}\u001B[J\u001B[?2026l`;
-
-/** Takes the alternate screen and the keyboard until the returned function is called. */
-function takeScreen(onKey: (text: unknown, key: Key) => void, draw: () => void, { terminal }: Context): () => void {
-  const { stdout } = terminal;
-  const stdin = terminal.stdin.open();
-  emitKeypressEvents(stdin);
-  stdin.setRawMode?.(true);
-  stdin.on('keypress', onKey).resume();
-  stdout.on('resize', draw);
-  stdout.write(enter);
-  return () => {
-    stdout.off('resize', draw);
-    stdin.off('keypress', onKey).pause();
-    stdin.setRawMode?.(false);
-    stdout.write(exit);
-  };
 }
 
 function receiptLines(txn: Transaction | 'reading', times: ReadonlyMap<string, number> | undefined, now: number, { terminal }: Context): string[] {

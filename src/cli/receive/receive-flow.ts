@@ -30,6 +30,7 @@ import { miningHint } from '../payment/payment-screen.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, type ValuesOf } from '../values.js';
 import { qrFile, writeQr } from './qr-file.js';
+import { takesKeys, takeWaitKeys } from './wait-keys.js';
 
 export const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it'),
@@ -155,12 +156,13 @@ async function showRequest(
 }
 
 /** Without the time left if the live line shows it. */
-function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, { out, now }: Context): void {
+function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, context: Context): void {
+  const { out, now } = context;
   const { amount, how, expiresAt } = request;
   const title = `Receive ${amountWithSats(amount)} ${how}`;
   const expires = wait || expiresAt === undefined ? [] : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
   const facts = [...request.facts, ...expires];
-  out.screen((canvas) => ['', ...invoiceCard({ ...request, title, facts, qrFile }, canvas), '']);
+  out.screen((canvas) => ['', ...invoiceCard({ ...request, title, facts, qrFile, opens: wait && takesKeys(context) }, canvas), '']);
 }
 
 /** The hosted payment page; a browser cannot reach that of the embedded sandbox. */
@@ -181,7 +183,8 @@ async function follow(
   const { client: service } = await context.account();
   const started = now();
   let latest = txn;
-  live.start(() => `${waitingText(latest, request.expiresAt, service.serviceNow())}${miningHint(latest, context)}`);
+  const keys = takeWaitKeys(request, context);
+  live.start(() => `${waitingText(latest, request.expiresAt, service.serviceNow())}${miningHint(latest, context)}${keys.hint()}`);
   try {
     const final = await waitUntilFinal(
       txn,
@@ -196,7 +199,7 @@ async function follow(
         },
       },
       { ...context, service },
-    );
+    ).finally(keys.release);
     if (final.txnState !== 'completed') throw notReceived(final);
     const after = describeDuration(Math.max(now() - started, 0));
     const text = `Received ${amountWithSats(receivedBy(final, request))}, ${after} after the request`;

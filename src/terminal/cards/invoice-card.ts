@@ -16,6 +16,8 @@ export interface InvoiceCard {
   readonly facts: readonly Fact[];
   /** Where the QR code was written to. */
   readonly qrFile?: string | undefined;
+  /** Enter shows the code on the full screen. */
+  readonly opens?: boolean;
 }
 
 const margin = '  ';
@@ -49,15 +51,23 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const low = draw(rowsOf(text, columns) + rowsBelow);
   if (low !== undefined) return [...title, ...below, '', ...low, ...text];
   const why = canvas.blocks ? 'This window is too small for the QR code' : 'This terminal cannot draw the QR code';
-  const hint = card.qrFile === undefined ? `${why}: --qr-file code.svg writes it to a file.` : `${why}: scan it from the file.`;
+  const instead = card.qrFile !== undefined ? 'scan it from the file' : card.opens === true && canvas.blocks ? 'Enter shows it on the full screen' : '--qr-file code.svg writes it to a file';
   return [
     ...title,
     '',
     ...text,
     ...below,
     '',
-    ...wrap(hint, columns - margin.length).map((line) => margin + style.dim(line)),
+    ...wrap(`${why}: ${instead}.`, columns - margin.length).map((line) => margin + style.dim(line)),
   ];
+}
+
+/** The code alone, as large as the window allows, on a screen of its own. */
+export function qrPage(code: string, { columns, rows, style }: Canvas): string[] {
+  const drawn = qrLines(code, columns, rows - 1) ?? qrLines(code, columns, rows - 1, 'sextants');
+  const lines = drawn ?? wrap('  This window is too small for the QR code. Enlarge it, or make its text smaller.', columns);
+  const left = ' '.repeat(Math.max(Math.floor((columns - widthOf(lines[0] ?? '')) / 2), 0));
+  return [...lines.map((line) => (drawn === undefined ? line : left + line)), style.dim('  any key back')];
 }
 
 const fileFact = ({ qrFile }: InvoiceCard): Fact[] =>

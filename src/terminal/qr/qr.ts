@@ -13,28 +13,50 @@ const darkGround = '\u001B[38;5;231;48;5;16m';
 const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
-/** Lines of half blocks in their own colours. Undefined where the space, or any QR code, is too small for the text. */
-export function qrLines(text: string, maxColumns: number, maxRows: number): string[] | undefined {
+/** How modules share a cell: so many beside and above each other, and the sign whose ink covers those of a bit mask. */
+interface Blocks {
+  readonly across: number;
+  readonly down: number;
+  readonly sign: (mask: number) => string;
+}
+
+const shapes = {
+  half: { across: 1, down: 2, sign: (mask) => (mask === 0 ? ' ' : '▀') },
+  // A third higher than wide and smaller, which scanners take; not every font has these signs.
+  sextants: { across: 2, down: 3, sign: sextant },
+} as const satisfies Readonly<Record<string, Blocks>>;
+
+/** Unicode leaves out those that it had before: nothing, the left half, the right half. */
+function sextant(mask: number): string {
+  if (mask === 0) return ' ';
+  if (mask === 21 || mask === 42) return mask === 21 ? '▌' : '▐';
+  return String.fromCodePoint(0x1_fb_00 + mask - 1 - (mask > 21 ? 1 : 0) - (mask > 42 ? 1 : 0));
+}
+
+/** Lines of blocks in their own colours. Undefined where the space, or any QR code, is too small for the text. */
+export function qrLines(text: string, maxColumns: number, maxRows: number, shape: keyof typeof shapes = 'half'): string[] | undefined {
   const bitmap = encodeQr(text, screenBorder);
   if (bitmap === undefined) return undefined;
-  const { size } = bitmap;
-  const rows = Math.ceil(size / 2);
-  if (size > maxColumns || rows > maxRows) return undefined;
-  return Array.from({ length: rows }, (_, row) => halfBlocks(bitmap, 2 * row));
+  const blocks: Blocks = shapes[shape];
+  const [columns, rows] = [Math.ceil(bitmap.size / blocks.across), Math.ceil(bitmap.size / blocks.down)];
+  if (columns > maxColumns || rows > maxRows) return undefined;
+  return Array.from({ length: rows }, (_, row) => lineOf(bitmap, row, columns, blocks));
 }
 
 /**
- * Two rows of modules as one line. The ground of a cell is the lower module, and ink is drawn only where the upper one
- * differs: many terminals leave room between lines and fill it with the ground, never with ink, and a scanner stumbles
- * over light stripes through dark modules.
+ * Rows of modules as one line. The ground of a cell is its last module, and ink is drawn only where others differ: many
+ * terminals leave room between lines and fill it with the ground, never with ink, and a scanner stumbles over light
+ * stripes through dark modules.
  */
-function halfBlocks({ size, isDark }: Bitmap, row: number): string {
+function lineOf({ isDark }: Bitmap, row: number, columns: number, { across, down, sign }: Blocks): string {
   let line = '';
   let ground = '';
-  for (let column = 0; column < size; column++) {
-    const lower = isDark(row + 1, column);
-    const wanted = lower ? darkGround : lightGround;
-    line += `${wanted === ground ? '' : wanted}${isDark(row, column) === lower ? ' ' : '▀'}`;
+  for (let column = 0; column < columns; column++) {
+    const modules = Array.from({ length: across * down }, (_, i) => isDark(row * down + Math.floor(i / across), column * across + (i % across)));
+    const last = modules.at(-1) === true;
+    const mask = modules.reduce((sum, module, i) => sum + (module === last ? 0 : 2 ** i), 0);
+    const wanted = last ? darkGround : lightGround;
+    line += `${wanted === ground ? '' : wanted}${sign(mask)}`;
     ground = wanted;
   }
   return line + reset;

@@ -2,7 +2,7 @@
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { qrLines, qrPng, qrSvg } from '../../../src/terminal/qr/qr.js';
-import { pixelsOf, scan } from '../../support/scanner.js';
+import { pixelsOf, scan, sextantPixelsOf } from '../../support/scanner.js';
 
 const room = { maxColumns: 200, maxRows: 200 };
 const bech32Alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
@@ -60,6 +60,13 @@ describe.each(themes)('on a $theme theme', ({ wall }) => {
   test.each([1, 2, 4])('a scanner reads a terminal that leaves a gap of %i pixels between lines', async (gap) => {
     expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(invoice(300).toUpperCase());
   });
+});
+
+test('an invoice of 400 characters fits a window of 24 rows in sextants, and a scanner reads it', async () => {
+  expect(qrLines(invoice(400), 80, 23)).toBeUndefined();
+  const lines = qrLines(invoice(400), 80, 23, 'sextants') ?? [];
+  expect(lines).toHaveLength(22);
+  expect(scan(await sextantPixelsOf(lines))).toBe(invoice(400).toUpperCase());
 });
 
 test('an invoice of 300 characters takes 29 rows of 57 columns', async () => {

@@ -1,0 +1,51 @@
+// Keys while a request waits for its payment: c copies the invoice or address, Enter shows its QR code on the full screen.
+import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
+import { qrPage } from '../../terminal/cards/invoice-card.js';
+import type { Context } from '../context.js';
+
+interface Shown {
+  readonly noun: string;
+  readonly code: string;
+  readonly text: string;
+}
+
+/** Whether somebody can press keys while the live line stands. */
+export const takesKeys = ({ terminal, out }: Context): boolean => terminal.canPrompt && terminal.canAnimate && out.forPeople;
+
+/** `hint` names the keys below the live line, `release` gives the keyboard back. */
+export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
+  const { terminal, live, interrupt } = context;
+  if (!takesKeys(context)) return { hint: () => '', release: () => undefined };
+  const { stderr, stderrCanvas: { style, blocks }, unicode } = terminal;
+  let isCopied = false;
+  let close: (() => void) | undefined;
+  const open = (): void => {
+    const resume = live.aside();
+    const screen = openFullScreen(terminal, () => qrPage(code, terminal));
+    close = () => {
+      close = undefined;
+      screen.close();
+      resume();
+    };
+  };
+  const giveBack = takeKeys(terminal, ({ name, ctrl, sequence }) => {
+    if (ctrl === true && name === 'c') interrupt();
+    else if (close !== undefined) close();
+    else if (name === 'return' && blocks) open();
+    else if (sequence === 'c') {
+      // OSC 52; no terminal answers it.
+      stderr.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
+      isCopied = true;
+      live.update();
+    }
+  });
+  const copying = (): string => (isCopied ? `${noun} copied, if the terminal allows it` : `c copies the ${noun}`);
+  const opening = `${unicode ? '⏎' : 'Enter'} QR code`;
+  return {
+    hint: () => `\n${style.dim([copying(), ...(blocks ? [opening] : [])].join(' · '))}`,
+    release: (): void => {
+      close?.();
+      giveBack();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// The keyboard key by key, and the alternate screen: taken from the terminal, and given back as they were.
+import { emitKeypressEvents, type Key } from 'node:readline';
+import { asciiGlyphs } from './glyphs.js';
+import type { Terminal } from './terminal.js';
+
+/** Calls `onKey` for every key, Ctrl-C too, until the returned function is called. */
+export function takeKeys({ stdin: input }: Pick<Terminal, 'stdin'>, onKey: (key: Key) => void): () => void {
+  const stdin = input.open();
+  const listener = (_: unknown, key: Key): void => onKey(key);
+  emitKeypressEvents(stdin);
+  stdin.setRawMode?.(true);
+  stdin.on('keypress', listener).resume();
+  return () => {
+    stdin.off('keypress', listener).pause();
+    stdin.setRawMode?.(false);
+  };
+}
+
+const enter = '\u001B[?1049h\u001B[?25l';
+const exit = '\u001B[?25h\u001B[?1049l';
+
+/** One synchronized update: a terminal that knows it shows no half-drawn screen. */
+const frame = (lines: readonly string[]): string =>
+  `\u001B[?2026h\u001B[H${lines.map((line) => `${line}\u001B[K`).join('\r\n')}\u001B[J\u001B[?2026l`;
+
+/** Shows the lines on the alternate screen, again when its size changes or `draw` is called, until `close` is. */
+export function openFullScreen({ stdout, unicode }: Terminal, lines: () => readonly string[]) {
+  const draw = (): void => void stdout.write(frame(unicode ? lines() : lines().map(asciiGlyphs)));
+  stdout.write(enter);
+  stdout.on('resize', draw);
+  draw();
+  return {
+    draw,
+    close: (): void => {
+      stdout.off('resize', draw);
+      stdout.write(exit);
+    },
+  };
+}

@@ -2,19 +2,9 @@
 // start than all of svcpay.
 
 const nothing = 'export default undefined;';
-const assert = `module.exports=(truth,reason)=>{if(!truth)throw reason instanceof Error?reason:new Error(reason);};`;
 
 /** `from` names a package or one file of it; `path` is what is imported there. */
 const unused = [
-  // HTTP/2 is off, bodies are text, and the parser needs no SIMD: the file without it works everywhere.
-  { from: 'undici/lib/dispatcher/client.js', path: './client-h2.js', stub: nothing },
-  { from: 'undici/lib/dispatcher/client-h1.js', path: '../web/fetch/body.js', stub: nothing },
-  { from: 'undici/lib/dispatcher/client-h1.js', path: '../llhttp/llhttp_simd-wasm.js', stub: nothing },
-  // Of Node's own HTTP it takes the default for the size of headers and a class to compare with.
-  { from: 'undici/lib/dispatcher/client.js', path: 'node:http', stub: 'export const maxHeaderSize=16384;' },
-  { from: 'undici/lib/core/util.js', path: 'node:http', stub: 'export class IncomingMessage{}' },
-  { from: 'undici', path: 'node:http2', stub: 'export const constants={};export default{constants};' },
-  { from: 'undici', path: 'node:assert', stub: assert },
   // The JSON schema validator, encryption, and the comparison of versions for migrations.
   { from: 'conf', path: 'ajv/dist/2020.js', stub: 'export const Ajv2020=undefined;' },
   { from: 'conf', path: 'ajv-formats', stub: nothing },

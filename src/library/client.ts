@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ServiceClient } from '../api/client.js';
 import type { NetworkTransport } from '../api/network/exchange.js';
-import { undiciTransport } from '../api/network/undici.js';
+import { networkTransport } from '../api/network/network.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../api/transport.js';
 import type { Token, TokenStore } from '../api/types.js';
 import { timerMs } from '../formats/duration.js';
@@ -54,7 +54,7 @@ export class WalletClient extends ServiceClient {
   /** Throws `Failure` usage for a base URL that must not be used, such as plain http to another machine. */
   constructor(options: WalletClientOptions) {
     const { baseUrl, apiKey, apiSecret, accountId, signal, log, timeoutMs = defaultTimeoutMs } = options;
-    const transport = options.transport === undefined ? undiciTransport({ env: process.env, timeoutMs }) : notOwned(options.transport);
+    const transport = options.transport === undefined ? networkTransport({ env: process.env, timeoutMs }) : notOwned(options.transport);
     super({
       baseUrl,
       credentials: { apiKey, apiSecret },

@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ServiceClient } from '../../src/api/client.js';
 import type { ClientOptions } from '../../src/api/client.js';
 import type { Token } from '../../src/api/types.js';
-import { undiciTransport } from '../../src/api/network/undici.js';
+import { networkTransport } from '../../src/api/network/network.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from '../support/openapi.js';
 
 function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): ServiceClient {
-  const transport = undiciTransport({ env: {}, timeoutMs: 10_000 });
+  const transport = networkTransport({ env: {}, timeoutMs: 10_000 });
   onTestFinished(() => transport.close());
   let kept: Token | undefined;
   return new ServiceClient({

@@ -1,11 +1,19 @@
-// The transport of a command: Node's own HTTP, and undici for proxies.
+// The network transport: Node's own HTTP, and undici for proxies.
 import type { HttpRequest, HttpResponse, Transport } from '../transport.js';
 import { checkTls, mayBeProxied, proxyOf } from './address.js';
 import type { NetworkTransport, OpeningTransport } from './exchange.js';
 import { nodeTransport } from './node.js';
-import type { UndiciOptions } from './undici.js';
 
-export function networkTransport(options: UndiciOptions): OpeningTransport {
+export interface NetworkOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** For a whole exchange, from the first byte sent to the last byte received; a request may set a shorter one. */
+  readonly timeoutMs: number;
+  /** Accepts a service whose certificate is not checked. */
+  readonly insecure?: boolean | undefined;
+}
+
+/** Loopback connections never use a proxy. */
+export function networkTransport(options: NetworkOptions): OpeningTransport {
   const direct = nodeTransport(options.timeoutMs);
   const hasProxy = proxyOf(options.env) !== undefined;
   const isProxied = (address: string): boolean => hasProxy && mayBeProxied(new URL(address));
@@ -13,7 +21,7 @@ export function networkTransport(options: UndiciOptions): OpeningTransport {
   const carrier = async (request: HttpRequest): Promise<Transport> => {
     checkTls(new URL(request.url), options);
     if (!isProxied(request.url)) return direct;
-    proxied ??= import('./undici.js').then(({ undiciTransport }) => undiciTransport(options));
+    proxied ??= import('./proxied.js').then(({ proxiedTransport }) => proxiedTransport(options));
     return proxied;
   };
   const send = async (request: HttpRequest): Promise<HttpResponse> => (await carrier(request))(request);

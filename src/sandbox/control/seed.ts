@@ -15,6 +15,7 @@ export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Se
 /** `demo` has money in several wallets, `empty` has none, `history` has months of transactions. */
 export type Seed = 'demo' | 'empty' | 'history';
 
+/** Credentials of an account. */
 export interface Credentials {
   readonly apiKey: string;
   readonly apiSecret: string;

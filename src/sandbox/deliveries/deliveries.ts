@@ -146,6 +146,7 @@ function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
 /** The delivery with its attempts. */
 export const showDelivery = (store: Store, id: number): Delivery => withAttempts(store, findRow(store, id));
 
+/** Omitted fields match every delivery. */
 export interface DeliveryFilter {
   readonly txnId?: string | undefined;
   readonly status?: string | undefined;

@@ -18,6 +18,7 @@ const logRow = v.object({
   fault: v.nullable(v.string()),
 });
 
+/** A request and the service's response. */
 export interface LoggedRequest {
   /** Epoch ms by the service's clock. */
   at: number;

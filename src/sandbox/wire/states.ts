@@ -2,6 +2,7 @@
 
 const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'] as const;
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
+/** A transaction's state. */
 export type State = 'quoted' | 'srcintent' | 'srccreated' | 'destsent' | 'completed' | 'expired' | 'failed' | 'usercanceled' | 'rejected' | 'error';
 
 export const isFinal = (state: State): boolean => finalStates.some((each) => each === state);

@@ -1,4 +1,4 @@
-// Reading answers: JSON or not, in the shape of the specification or not, and which failure an error answer is.
+// Reads responses: JSON or not, specified or not, and the failure that an error response means.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
@@ -8,20 +8,20 @@ import { Misread, text, within } from './reading/readers.js';
 import { withoutTokens } from './redact.js';
 import type { HttpResponse } from './transport.js';
 
-/** An answer whose body has been read once: `json` is its value where it is JSON. */
+/** A response with its parsed body; `json` is its value if it is JSON. */
 export interface Answer {
   response: HttpResponse;
   content: 'json' | 'empty' | 'other';
   json: unknown;
 }
 
-/** What is known of a request before its answer is read. */
+/** The properties of a request that decide how its response is read. */
 export interface Expectation {
   effect: Effect;
   txnId?: string | undefined;
-  /** An empty answer is as good as JSON. */
+  /** An empty response counts as success. */
   mayBeEmpty?: boolean | undefined;
-  /** Stops this request, besides the signal of the client. */
+  /** Stops this request, in addition to the client's signal. */
   signal?: AbortSignal | undefined;
 }
 
@@ -34,11 +34,11 @@ export function readAnswer(response: HttpResponse): Answer {
 
 export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 300;
 
-/** Whether the body is of the kind that a success has to have. */
+/** Whether the body is one that a success may have. */
 export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): boolean =>
   content === 'json' || (content === 'empty' && mayBeEmpty === true);
 
-/** What is read from a successful answer; throws the failure that any other answer means. */
+/** Reads a successful response; throws the failure that any other response means. */
 export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json: unknown) => T, now: number): T {
   if (!isSuccess(answer.response) || saysError(answer)) throw failureOf(answer, expectation, now);
   if (!isReadable(answer, expectation)) throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
@@ -51,11 +51,11 @@ export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json
   }
 }
 
-/** A success in name only. */
+/** A status of success with an error in the body. */
 export const saysError = ({ json }: Answer): boolean =>
   /^(?:error|fail(?:ed|ure)?)$/i.test(text.read(fieldsWithin(json, 'resultStatus')['resultStatus']) ?? '');
 
-/** What an answer says of an error: its words and its code, inside `data` too. */
+/** The fields of an error, also inside `data`. */
 const errorWithin = (json: unknown): Fields => fieldsWithin(json, 'error', 'message', 'code');
 
 const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
@@ -63,47 +63,47 @@ const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
   return isFields(found) ? found : {};
 };
 
-/** The code of an error, a text or a number to services. */
+/** Services send the code as a text or a number. */
 export const codeOf = ({ json }: Answer): string | undefined => text.read(errorWithin(json)['code']) || undefined;
 
-/** What an error answer means for the request that it answers: refused, or not known. */
+/** The failure of an error response: refused, or an unknown outcome. */
 export function failureOf(answer: Answer, expectation: Expectation, now: number): ServiceError | NoAnswer {
   const error = serviceError(answer, now, { txnId: expectation.txnId });
-  if (!isDoubtful(error, answer, expectation)) return error;
+  if (!isUnresolved(error, answer, expectation)) return error;
   const { status, code, requestId } = error;
   return unknownOutcome(error.message, expectation, { status, code, requestId, cause: error });
 }
 
-/** Statuses of gateways that gave up waiting, whoever puts it into words. */
+/** Statuses of gateways that stopped waiting. */
 const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
-/** Statuses that a gateway uses to keep requests apart, and a service to refuse a used reference. */
+/** Gateways use these for concurrent requests, services to refuse a used reference. */
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
-/** Only the service's own word, its plea for fewer requests included, means that it did not do what was asked for. */
-function isDoubtful({ status, isOwnRefusal }: ServiceError, answer: Answer, { effect }: Expectation): boolean {
+/** Only the service's own refusal, rate limits included, proves that the request was not carried out. */
+function isUnresolved({ status, isOwnRefusal }: ServiceError, answer: Answer, { effect }: Expectation): boolean {
   if (effect === 'payment') return !isOwnRefusal && !(status === 429 && hasErrorShape(answer));
   if (effect !== 'quote' || isSuccess(answer.response)) return false;
   if (status < 400 || status >= 500) return true;
   return gaveUp.has(status) || (conflicts.has(status) && !hasErrorShape(answer));
 }
 
-/** Every shape of the specification has the text `error`. */
+/** Every error shape of the specification has the text `error`. */
 const hasErrorShape = ({ json }: Answer): boolean => typeof errorWithin(json)['error'] === 'string';
 
 const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
-/** The service's own: by its status, or with 200 in its detailed form, which no gateway writes. */
+/** Written by the service itself: by status, or with 200 in the detailed form, which no gateway uses. */
 const isOwn = (answer: Answer): boolean =>
   hasErrorShape(answer) && (ownStatuses.has(answer.response.status) || (answer.response.status === 200 && saysError(answer)));
 
-/** What the caller knows of the request, for the words of its failure. */
+/** The caller's context for the failure's message. */
 interface About extends Advice {
   readonly txnId?: string | undefined;
 }
 
 export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 
-/** The failure that an error answer means, from any of the three body shapes or from none of them. */
+/** The failure of an error response in any of the three body shapes, or in none. */
 export function serviceError(answer: Answer, now: number, about: About = {}): ServiceError {
   const { status } = answer.response;
   const wait = waitAskedFor(answer.response, now);
@@ -133,7 +133,7 @@ function requestIdOf({ headers }: HttpResponse): string | undefined {
   return given?.slice(0, 80);
 }
 
-/** What an answer says of its request and payment, for logs. */
+/** Ids in a response, for logs. */
 export function factsOf(answer: Answer): LogFacts {
   const body = within(answer.json, 'txnId');
   const { txnId, extRefId } = isFields(body) ? body : {};
@@ -145,7 +145,7 @@ export function factsOf(answer: Answer): LogFacts {
   };
 }
 
-/** A creation or confirmation of which it is not known whether the service has carried it out. */
+/** A creation or confirmation that the service may or may not have carried out. */
 export function unknownOutcome(
   message: string,
   { effect, txnId }: Expectation,
@@ -159,8 +159,8 @@ export function unknownOutcome(
   });
 }
 
-/** A page or a redirect, of a guest network or of a gateway, is no answer of the service. */
-const somebodyElse = 'Try again; if it persists, check the base URL.';
+/** For pages and redirects, which come from a guest network or a gateway. */
+const notTheService = 'Try again; if it persists, check the base URL.';
 
 const pointsElsewhere = (status: number): boolean => status >= 300 && status < 400;
 
@@ -168,7 +168,7 @@ const isMoney = ({ effect }: Expectation): boolean => effect === 'quote' || effe
 
 function unreadable(message: string, expectation: Expectation): Failure {
   if (isMoney(expectation)) return unknownOutcome(message, expectation);
-  return new Failure('temporary', message, { hint: somebodyElse });
+  return new Failure('temporary', message, { hint: notTheService });
 }
 
 function misshapen({ message: what }: Misread, expectation: Expectation, requestId: string | undefined): Failure {
@@ -178,7 +178,7 @@ function misshapen({ message: what }: Misread, expectation: Expectation, request
     : new Failure('unexpected', message, { requestId });
 }
 
-/** Codes seen of services, which say more than the status: key, signature or token; balance. */
+/** Codes of live services that say more than the status: key, signature, token; balance. */
 const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['1001', 'authentication'],
   ['1002', 'authentication'],
@@ -194,7 +194,7 @@ function kindOf(status: number, code: string | undefined): FailureKind {
   return status === 404 ? 'not-found' : 'refused';
 }
 
-/** A 404 that is not the service's own JSON says nothing of the transaction: somebody else may have answered. */
+/** Only a 404 in JSON is about the transaction; another may come from a gateway. */
 const isMissing = ({ response: { status }, content }: Answer, { txnId }: About): boolean =>
   status === 404 && content === 'json' && txnId !== undefined;
 
@@ -217,7 +217,7 @@ function adviceFor(answer: Answer, kind: FailureKind, wait: number | undefined, 
   if (status === 401 || (kind === 'authentication' && status !== 403)) {
     return { hint: 'If the account is right, sign in again', next: { do: 'sign-in' } };
   }
-  if (pointsElsewhere(status)) return { hint: somebodyElse };
+  if (pointsElsewhere(status)) return { hint: notTheService };
   if (status === 404 && content === 'other') return { hint: 'Check the base URL.' };
   return isMissing(answer, about) ? { next: { do: 'see-history' } } : {};
 }
@@ -227,7 +227,7 @@ function decoded(params: unknown): unknown {
   return json === undefined ? params : json;
 }
 
-/** What a body is, in words, or where it points to. What is JSON-like is not shown, nor a query: a token could stand there. */
+/** Describes a body, or the target of a redirect. Shows neither JSON nor a query, which may contain a token. */
 function contentOf({ response, content }: Answer): string {
   const [elsewhere = ''] = (response.headers['location'] ?? '').split(/[?#]/);
   if (elsewhere !== '' && pointsElsewhere(response.status)) return elsewhere.slice(0, 200);

@@ -1,13 +1,13 @@
-// Signing in: the signed token request, its answer, and one token shared by all requests of a client.
+// Sign-in: the signed token request, and one token shared by all requests of a client.
 import { Failure } from '../formats/failure.js';
 import type { Credentials, Token, TokenStore } from './types.js';
 
 export const tokenPath = '/api/v2/authentication/token-signature';
 
-/** A token this near to its end could expire on the way. */
+/** A token this close to its end could expire in flight. */
 const renewalMarginMs = 10_000;
 
-/** Throws Failure `usage` for a key that no header can carry to the service as it is. */
+/** Throws Failure `usage` for a key that does not fit into a header. */
 export function checkKey({ apiKey }: Credentials): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(apiKey)) return;
   const why = apiKey === '' ? 'is empty' : 'has an invalid character or surrounding blanks';
@@ -16,14 +16,14 @@ export function checkKey({ apiKey }: Credentials): void {
 
 /** HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification: Authentication). */
 export async function signature({ apiKey, apiSecret }: Credentials, body: string): Promise<string> {
-  // Loaded here because a run with a kept token, which is nearly every run, has nothing to sign.
+  // Loaded here because most runs have a stored token and sign nothing.
   const { createHmac } = await import('node:crypto');
   return createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`, 'utf8').digest('hex');
 }
 
 /**
- * Makes bodies of token requests. A signature is single-use, so no two bodies are equal: time and chance tell processes
- * apart, the count tells the requests of one process apart.
+ * Creates the bodies of token requests. A signature is single-use, so all bodies differ: time and random bits between processes,
+ * the count within a process.
  */
 export function createBodies(now: () => number, random: () => number): () => string {
   let count = 0;
@@ -35,14 +35,14 @@ export function createBodies(now: () => number, random: () => number): () => str
 }
 
 interface Held extends Token {
-  /** Got here, not kept by an earlier process. */
+  /** Issued to this process. */
   readonly isNew: boolean;
-  /** Whether it has enough of its life left for one more request. */
+  /** Whether it lasts for another request. */
   isFresh(): boolean;
 }
 
 /**
- * Requests that need a new token at the same time wait for one and the same sign-in.
+ * Concurrent requests share one sign-in.
  * @param now the service's clock
  * @param clock the machine's
  */
@@ -50,7 +50,7 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
   let held: Held | undefined;
   let renewal: Promise<Token> | undefined;
 
-  /** One that was got here lives as long as its answer said, whatever other clocks of the service say later. */
+  /** A new token lasts as long as its response stated, even if the service's clock changes. */
   const holdNew = (token: Token): Token => {
     const life = token.expiresAt - now();
     const renewAt = clock() + life - Math.min(renewalMarginMs, life / 2);
@@ -61,14 +61,13 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
     const token = await store.load();
     return token && { ...token, isNew: false, isFresh: () => now() < token.expiresAt - renewalMarginMs };
   };
-  /** A new token, whatever is kept. */
   const renew = (): Promise<Token> => {
     renewal ??= signIn()
       .then(holdNew)
       .finally(() => (renewal = undefined));
     return renewal;
   };
-  /** The token to use now: kept, or new when that one is about to expire. */
+  /** The stored token, or a new one if that is about to expire. */
   const current = async (): Promise<Token> => {
     const kept = held ?? (await load());
     held ??= kept;
@@ -78,14 +77,14 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
     renew,
     current,
     isNew: ({ accessToken }: Token): boolean => held?.accessToken === accessToken && held.isNew,
-    /** Keeps no token any more, and the account all the same. */
+    /** Deletes the stored token, but keeps its account. */
     async forget(): Promise<void> {
       const kept = await store.load();
-      // Another process may have got a better one meanwhile.
+      // Another process may have stored a new token.
       if (kept === undefined || (held !== undefined && held.accessToken !== kept.accessToken)) return;
       await store.save({ ...kept, accessToken: '', expiresAt: 0 });
     },
-    /** The account that the key belongs to: it outlives its tokens, and is known where no new one can be had now. */
+    /** The key's account, also if no new token can be issued now. */
     async accountId(): Promise<string> {
       try {
         return (await current()).accountId;
@@ -95,7 +94,7 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
         return kept.accountId;
       }
     },
-    /** What this process or another one has got in place of a token that the service refused, if anything. */
+    /** A newer token of this or another process after a refusal, if there is one. */
     async successor(refused: Token): Promise<Token | undefined> {
       const isOther = (token: Held | undefined): token is Held => token !== undefined && token.accessToken !== refused.accessToken;
       if (isOther(held)) return held;

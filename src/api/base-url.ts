@@ -1,11 +1,11 @@
-// The address of the service: which ones may be given a token at all.
+// Base URLs that may receive a token.
 import { Failure } from '../formats/failure.js';
 
 const longest = 2_000;
 
 /**
  * Checks a base URL and returns it without trailing slash and without a pasted `/api/v2`.
- * A name alone, as in `wallet.example.com` or `localhost:8787`, is taken as https, on loopback as http.
+ * A bare name such as `wallet.example.com` means https, on loopback (`localhost:8787`) http.
  * It must be https, or http to this machine, and carry no credentials, query or fragment; else `Failure` usage.
  */
 export function parseBaseUrl(text: string): string {
@@ -38,7 +38,7 @@ function withScheme(text: string): string {
   return URL.canParse(https) && isLoopback(new URL(https).hostname) ? `http://${text}` : https;
 }
 
-/** Whether a host name, as `URL` writes it, always means this machine. */
+/** Whether a host name, as `URL` writes it, is always this machine. */
 export function isLoopback(hostname: string): boolean {
   return isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname) || hostname === '[::1]';
 }

@@ -1,4 +1,4 @@
-// The thin client of the service: one method per endpoint of the specification, nothing clever.
+// The client of the service: one method per endpoint of the specification.
 import { Failure } from '../formats/failure.js';
 import { unknownOutcome } from './answer.js';
 import { parseBaseUrl } from './base-url.js';
@@ -20,8 +20,8 @@ export type { ClientOptions };
 
 /**
  * The endpoints of the service. Reads are repeated when the network or the service fails for a moment; what changes
- * something is sent once. Every method rejects with a `ServiceError` when the service refuses, with a `NoAnswer` when
- * nothing tells what became of the request, and with another `Failure` when the answer to a read makes no sense.
+ * something is sent once. Every method rejects with a `ServiceError` if the service refuses, with a `NoAnswer` if the
+ * outcome of the request is unknown, and with another `Failure` if the response to a read is invalid.
  */
 export class ServiceClient {
   readonly #options: ClientOptions;
@@ -32,7 +32,6 @@ export class ServiceClient {
     this.#service = createService(this.#options);
   }
 
-  /** Of the service, without a path. */
   get baseUrl(): string {
     return this.#options.baseUrl;
   }
@@ -42,22 +41,22 @@ export class ServiceClient {
     return this.#options.maker;
   }
 
-  /** The service's clock in epoch ms, from the `Date` header of its answers; before the first one, the machine's. */
+  /** The service's clock in epoch ms, from the `Date` header of responses; the machine's before the first response. */
   serviceNow(): number {
     return this.#service.now();
   }
 
-  /** The same clock, for what lasts, such as the sums of a day: a date far from all others counts once a second answer confirms it. */
+  /** Same clock for stored times, such as daily sums: an implausible date counts only after a second response confirms it. */
   confirmedNow(): number {
     return this.#service.confirmedNow();
   }
 
-  /** Signs in anew and keeps the token (endpoint 1). */
+  /** Signs in again and stores the token (endpoint 1). */
   authenticate(): Promise<types.Token> {
     return this.#service.authenticate();
   }
 
-  /** Endpoint 2, for the given account, else the one of the options, else the token's. */
+  /** Endpoint 2, for the given account, the one of the options, or the token's. */
   async wallets(accountId?: string): Promise<types.Wallet[]> {
     const path = `${await this.#accountPath(accountId)}/wallet/`;
     return this.#read(path, read.readWallets);
@@ -79,13 +78,13 @@ export class ServiceClient {
     return this.#read('/api/v2/account/stablecoin-onchain-address', read.readUsdtAddress, query);
   }
 
-  /** Makes a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId` in the list. */
+  /** Creates a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId` in the list. */
   async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
     const body = wireJson(toMaker(transaction, this.#options.maker));
     return this.#service.call({ method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' }, readTransaction);
   }
 
-  /** Lets a quote become a payment (endpoint 7). After a `NoAnswer`, read the transaction before anything else. */
+  /** Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction first. */
   async confirmTransaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
     const call = { method: 'PUT', path, effect: 'payment', txnId } as const;
@@ -93,7 +92,7 @@ export class ServiceClient {
     return this.#seen(confirmed ?? (await this.#readBack(txnId)));
   }
 
-  /** Cancels a quote (endpoint 8), whose answer is not specified. Rejects with `CancelNotOffered` where the service has no such operation. */
+  /** Cancels a quote (endpoint 8, response not specified). Rejects with `CancelNotOffered` if the service has no such operation. */
   async cancelTransaction(txnId: string): Promise<types.Transaction> {
     const call = { method: 'PUT', path: cancelPath(segment(txnId)), effect: 'setting', txnId, mayBeEmpty: true } as const;
     const cancelled = await this.#service.call(call, ifPossible(readTransactionIfThere)).catch((error: unknown) => {
@@ -113,19 +112,19 @@ export class ServiceClient {
     return txn;
   }
 
-  /** One page of the list (endpoint 10). A page behind the last is empty, also where the service does not find it. */
+  /** One page of the list (endpoint 10). A page after the last is empty, even if the service answers 404. */
   async transactions(filter: types.TransactionFilter = {}, { signal }: types.RequestOptions = {}): Promise<types.TransactionPage> {
     const query = filterQuery(filter, this.#options.maker);
     const page = this.#service.call({ method: 'GET', path: '/api/v2/transaction', query, effect: 'read', signal }, readTransactionPage);
     return Number(filter.page) > 1 ? page.catch(ifMissing({ data: [] })) : page;
   }
 
-  /** Every transaction of the list from `filter.page` on, each once. Breaking out stops the pages that are asked for ahead. */
+  /** Every transaction of the list from `filter.page` on, without repetition. Leaving the loop stops requests in flight. */
   eachTransaction(filter: types.TransactionFilter = {}, options: types.RequestOptions = {}): AsyncGenerator<types.ListedTransaction, void, void> {
     return eachRow(this.#listOf(filter, options));
   }
 
-  /** The same in pages, which are quicker to go through. */
+  /** Same as {@link eachTransaction} in pages, which is faster. */
   eachTransactionPage(filter: types.TransactionFilter = {}, options: types.RequestOptions = {}): AsyncGenerator<readonly types.ListedTransaction[], void, void> {
     return eachPage(this.#listOf(filter, options));
   }
@@ -148,7 +147,7 @@ export class ServiceClient {
     return { fetch, idOf: (txn) => txn.txnId || JSON.stringify(txn), from: { page, size: limit ?? pageSize }, end: () => ended.abort() };
   }
 
-  /** The first page, as large as the service allows, and the size to ask for from now on. */
+  /** The first page, as large as the service allows, and the page size for further requests. */
   async #largestPage<T>(get: (size: number) => Promise<Page<T>>): Promise<[Page<T>, number]> {
     const { pageSizes } = this.#options;
     const known = await pageSizes?.load();
@@ -165,7 +164,7 @@ export class ServiceClient {
     return [smaller, size];
   }
 
-  /** Endpoint 11; replaces the account's webhook. The callback must be https. An answer that does not show it is read on in the list. */
+  /** Endpoint 11; replaces the account's webhook. The callback must be https. If the response does not show it, it is read from the list. */
   async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
     const call = { method: 'POST', path: '/api/v2/webhook', body: wireJson(webhook), effect: 'setting', mayBeEmpty: true } as const;
     const created = await this.#service.call(call, ifPossible(read.readWebhook));
@@ -174,12 +173,12 @@ export class ServiceClient {
     return found;
   }
 
-  /** Endpoint 12: none or one. */
+  /** Endpoint 12: at most one. */
   webhooks(): Promise<types.Webhook[]> {
     return this.#read('/api/v2/webhook', read.readWebhooks).catch(ifMissing([]));
   }
 
-  /** Endpoint 13. Its answer is not specified: read {@link webhooks} for what holds now. */
+  /** Endpoint 13. Its response is not specified; read {@link webhooks} for the result. */
   async updateWebhook(webhookId: string, change: { callback?: string; secret?: string }): Promise<void> {
     const path = `/api/v2/webhook/${segment(webhookId)}`;
     const call = { method: 'PUT', path, body: wireJson(change), effect: 'setting', mayBeEmpty: true } as const;
@@ -192,7 +191,7 @@ export class ServiceClient {
     await this.#service.call({ method: 'DELETE', path, effect: 'setting', mayBeEmpty: true }, anything);
   }
 
-  /** Banks, then mobile wallets of a country, by its ISO alpha-2 code; none where there are no rails (endpoint 15). */
+  /** Banks, then mobile wallets of a country (ISO alpha-2); empty without payout rails (endpoint 15). */
   async institutions(countryCode: string): Promise<types.Institution[]> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
     return this.#service.call({ method: 'GET', path, effect: 'read', mayBeEmpty: true }, read.readInstitutions).catch(ifMissing([]));
@@ -204,8 +203,8 @@ export class ServiceClient {
   }
 
   /**
-   * Any request, signed in like the others and answered as it came, whatever the status. The path begins with `/`; the
-   * body is JSON text, sent to the letter. Only a GET is repeated, and not with `retry: false`, and a change of settings that
+   * Sends any authenticated request and resolves with the response, whatever its status. The path begins with `/`; the
+   * body is JSON, sent verbatim. Only a GET is retried (unless `retry: false`), and a change of settings that
    * was lost on a closed connection.
    */
   async request(
@@ -219,12 +218,12 @@ export class ServiceClient {
     return this.#service.raw({ method: verb, path, body, ...effectOf(verb, path) }, options.retry ?? true);
   }
 
-  /** The account that the API key belongs to: transactions are always of this one. */
+  /** The API key's account, to which all transactions belong. */
   async ownAccountId(): Promise<string> {
     return this.#service.accountId();
   }
 
-  /** The account acted on: the one given in the options, else the token's own. */
+  /** The account of the options, or the token's own. */
   async accountId(): Promise<string> {
     return this.#options.accountId ?? this.#service.accountId();
   }
@@ -233,7 +232,7 @@ export class ServiceClient {
     return this.#service.call({ method: 'GET', path, query, effect: 'read' }, reader);
   }
 
-  /** A confirmation that was taken without a word of the transaction. */
+  /** Reads the transaction after a confirmation whose response does not show it. */
   async #readBack(txnId: string): Promise<types.Transaction> {
     return this.transaction(txnId).catch((cause: unknown) => {
       const message = 'The service took the confirmation, and the transaction could not be read.';
@@ -246,7 +245,7 @@ export class ServiceClient {
   }
 }
 
-/** An id as one segment of a path. An empty one, `.` and `..` would name another endpoint, half a character has no bytes. */
+/** An id as one segment of a path. Refuses the empty id, `.` and `..`, which name other endpoints, and half surrogate pairs. */
 function segment(id: string): string {
   if (/^\.{0,2}$|\p{Surrogate}/u.test(id)) throw new Failure('usage', `"${id}" is not an id.`);
   return encodeURIComponent(id);
@@ -254,13 +253,13 @@ function segment(id: string): string {
 
 const anything = (): void => undefined;
 
-/** The service's own 404 where none of something is there; a gateway's says nothing of it. */
+/** Replaces the service's own 404; a gateway's 404 is an error. */
 const ifMissing = <T>(nothing: T) => (error: unknown): T => {
   if (error instanceof ServiceError && error.status === 404 && error.isOwnRefusal) return nothing;
   throw error;
 };
 
-/** What an answer shows, if anything of it can be read. */
+/** Undefined if the response cannot be read. */
 const ifPossible = <T>(reader: AnswerReader<T>): AnswerReader<T | undefined> => (answer, unrecognized) => {
   try {
     return reader(answer, unrecognized);

@@ -1,4 +1,4 @@
-// What a raw request can change, told from its method and path.
+// Classifies raw requests by what they can change.
 import type { Expectation } from './answer.js';
 
 const id = '[A-Za-z0-9._~-]+';
@@ -7,7 +7,7 @@ const settings = new RegExp(
   `^(?:POST /api/v2/(?:webhook|authentication/token-signature)|(?:PUT|DELETE) /api/v2/webhook/${id}|PUT /api/v2/transaction/${id}/cancel)$`,
 );
 
-/** Whatever the specification does not have, or has in another spelling, could move money. */
+/** Any unspecified path, or another spelling of one, could move money. */
 export function effectOf(method: string, path: string): Expectation {
   if (method === 'GET' || method === 'HEAD') return { effect: 'read' };
   const route = `${method} ${path.replace(/[?#].*$/s, '').replace(/\/$/, '')}`;

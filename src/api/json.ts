@@ -1,11 +1,11 @@
-// JSON for the wire: numbers in plain fixed notation, exact to the last digit, never with an exponent.
+// JSON for the wire: exact numbers in fixed notation, without exponents.
 import Big from 'big.js';
 import { fixed, fromWire } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
 
 /**
- * Like `JSON.stringify`, but a number or a `Big` is written as `0.00000001`, not as `1e-8`. Properties that are
- * `undefined` are left out. Throws Failure `usage` for what JSON cannot express, such as `NaN`, instead of writing `null`.
+ * Like `JSON.stringify`, but writes a number or a `Big` as `0.00000001`, not as `1e-8`. Omits properties that are
+ * `undefined`. Throws Failure `usage` for values without JSON, such as `NaN`, instead of writing `null`.
  */
 export function wireJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);

@@ -1,28 +1,28 @@
-// The maker's name: identifiers that carry it on the wire are those of the specification everywhere else.
+// Translates identifiers with the maker's name on the wire to those of the specification.
 
-/** Every identifier of the interface that carries the maker's name, as field name or as value of `method`. */
+/** Identifiers with the maker's name, as field names or values of `method`. */
 const identifiers = ['servicepay', 'servicepayFees', 'deductServicepayFees'];
 
 type Renames = ReadonlyMap<string, string>;
 
-/** An answer of the service, with `acmepay` and `acmepayFees` under the names of the specification. */
+/** Renames `acmepay` and `acmepayFees` of a response to the names of the specification. */
 export function fromMaker(answer: unknown, maker: string): unknown {
   if (maker === 'service') return answer;
   return rename(answer, new Map(identifiers.map((name) => [onWire(name, maker), name])));
 }
 
-/** A request body under the names that the service knows. */
+/** Renames a request body to the service's names. */
 export function toMaker(body: unknown, maker: string): unknown {
   if (maker === 'service') return body;
   return rename(body, new Map(identifiers.map((name) => [name, onWire(name, maker)])));
 }
 
-/** The value of a method filter, which may name several methods with commas between them. */
+/** Renames the methods of a comma-separated filter. */
 export function methodsToMaker(methods: string, maker: string): string {
   return methods.split(',').map((name) => (identifiers.includes(name) ? onWire(name, maker) : name)).join(',');
 }
 
-/** A field such as `sourceReq.acmepayFees` under the name of the specification. */
+/** Renames a field such as `sourceReq.acmepayFees`. */
 export const fieldFromMaker = (path: string, maker: string): string =>
   path.split('.').map((name) => identifiers.find((each) => onWire(each, maker) === name) ?? name).join('.');
 
@@ -31,7 +31,7 @@ function onWire(identifier: string, maker: string): string {
   return identifier.replace('service', maker).replace('Service', capital);
 }
 
-/** No identifier of the interface lies deeper; what does, however deep it goes, is unchanged. */
+/** Identifiers do not occur deeper; deeper values are unchanged. */
 const deepest = 20;
 
 function rename(value: unknown, names: Renames, level = 0): unknown {
@@ -46,7 +46,7 @@ function rename(value: unknown, names: Renames, level = 0): unknown {
   );
 }
 
-/** Decimals are objects too, but values here. */
+/** Excludes decimals, which count as values. */
 function isPlainObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

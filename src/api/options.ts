@@ -1,17 +1,17 @@
-// What a client is made of; everything outside of it is handed in here.
+// The options of a client; all its effects are passed in.
 import type { Transport } from './transport.js';
 import type { Credentials, TokenStore, Transaction } from './types.js';
 
-/** What a line of a log is about. */
+/** Ids of a log line. */
 export interface LogFacts {
   /** The caller's reference of the payment. */
   readonly reference?: string;
   readonly txnId?: string;
-  /** The service's name for the request. */
+  /** The service's id of the request. */
   readonly requestId?: string;
 }
 
-/** What {@link ServiceClient} is made of. */
+/** Options of {@link ServiceClient}. */
 export interface ClientOptions {
   /** https, or http to this machine; see `parseBaseUrl`. */
   baseUrl: string;
@@ -21,7 +21,7 @@ export interface ClientOptions {
   /** The maker's name on the wire: `service` as in the specification, `acme` for `acmepay`. */
   maker: string;
   /**
-   * The (sub)account to look at instead of the token's own. Only wallets and account have an account in their path;
+   * The (sub)account to read instead of the token's own. Only wallets and account have an account in their path;
    * every other endpoint acts on the account of the API key, so another account's transactions need its own key.
    */
   accountId?: string | undefined;
@@ -32,23 +32,23 @@ export interface ClientOptions {
   /** In [0, 1). */
   random: () => number;
   signal?: AbortSignal | undefined;
-  /** Receives a line per exchange: method, path, status and time; never a header, a query or a body. */
+  /** Gets a line per exchange: method, path, status and time; never a header, query or body. */
   log?: ((line: string, facts?: LogFacts) => void) | undefined;
-  /** An answer arrived that says this of its request. */
+  /** Called with the ids in a response. */
   onFacts?: ((facts: LogFacts) => void) | undefined;
-  /** How often a failed request that may be repeated is; 3 times if not given. */
+  /** Retries of a failed request, if it may be repeated (default 3). */
   retries?: number | undefined;
-  /** For one request with its retries. */
+  /** For one request, retries included. */
   timeoutMs: number;
-  /** How long in all one request may be held back because the service asks for fewer; as long as `timeoutMs` if not given. */
+  /** Longest total rate-limit wait of one request (default `timeoutMs`). */
   rateLimitWaitMs?: number | undefined;
-  /** Remembers rows per page of a service that does not give as many as it was asked for first. */
+  /** Stores the page size of a service that returns fewer rows than requested. */
   pageSizes?: { load(): Promise<number | undefined>; save(size: number): Promise<void> } | undefined;
-  /** A request is held back for so long because the service asks for fewer. */
+  /** Called when a request waits because of a rate limit. */
   onWait?: ((ms: number) => void) | undefined;
-  /** Something of an answer was not understood and left out: which field, what came and what was expected. */
+  /** Called for a field that was not understood and ignored: its name, its value and the expected one. */
   onUnrecognized?: ((words: string) => void) | undefined;
-  /** The service has reported a transaction by its id, or confirmed it. */
+  /** Called when the service has reported a transaction by id, or confirmed it. */
   onTransaction?: ((txn: Transaction) => void) | undefined;
   /** Such as `svcpay/1.0.0`. */
   userAgent?: string | undefined;

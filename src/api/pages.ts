@@ -1,45 +1,44 @@
-// Every row of a list that comes in pages, whatever the service says of their size and number.
+// Reads every row of a paged list, whatever the service reports about page size and total.
 import { Failure } from '../formats/failure.js';
 
 export interface Page<T> {
   readonly rows: readonly T[];
-  /** How many rows all pages have, by the service's word. */
+  /** Rows of all pages, as the service reports. */
   readonly total: number | null | undefined;
 }
 
 /**
- * Rows per page asked for first. The largest page is not specified: a service that refuses it, or falls back to its default, is
- * asked for {@link pageSize} from then on.
+ * The page size requested first. The maximum is not specified: if a service refuses it or falls back to its default,
+ * {@link pageSize} is used from then on.
  */
 export const largePageSize = 1_000;
 export const pageSize = 100;
 /** Specification: the default. */
 export const usualPageSize = 20;
 
-/** From far away most of the time is waiting, which this many share. */
+/** Pages in flight, because with a distant service most of the time is waiting. */
 const pagesAhead = 8;
 
 export interface ListSource<T> {
   readonly fetch: (page: number) => Promise<Page<T>>;
   readonly idOf: (row: T) => string;
-  /** The first page, and how many rows of a page are asked for. */
+  /** The first page, and the requested rows per page. */
   readonly from?: { readonly page: number; readonly size: number };
-  /** Called when no more pages are wanted, also in the middle: stops those that are on their way. */
+  /** Called at the end, also after an early exit: stops requests in flight. */
   readonly end?: () => void;
 }
 
-/** The rows of {@link eachPage}, one by one. */
+/** The rows of {@link eachPage}. */
 export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void, void> {
   for await (const rows of eachPage(source)) yield* rows;
 }
 
 /**
- * Yields each row once, in pages: what is created meanwhile pushes others onto the next page, where they are passed over. The rows
- * are counted, and the next page is asked for until one is empty, or two in a row bring nothing new, whatever the service says
- * of limit and total. While a page is used, the next ones are on their way; one that was read before something was created that
- * an earlier page shows already is read again, or it would miss what was pushed on. Where rows have gone meanwhile, as they do from
- * a list of one state, the page before is read again as well: what came next has moved up onto it.
- * Throws Failure `temporary` when the service gives the same page again and more rows are to come.
+ * Yields each row once, in pages. Rows created meanwhile push others onto the next page, where they are skipped. Reading continues
+ * until a page is empty, or two in a row have no new rows, whatever limit and total the service reports. The next pages are
+ * requested ahead. If rows disappear meanwhile, as from a list of one state, the page and the one before it are read again,
+ * because the following rows have moved up.
+ * Throws Failure `temporary` if the service repeats a page although rows are missing.
  */
 export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {
   try {
@@ -53,7 +52,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
   const { fetch, idOf, from = { page: 1, size: pageSize } } = source;
   const fetchPage = (page: number): Promise<Page<T>> => {
     const fetched = fetch(page);
-    // Its failure counts only when it is its turn, which never comes if the caller stops before.
+    // An error counts only when its page is needed.
     fetched.catch(() => undefined);
     return fetched;
   };
@@ -87,12 +86,12 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     repeated = fresh.length === 0 ? repeated + 1 : 0;
     if (repeated > 1 && total !== undefined && counted < total) throw goingRound(counted, total);
     if (repeated > 1) return;
-    // Without a total every new page is a sign of one more.
+    // Without a total, every new page suggests another.
     pages += 1;
     const left = total === undefined ? (repeated > 0 ? 1 : pages) : Math.ceil((total - received) / rows.length);
     while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
-    // A reader who has found what it wanted leaves before the page that only proves the end.
+    // Requested only now, because a caller may leave before the last, empty page.
     if (coming.length === 0) coming.push(fetchPage(page + 1));
     earlier = new Set(ids);
     first ??= earlier;

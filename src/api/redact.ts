@@ -1,16 +1,15 @@
-// Takes secrets out of answers before anything in them becomes a message: a service, or a proxy in front of it, may echo them.
+// Removes secrets from responses before they become messages, because a service or gateway may echo them.
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
 const redacted = '[redacted]';
-/** A token that this process need not know, such as an earlier one. */
+/** Any token, also an earlier one. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
-/** Shorter ones are ordinary words, at worst of the error itself. */
+/** Shorter secrets are ordinary words. */
 const shortest = 4;
-/** So long a text occurs in data only as an echo. */
+/** A text this long occurs in data only as an echo. */
 const shortestInData = 16;
 
-/** A text without anything that looks like a token. */
 export const withoutTokens = (text: string): string => text.replace(webToken, redacted);
 
 /** As it is, within JSON, within a URL, within a form, and within a page. */
@@ -21,7 +20,7 @@ const spellings = (secret: string): string[] => [
 const inPage = (secret: string): string =>
   [['&', '&amp;'], ['<', '&lt;'], ['>', '&gt;'], ['"', '&quot;'], ["'", '&#39;']].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
-/** Remembers the secrets of every request, and removes them from answers. */
+/** Collects the secrets of requests, and removes them from responses. */
 export function createRedactor(apiSecret: string) {
   const [secrets, tokens] = [new Set([apiSecret]), new Set<string>()];
   const hideIn = (text: string): string => {
@@ -29,7 +28,7 @@ export function createRedactor(apiSecret: string) {
     return withoutTokens(known.reduce((rest, each) => rest.replace(new RegExp(each.replace(/\W/g, '\\$&'), 'gi'), redacted), text));
   };
   return {
-    /** Takes note of what a request proves its sender with, and of a webhook's secret in its body. */
+    /** Collects the credentials of a request, and a webhook secret in its body. */
     note(headers: HttpRequest['headers'], body = ''): void {
       const sent = body.includes('secret') ? jsonIn(body) : undefined;
       const secret = isFields(sent) ? sent['secret'] : undefined;
@@ -37,7 +36,7 @@ export function createRedactor(apiSecret: string) {
       const token = headers['authorization']?.replace(/^Bearer /, '');
       if (token !== undefined) tokens.add(token);
     },
-    /** An answer with data, in which a secret that is short may be part of something else. A new token may be the one before. */
+    /** Redacts a response with data, in which short secrets may be part of other text. A new token may equal the previous one. */
     data(response: HttpResponse, isToken: boolean): HttpResponse {
       const known = [...secrets, ...(isToken ? [] : tokens)].filter(({ length }) => length >= shortestInData);
       return { ...response, body: known.flatMap(spellings).reduce((rest, each) => rest.replaceAll(each, redacted), response.body) };

@@ -1,13 +1,13 @@
-// Repeating what may be repeated: when, how often, and how long to wait before.
+// Retries: when, how often, and after which pause.
 import { Failure } from '../formats/failure.js';
 import type { ClientOptions } from './options.js';
-import { lookAgainMs } from './rate-limit.js';
+import { recheckMs } from './rate-limit.js';
 import { backoffMs, retryPolicy } from './retry-policy.js';
 
-/** Why an attempt should be repeated, and when, if the service said so. */
+/** The reason for a retry. */
 export interface Again {
   retryAfterMs?: number | undefined;
-  /** A rate limit, with or without a stated wait: worth a longer wait than a failure. */
+  /** A rate limit, which is worth a longer wait than a failure. */
   isLimited?: boolean | undefined;
 }
 
@@ -20,13 +20,13 @@ type RetryOptions = Pick<
 
 export interface Judge<T> {
   readonly again: (outcome: Outcome<T>) => Again | undefined;
-  /** Ms that the service wants to pass before the next attempt. */
+  /** Ms to wait before the next attempt because of a rate limit. */
   readonly hold: () => number;
 }
 
 /**
- * Makes attempts until one needs no other, all within the time and count that are allowed. The outcome is that of the
- * last one. A pause that the service asks for is obeyed up to `rateLimitWaitMs`, and takes nothing from the time.
+ * Makes attempts until one needs no retry, within the allowed time and number. The outcome is that of the
+ * last one. Rate-limit waits are limited by `rateLimitWaitMs` and do not count as time.
  */
 export async function withRetries<T>(
   options: RetryOptions,
@@ -47,7 +47,7 @@ export async function withRetries<T>(
   for (let retry = 0, told = 0; ; ) {
     throwIfInterrupted(options.signal);
     for (let held = hold(); held > 0 && options.clock() + held <= rateLimitWaitEnds; held = hold()) {
-      await pause(held, held > lookAgainMs);
+      await pause(held, held > recheckMs);
       throwIfInterrupted(options.signal);
     }
     const left = Math.min(options.timeoutMs, Math.max(1, deadline - options.clock()));
@@ -55,7 +55,7 @@ export async function withRetries<T>(
     const reason = options.signal?.aborted === true ? undefined : again(outcome);
     if (reason === undefined) return unwrap(outcome);
     const isTold = reason.retryAfterMs !== undefined || reason.isLimited === true;
-    // A plea that names no time, or none to wait, is no leave to hammer.
+    // Backs off even if the service names no wait, or zero.
     const ms = reason.retryAfterMs || backoffMs(retry + told, options.random());
     const end = options.clock() + ms;
     const isOver = isTold ? told >= retryPolicy.limitedReads || end > rateLimitWaitEnds : retry >= most || end >= deadline;

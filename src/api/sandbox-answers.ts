@@ -1,4 +1,4 @@
-// What the control endpoints of the sandbox answer, as far as it is used; the rest is passed on as it came.
+// Responses of the sandbox's control endpoints; unused fields are passed on.
 import * as v from 'valibot';
 
 /** `now` in epoch ms. */
@@ -20,14 +20,14 @@ export const statusSchema = v.looseObject({
   baseUrl: v.string(),
   accountId: v.string(),
   clock: clockSchema,
-  /** Ms until a payment request is paid by itself. */
+  /** Ms until a payment request is paid automatically. */
   autoPay: v.union([v.number(), v.literal('off')]),
   accounts: v.array(accountSchema),
-  /** How many there are, by state. */
+  /** Count by state. */
   transactions: counts,
   faults: v.number(),
   deliveries: counts,
-  /** How much is to happen later. */
+  /** Number of scheduled actions. */
   due: v.number(),
 });
 export type SandboxStatus = v.InferOutput<typeof statusSchema>;
@@ -41,7 +41,6 @@ export const snapshotSchema = v.looseObject({
 });
 export type SandboxSnapshot = v.InferOutput<typeof snapshotSchema>;
 
-/** A transfer on a blockchain after blocks were found. */
 export const transferSchema = v.looseObject({
   id: v.string(),
   chain: v.string(),
@@ -55,7 +54,7 @@ export const requestSchema = v.looseObject({
   at: v.number(),
   method: v.string(),
   path: v.string(),
-  /** 0 when a fault left it unanswered. */
+  /** 0 if a fault left it unanswered. */
   status: v.number(),
   fault: v.nullable(v.string()),
 });
@@ -66,14 +65,14 @@ export const deliverySchema = v.looseObject({
   txnId: v.string(),
   txnState: v.string(),
   status: v.string(),
-  /** Epoch ms, as the next. */
+  /** Epoch ms, like the next. */
   createdAt: v.number(),
   nextAttemptAt: v.nullable(v.number()),
   attempts: v.array(v.looseObject({ status: v.nullable(v.number()), error: v.nullable(v.string()) })),
 });
 export type SandboxDelivery = v.InferOutput<typeof deliverySchema>;
 
-/** Which fields a fault has depends on its kind. */
+/** The fields depend on the kind. */
 export const faultSchema = v.looseObject({
   id: v.number(),
   kind: v.string(),
@@ -96,5 +95,4 @@ export const faultSchema = v.looseObject({
 });
 export type SandboxFault = v.InferOutput<typeof faultSchema>;
 
-/** A list in its envelope. */
 export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data: v.array(item) });

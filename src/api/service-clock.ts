@@ -1,6 +1,6 @@
-// The service's clock, as far as its Date headers show it.
+// The service's clock, estimated from Date headers.
 
-/** A date this near to the machine's clock, or to earlier answers, is confirmed at once. */
+/** A date this close to the machine's clock or to earlier responses is plausible. */
 const plausibleMs = 3_600_000;
 
 /**
@@ -14,9 +14,9 @@ export function createServiceClock(clock: () => number) {
   return {
     /** Epoch ms. */
     now: (): number => clock() + offset,
-    /** Epoch ms, for what lasts: the sums of a day. */
+    /** Epoch ms, for stored times such as daily sums. */
     confirmedNow: (): number => clock() + confirmed,
-    /** Takes in the `Date` header of an answer whose request left at `sentAt` by the machine's clock. */
+    /** Reads the `Date` header of a response; `sentAt` is when its request left, by the machine's clock. */
     observe(date: string | undefined, sentAt: number): void {
       const at = Date.parse(date ?? '');
       if (Number.isNaN(at)) return;

@@ -1,4 +1,4 @@
-// The one way to the service: sign-in, headers, retries, its clock and the debug log; every request passes here.
+// Sends every request: sign-in, headers, retries, clock and debug log.
 import {
   codeOf, factsOf, isReadable, isSuccess, readAnswer, saysError, serviceError, unknownOutcome, valueOf, type Advice, type Answer,
   type Expectation,
@@ -16,7 +16,7 @@ import { createServiceClock } from './service-clock.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Timing } from './transport.js';
 import type { Token } from './types.js';
 
-/** A request before it is signed in. The path begins with `/`, ids in it are encoded. */
+/** A request before authentication. The path begins with `/`; ids in it are encoded. */
 interface Call extends Expectation {
   method: string;
   path: string;
@@ -27,7 +27,7 @@ interface Call extends Expectation {
 
 export type Service = ReturnType<typeof createService>;
 
-/** A call with the headers that prove who sends it. */
+/** A call with its authentication headers. */
 interface SignedCall extends Call {
   headers: Record<string, string>;
 }
@@ -39,17 +39,17 @@ export function createService(options: ClientOptions) {
   const tokens = createTokenKeeper(options.tokens, signIn, clock.now, options.clock);
   const rateLimit = trackRateLimit();
   const redactor = createRedactor(options.credentials.apiSecret);
-  /** Whether the service took a token of this key. */
-  let hasServed = false;
+  /** The service has accepted a token of this key. */
+  let wasAccepted = false;
 
-  /** What becomes a message must hold no secret. */
+  /** Messages are made from responses, so secrets are removed first. */
   function withoutSecrets(answer: Answer, { path }: Call): Answer {
     const isData = isSuccess(answer.response) && answer.content === 'json' && !saysError(answer);
     const response = isData ? redactor.data(answer.response, path === tokenPath) : redactor.error(answer.response);
     return response.body === answer.response.body ? { ...answer, response } : readAnswer(response);
   }
 
-  /** One exchange over the wire, with its line in the log: made of nothing that could be secret. */
+  /** One exchange, with a log line that contains no secrets. */
   async function exchange(call: SignedCall, timeoutMs: number): Promise<Answer> {
     const sentAt = options.clock();
     const logged = (outcome: string, facts: LogFacts = {}, timing = ''): void =>
@@ -72,8 +72,8 @@ export function createService(options: ClientOptions) {
   }
 
   /**
-   * A request that changes nothing is repeated, made anew each time, as long as `again` says so of its answer; one that
-   * changes a setting only where it was lost on a closed connection, since to make the same change twice is to make it.
+   * Retries a request that changes nothing while `again` returns true for its response. A request that
+   * changes a setting is retried only if it was lost on a closed connection, because repeating it is harmless.
    */
   async function attempts(
     expectation: Expectation,
@@ -90,7 +90,7 @@ export function createService(options: ClientOptions) {
       const { response } = outcome.value;
       return { retryAfterMs: waitAskedFor(response, clock.now()), isLimited: response.status === 429 };
     };
-    // A confirmation goes out when the payment says so, and is never late for manners.
+    // A confirmation is never delayed by rate limits.
     const hold = (): number => {
       if (expectation.effect !== 'payment') return rateLimit.before(clock.now());
       rateLimit.sent();
@@ -103,7 +103,7 @@ export function createService(options: ClientOptions) {
     }
   }
 
-  /** A token request moves nothing, so it is repeated like a read, each time with a signature of its own. */
+  /** A token request moves nothing, so it is retried like a read, each time with a new signature. */
   async function signIn(): Promise<Token> {
     const { apiKey } = options.credentials;
     const expectation: Expectation = { effect: 'read' };
@@ -122,22 +122,22 @@ export function createService(options: ClientOptions) {
   }
 
   /**
-   * A request with the token; after a 401 once more with another one, since a refused request has changed nothing. To some
-   * services a new token is the end of the one before: where one has served, or somebody else has signed in, so some more times.
+   * Sends a request with the token, and after a 401 again with a new one, because a refused request has changed nothing. In some
+   * services a new token invalidates the previous one, so the request is retried more often if others use the key.
    */
   async function signedIn(call: Call, again: (answer: Answer) => boolean): Promise<Answer> {
     const attempt = ({ accessToken }: Token): Promise<Answer> =>
       attempts(call, async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }), again);
     throwIfInterrupted(signalOf(call, options));
     let token = await tokens.current();
-    // A confirmation is not made again and again.
-    let hasOthers = hasServed && call.effect !== 'payment';
+    // A confirmation is not retried repeatedly.
+    let hasOthers = wasAccepted && call.effect !== 'payment';
     for (let refusals = 1; ; refusals += 1) {
       const answer = await attempt(token);
       const isRefused = isTokenRefused(answer, call);
-      hasServed ||= !isRefused;
+      wasAccepted ||= !isRefused;
       if (refusals > mostSuccessors || !isRefused) return answer;
-      // Who ended a new token is at work at this moment.
+      // Another process that invalidated a new token is active now.
       const pauseMs = tokens.isNew(token) ? Math.round(options.random() * othersTakeMs * refusals) : 0;
       if (pauseMs > 0) await options.sleep(pauseMs, options.signal).catch(() => undefined);
       const successor = await tokens.successor(token);
@@ -152,25 +152,24 @@ export function createService(options: ClientOptions) {
     confirmedNow: clock.confirmedNow,
     authenticate: tokens.renew,
     accountId: tokens.accountId,
-    /** What is read from the answer. */
     async call<T>(call: Call, read: AnswerReader<T>): Promise<T> {
       const answer = await signedIn(call, worthAnother(call));
       const json = fromMaker(answer.json, options.maker);
       return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onUnrecognized?.(withoutTokens(words))), clock.now());
     },
-    /** The answer as it came, whatever its status. */
+    /** Resolves with the response, whatever its status. */
     async raw(call: Call, retry: boolean): Promise<HttpResponse> {
       return (await signedIn(call, (answer) => retry && isTemporary(answer))).response;
     },
   };
 }
 
-/** So often a token may be followed by another one during one request. */
+/** Most token changes during one request. */
 const mostSuccessors = 4;
-/** Within this time another process has signed in and used its token. */
+/** Time in which another process signs in and uses its token. */
 const othersTakeMs = 800;
 
-/** So that a slow network, a slow handshake and a slow service are told apart. */
+/** Separates a slow network, a slow handshake and a slow service. */
 function timingText(timing: Timing | undefined): string {
   if (timing === undefined) return '';
   const { connect, tls, firstByte, total } = timing;
@@ -187,12 +186,12 @@ function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number
   return { method, url: options.baseUrl + path + search, headers, body, signal: signalOf(call, options), timeoutMs };
 }
 
-/** A confirmation that a gateway turned away may have passed it, so that only the service's own word counts. */
+/** A confirmation that a gateway refuses may have reached the service, so only the service's own refusal counts. */
 const isTokenRefused = (answer: Answer, { effect }: Expectation): boolean =>
-  effect === 'payment' ? serviceError(answer, 0).isOwnRefusal && saysToken(answer) : saysToken(answer);
+  effect === 'payment' ? serviceError(answer, 0).isOwnRefusal && refusesToken(answer) : refusesToken(answer);
 
-/** By its status, or by the code seen for a token that has expired. */
-const saysToken = (answer: Answer): boolean => {
+/** By status, or by the code of an expired token. */
+const refusesToken = (answer: Answer): boolean => {
   const { status } = answer.response;
   return status === 401 || (codeOf(answer) === '1003' && ((status >= 400 && status < 500) || saysError(answer)));
 };
@@ -212,10 +211,10 @@ function signInAdvice({ response: { status, body } }: Answer): Advice {
   return status === 404 || status === 405 ? { hint: 'There is no sign-in at this address: check the base URL.' } : {};
 }
 
-/** How services say that they have seen a signature before. */
+/** Texts of services for a used signature. */
 const isRepeated = /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
-/** The signal of the request and that of the client, whichever comes first. */
+/** The signals of the request and of the client, combined. */
 function signalOf({ signal }: Expectation, options: ClientOptions): AbortSignal | undefined {
   return signal === undefined || options.signal === undefined ? (signal ?? options.signal) : AbortSignal.any([signal, options.signal]);
 }

@@ -1,6 +1,6 @@
-// What carries one HTTP exchange: the shape that every transport (network, embedded sandbox, fake) has.
+// The interface of every transport (network, embedded sandbox, fake).
 
-/** A request as a {@link Transport} carries it. */
+/** A request to a {@link Transport}. */
 export interface HttpRequest {
   method: string;
   /** Absolute URL. */
@@ -9,11 +9,11 @@ export interface HttpRequest {
   headers: Record<string, string>;
   body?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Milliseconds left for the whole exchange; a transport that cannot be slow may ignore it. */
+  /** Milliseconds left for the whole exchange. */
   timeoutMs?: number | undefined;
 }
 
-/** Where the time of an exchange went, in ms. Without the first two it went over a connection that was open already. */
+/** Timings of an exchange in ms. The first two are missing on a reused connection. */
 export interface Timing {
   readonly connect?: number | undefined;
   readonly tls?: number | undefined;
@@ -21,33 +21,33 @@ export interface Timing {
   readonly total: number;
 }
 
-/** A whole answer. */
+/** A complete response. */
 export interface HttpResponse {
   status: number;
-  /** Names in lower case; values that came several times are joined by `, `. */
+  /** Names in lower case; repeated values are joined by `, `. */
   headers: Record<string, string>;
   body: string;
   timing?: Timing | undefined;
 }
 
 /**
- * Carries one request and resolves with the whole answer, whatever its status. Redirects are not followed.
- * Rejects with a {@link NetworkError} when no whole answer came.
+ * Sends one request and resolves with the whole response, whatever its status. Does not follow redirects.
+ * Rejects with a {@link NetworkError} if the response is incomplete.
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** What is known of a request that got no whole answer. */
+/** Details of a request without a complete response. */
 export interface NetworkErrorDetails {
-  /** False only when it is certain that no byte of the request has left. */
+  /** False only if certainly no byte of the request has left. */
   requestSent: boolean;
-  /** It broke off without a byte of an answer on a connection that had carried others: most likely that one was closed before. */
+  /** A reused connection broke before any response byte, so it was most likely closed already. */
   wasClosed?: boolean | undefined;
   /** System or library code, such as `ECONNREFUSED`. */
   code?: string | undefined;
   cause?: unknown;
 }
 
-/** No whole answer came. The message says why in plain words and without the address. */
+/** There was no complete response. The message gives the reason without the address. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
   readonly requestSent: boolean;

@@ -1,6 +1,6 @@
-// The objects of the wire, as the service sends and takes them. Names are those of the specification; amounts are numbers
-// in whole units of the currency (BTC, never satoshis), times are epoch ms unless they say otherwise. Services leave out
-// more than the specification does: what may be missing is optional here, and only what the reading insists on is not.
+// The objects on the wire. Names are those of the specification; amounts are numbers
+// in whole units of the currency (BTC, never satoshis), times are epoch ms unless noted. Services omit
+// more than specified: only fields that the readers require are mandatory.
 import type Big from 'big.js';
 import type { WireNumber } from '../formats/amount.js';
 import type { transactionStates } from '../formats/states.js';
@@ -12,10 +12,10 @@ export type TxnState = (typeof transactionStates)[number] | (string & {});
 /** A payment method of the specification, or another word that the service sends, such as a payout code. */
 export type Method = 'servicepay' | 'lightning' | 'lnurl' | 'on-chain' | 'tron' | 'eth' | 'vnd-instant' | 'mobile' | (string & {});
 
-/** Under it an answer keeps, in words, which of its fields were not understood; those are null. */
+/** Key for descriptions of a response's unrecognized fields, which are null. */
 export const misread: unique symbol = Symbol('misread');
 
-/** One side of a transaction as the service answers it (specification: Request side object). */
+/** One side of a transaction (specification: Request side object). */
 export interface RequestSide {
   /** Such as `BTC`, `USDT`, `VND`. */
   ccy?: string | null | undefined;
@@ -35,7 +35,7 @@ export interface RequestSide {
   networkFees?: WireNumber | null | undefined;
   /** `0` pending, `2` completed; other values are not specified. */
   reqStatus?: string | number | null | undefined;
-  /** Epoch ms: until when the quote, later the invoice, holds. */
+  /** Epoch ms: expiry of the quote, later of the invoice. */
   expiresAt?: number | null | undefined;
   /** Epoch ms; spelled this way by the service. */
   createAt?: number | null | undefined;
@@ -43,9 +43,9 @@ export interface RequestSide {
   updatedAt?: number | null | undefined;
 }
 
-/** A transaction (specification: Transaction). A side that is missing is an empty one. */
+/** A transaction (specification: Transaction). A missing side is empty. */
 export interface Transaction {
-  /** Empty in a row of the list that was not understood, as is `txnState`. */
+  /** Empty in an unrecognized row of a list, like `txnState`. */
   txnId: string;
   /** Specification: States and transitions. */
   txnState: TxnState;
@@ -53,14 +53,14 @@ export interface Transaction {
   destReq: RequestSide;
   accountId?: string | null | undefined;
   accountDisplayName?: string | null | undefined;
-  /** The caller's reference, where one was given. */
+  /** The caller's reference, if one was given. */
   extRefId?: string | null | undefined;
   /** The caller's note; the recipient does not see it. */
   note?: string | null | undefined;
   sourceOfFunds?: Record<string, unknown> | null | undefined;
   /** Units of the destination for one of the source; 1 for same-currency transactions. */
   fxRate?: WireNumber | null | undefined;
-  /** Which fees come out of the amount, where the service repeats it. */
+  /** Fees deducted from the amount, if the service echoes it. */
   deductNetworkFeesFromDest?: boolean | null | undefined;
   deductNetworkFees?: boolean | null | undefined;
   deductServicepayFees?: boolean | null | undefined;
@@ -79,7 +79,7 @@ export interface TransactionPage {
   pagination?: Pagination | undefined;
 }
 
-/** Where a page stands by the service's own word: counted from 1, with `total` transactions on all pages. */
+/** The position of a page as the service reports it, counted from 1. */
 export interface Pagination {
   page?: number | null | undefined;
   limit?: number | null | undefined;
@@ -101,7 +101,7 @@ export interface Wallet {
   updatedAt?: string | null | undefined;
 }
 
-/** The record as the service gives it: its fields are not specified (endpoint 3). */
+/** The account record, whose fields are not specified (endpoint 3). */
 export type Account = Readonly<Record<string, unknown>>;
 
 /** The permanent Bitcoin deposit address (endpoint 4). */
@@ -117,7 +117,7 @@ export interface UsdtAddress {
   accountId?: string | null | undefined;
 }
 
-/** The registered webhook (endpoints 11 to 14). Its secret is never given back. */
+/** The registered webhook (endpoints 11 to 14), without its secret. */
 export interface Webhook {
   id: string;
   /** An https URL. */
@@ -126,7 +126,7 @@ export interface Webhook {
   createdAt?: number | null | undefined;
 }
 
-/** A bank or a mobile wallet that payouts reach (endpoint 15). */
+/** A bank or mobile wallet for payouts (endpoint 15). */
 export interface Institution {
   institutionCode: string;
   /** `bank` or `mobile`. */
@@ -196,13 +196,13 @@ export interface TransactionFilter {
   page?: number | undefined;
 }
 
-/** What a request takes besides. */
+/** Options of a request. */
 export interface RequestOptions {
   /** Stops the request: it rejects with kind `interrupted`. */
   signal?: AbortSignal | undefined;
 }
 
-/** An access token, with the account that it speaks for. */
+/** An access token and its account. */
 export interface Token {
   accessToken: string;
   /** Epoch ms, by the service's clock. */
@@ -210,13 +210,13 @@ export interface Token {
   accountId: string;
 }
 
-/** Where a token is kept between runs. */
+/** Stores a token between runs. */
 export interface TokenStore {
   load(): Promise<Token | undefined>;
   save(token: Token): Promise<void>;
 }
 
-/** What an account signs in with. */
+/** Credentials of an account. */
 export interface Credentials {
   apiKey: string;
   apiSecret: string;

@@ -1,12 +1,12 @@
-// Every guess of the client where the specification says "not shown", in this one place.
+// Every guess of the client where the specification says "not shown".
 
-/** Endpoint 8. The answer is not shown either; 404 and 405 mean that the service has no such operation. */
+/** Endpoint 8. Its response is not shown either; 404 and 405 mean that the service has no such operation. */
 export const cancelPath = (txnId: string): string => `/api/v2/transaction/${txnId}/cancel`;
 
 /** Endpoint 16. */
 export const ratesPath = '/api/v2/rate';
 
-/** Endpoint 10: an array goes out as a repeated parameter, `txnStatuses=quoted&txnStatuses=expired`. */
+/** Endpoint 10: an array is a repeated parameter, `txnStatuses=quoted&txnStatuses=expired`. */
 export const arrayParameter = (name: string, values: readonly string[]): [string, string][] =>
   values.map((value) => [name, value]);
 
@@ -19,7 +19,7 @@ export interface FurtherDeductions {
 const seenNames = ['confirmations', 'confirmationCount', 'numConfirmations'] as const;
 const neededNames = ['requiredConfirmations', 'confirmationsRequired', 'confirmationsNeeded', 'minConfirmations'] as const;
 
-/** How many blocks have confirmed a transfer, and how many are needed: under whichever plain name a service tells it. */
+/** The confirmations of a transfer and the needed number, under any of the likely names. */
 export function confirmationsOf(side: { readonly reqDetails?: Readonly<Record<string, unknown>> | null | undefined }) {
   const count = (names: readonly string[]): number | undefined =>
     [side, side.reqDetails ?? {}]

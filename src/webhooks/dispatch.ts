@@ -5,9 +5,9 @@ import { createLease, createQueues, type LeaseOptions, type Queue } from './queu
 
 export type Verdict =
   | { readonly kind: 'delivered' }
-  /** It cannot be delivered: it is removed from the backlog. */
+  /** Undeliverable; removed from the backlog. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** It is retried: the consumer takes nothing now, or it refused this event alone. */
+  /** Retried: the consumer is down, or refuses only this event. */
   | { readonly kind: 'retry'; readonly scope: 'consumer' | 'transaction'; readonly reason: string };
 
 export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdict>;
@@ -18,18 +18,18 @@ export interface DispatchOptions extends LeaseOptions {
   readonly concurrency: number;
   readonly random: () => number;
   readonly onFailed: (event: StoredEvent, reason: string) => void;
-  /** The consumer takes nothing from now on, for this reason, or takes events again (`undefined`). */
+  /** The consumer is down for this reason, or up again (`undefined`). */
   readonly onTrouble: (reason: string | undefined) => void;
 }
 
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
-/** Ids in memory at most; the rest waits on disk. */
+/** Most ids in memory; the rest stay on disk. */
 const mostHeld = 20_000;
-/** Delivered events are removed from the backlog this many at a time, or after this pause. */
+/** Delivered events are removed from the backlog in groups of this size, or after this pause. */
 const settledAtOnce = 200;
 const settleMs = 50;
-/** How often a worker looks for events that other receivers stored, or that a dead worker left. */
+/** Interval of checks for events of other receivers or dead workers. */
 const lookMs = 1_000;
 const renewMs = eventLeaseMs / 4;
 
@@ -37,7 +37,7 @@ const firstPauseMs = 200;
 /** Pauses between attempts while a consumer is down, and while it refuses the events of one transaction. */
 const longestPauseMs = 5_000;
 const longestQueuePauseMs = 60_000;
-/** Deliveries under way at the end may take this long: one that is cut off is delivered again. */
+/** Time for deliveries in flight at the end; after it they are aborted and delivered again later. */
 const lastDeliveriesMs = 2_000;
 
 const pauseMs = (failures: number, longest: number, random: () => number): number =>
@@ -53,12 +53,11 @@ export function startDispatcher(options: DispatchOptions) {
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
-  // Every delivery under way listens to this signal.
+  // Every delivery in flight listens to this signal.
   setMaxListeners(0, stopping.signal);
   let isStopping = false;
-  /** Called when all is delivered, or the consumer takes nothing. */
+  /** Called when everything is delivered or the consumer is down. */
   let whenStuck = (): void => undefined;
-  /** The backlog may have events that were not taken yet. */
   let mayHaveMore = true;
   let filling: Promise<void> | undefined;
 
@@ -73,7 +72,7 @@ export function startDispatcher(options: DispatchOptions) {
   function pump(): void {
     if (isStopping) return;
     if (mayHaveMore && queues.ready() < options.concurrency && queues.held() < mostHeld) filling ??= fill();
-    // While the consumer is down, one delivery at a time tries it.
+    // While the consumer is down, one delivery at a time probes it.
     const most = trouble.exists() ? 1 : options.concurrency;
     while (running.size < most && !trouble.isPausing() && lease.isSafe()) {
       const queue = queues.take();
@@ -94,7 +93,6 @@ export function startDispatcher(options: DispatchOptions) {
     pump();
   }
 
-  /** The backlog may have new events. */
   function wake(): void {
     mayHaveMore = true;
     pump();
@@ -147,7 +145,7 @@ export function startDispatcher(options: DispatchOptions) {
     consumer,
     counts,
     wake,
-    /** Delivers what waits while the consumer takes it and the time allows, then ends; the rest stays in the backlog. */
+    /** Delivers waiting events while the consumer is up and the time lasts; the rest stay in the backlog. */
     async drain(ms: number): Promise<void> {
       await new Promise<void>((resolve) => {
         whenStuck = resolve;
@@ -172,7 +170,7 @@ async function verdictOn(event: StoredEvent | 'unread' | undefined, { deliver }:
   return deliver(event, signal).catch((error: unknown) => ({ kind: 'failed', reason: String(error) }));
 }
 
-/** A consumer that takes nothing is tried after ever longer pauses, up to a limit. */
+/** Backs off from a consumer that is down. */
 function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   let failures = 0;
   let lastFailure = 0;
@@ -180,7 +178,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   return {
     exists: (): boolean => failures > 0,
     isPausing: (): boolean => elapsed() < pausedUntil,
-    /** How long to wait from now; undefined when a failure after the start of this attempt is already noted. */
+    /** The pause from now; undefined if a later failure is already recorded. */
     note(reason: string, startedAt: number): number | undefined {
       if (failures > 0 && startedAt <= lastFailure) return undefined;
       if (failures === 0) onTrouble(reason);
@@ -188,7 +186,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
       lastFailure = elapsed();
       const pause = Math.ceil(pauseMs(failures, longestPauseMs, random));
       pausedUntil = lastFailure + pause;
-      // A timer may fire a little before the clock says so.
+      // A timer may fire slightly early.
       return pause + 1;
     },
     end(): void {
@@ -200,7 +198,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   };
 }
 
-/** Removes delivered events from the backlog, many in one transaction: those that a crash loses are delivered again. */
+/** Removes delivered events from the backlog in groups; after a crash, unremoved events are delivered again. */
 function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
   let timer: NodeJS.Timeout | undefined;

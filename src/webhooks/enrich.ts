@@ -5,7 +5,7 @@ import type { ReadEvent } from './events.js';
 import { finalStates } from '../formats/states.js';
 
 export interface Enriched extends ReadEvent {
-  /** As the service has it now; undefined for a duplicate, or if it could not be read. */
+  /** The current transaction; undefined for a duplicate, or if the read failed. */
   readonly transaction?: Transaction | undefined;
 }
 
@@ -15,7 +15,7 @@ type OnFailed = (txnId: string, error: unknown) => void;
 /** Requests in flight at one time. */
 const readsAtOnce = 8;
 
-/** Keeps the order of the events. The transaction of a duplicate is not read again. */
+/** Keeps the order of the events. Does not read the transactions of duplicates. */
 export async function* enriched(
   events: AsyncIterable<ReadEvent>,
   lookUp: LookUp,
@@ -61,7 +61,7 @@ async function* ahead<T, R>(items: AsyncIterable<T>, work: (item: T) => Promise<
       }
     }
   } finally {
-    // Not awaited: the source may be waiting for an event that never comes.
+    // Not awaited, because the source may wait for an event forever.
     void source.return?.();
   }
 }
@@ -73,7 +73,7 @@ export interface Missed extends EarlierTransaction {
 const askedMost = 100;
 const lookBackMs = 7 * 86_400_000;
 
-/** Transactions whose state has changed since their last event: what happened while no receiver ran. */
+/** Transactions whose state has changed since their last event, while no receiver ran. */
 export async function missedSince(
   store: Pick<EventStore, 'unfinished'>,
   now: number,

@@ -16,12 +16,11 @@ export interface ExecOptions {
 /** A command that exits with this code is retried (EX_TEMPFAIL of sysexits). */
 const retryCode = 75;
 
-/** A command that is interrupted may take this long before it is killed. */
-const insistAfterMs = 1_000;
-/** After its exit, output is read for this long: processes that it left running may hold it open forever. */
+/** Time for an interrupted command before it is killed. */
+const killAfterMs = 1_000;
+/** Time for output after its exit, because processes that it left running may hold the stream open. */
 const lastWordsMs = 500;
 
-/** A command that fails is not retried, unless its exit code is 75. */
 export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver {
   return (event, signal) =>
     new Promise<Verdict>((resolve) => {
@@ -29,7 +28,7 @@ export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver
       let timer: NodeJS.Timeout | undefined;
       const interrupt = (): void => {
         child.kill('SIGTERM');
-        timer = setTimeout(() => child.kill('SIGKILL'), insistAfterMs);
+        timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
       };
       signal.addEventListener('abort', interrupt, { once: true });
       const end = (verdict: Verdict): void => {
@@ -38,7 +37,7 @@ export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver
         resolve(verdict);
       };
       child.on('error', (error) => end({ kind: 'retry', scope: 'consumer', reason: error.message }));
-      // If it could not be started, it has no streams.
+      // A command that did not start has no streams.
       if (child.pid === undefined) return;
       child.stdout.on('data', onOutput);
       child.stderr.on('data', onOutput);
@@ -63,7 +62,7 @@ function verdictOf(code: number | null, killer: NodeJS.Signals | null, isStoppin
 /** Systems refuse longer variables; the whole body is on stdin. */
 const longestText = 30_000;
 
-/** The environment of svcpay without its secrets, and the event. An environment cannot hold a NUL. */
+/** svcpay's environment without secrets, plus the event. */
 export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const payload = readPayload(event.body);
   const facts: Record<string, string | number | null | undefined> = {
@@ -82,6 +81,6 @@ export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJ
   return { ...inherited, ...Object.fromEntries(texts) };
 }
 
-/** A command that needs a secret must be given it on purpose. The address of a database may contain a password. */
+/** Secrets are not passed on; the address of a database may contain a password. */
 const isSecret = (name: string, value: string): boolean =>
   /^(SVCPAY_.*(SECRET|TOKEN|PASSWORD)|PGPASSWORD$)/i.test(name) || /^\w+:\/\/[^/@\s]*:[^/@\s]+@/.test(value);

@@ -1,4 +1,4 @@
-// Why a signature is wrong: only a cause is reported that was tried and gives this very signature.
+// Explains a wrong signature; reports only causes that reproduce the signature.
 import { timingSafeEqual } from 'node:crypto';
 import { jsonIn, withoutMark } from '../formats/unknown.js';
 import { digestOf, isSignature, verifyBody } from './sign.js';
@@ -10,12 +10,12 @@ export interface Explanation {
 }
 
 export interface OtherSecret {
-  /** In words: `the API secret`. */
+  /** Such as `the API secret`. */
   readonly name: string;
   readonly secret: string;
 }
 
-/** Undefined when the signature is right. Never repeats a secret. */
+/** Undefined if the signature is right. Never shows a secret. */
 export function explainSignature(
   body: Uint8Array,
   signature: string,
@@ -93,7 +93,7 @@ function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] 
   ];
 }
 
-/** The JSON as the common serialisers write it. */
+/** The JSON in the formats of common serializers. */
 function rewritten(text: string): string[] {
   const value = jsonIn(text);
   if (typeof value !== 'object' || value === null) return [];

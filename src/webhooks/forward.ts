@@ -29,7 +29,7 @@ export function parseTarget(text: string): URL {
   return url;
 }
 
-/** A target as it is shown and stored: without user name and password. */
+/** The displayed and stored name of a target, without user name and password. */
 export const nameOf = ({ origin, pathname, search }: URL): string => `${origin}${pathname}${search}`;
 
 export function openForwarder({ target, signatureHeader, connections }: ForwardOptions) {
@@ -37,7 +37,7 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
   const secure = target.protocol === 'https:';
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
   return {
-    /** The status of the answer; rejects if no answer came in time. */
+    /** Resolves with the status; rejects without a response in time. */
     post: ({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> =>
       new Promise((resolve, reject) => {
         const send = secure ? httpsRequest : httpRequest;
@@ -45,7 +45,7 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
         const request = send(target, { method: 'POST', agent, headers, ...(signal !== undefined && { signal }) });
         const timer = setTimeout(() => request.destroy(new Error('no answer came in time')), answerMs);
         request.on('response', (response) => {
-          // The body of the answer is not used, and may be endless.
+          // The body is ignored, and may be endless.
           response.on('end', () => resolve(response.statusCode ?? 0));
           response.on('error', reject);
           response.resume();
@@ -58,7 +58,7 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
   };
 }
 
-/** Statuses about the event and not about the target: only this event has to wait. */
+/** Statuses about the event rather than the target: only this event waits. */
 const aboutEvent = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 export function forwardTo(forwarder: Forwarder): Deliver {
@@ -73,7 +73,7 @@ export function forwardTo(forwarder: Forwarder): Deliver {
   };
 }
 
-/** Why no answer came, in words. */
+/** Describes a missing response. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'the connection is refused';
@@ -84,13 +84,13 @@ export function reasonOf(error: unknown): string {
 
 export interface Replayed {
   readonly event: StoredEvent;
-  /** Status of the answer; null if no answer came. */
+  /** Status of the response; null if there was none. */
   readonly status: number | null;
-  /** Why no answer came. */
+  /** The reason for a missing response. */
   readonly error: string | undefined;
 }
 
-/** Sends stored events again, one after the other, in the order of arrival. */
+/** Sends stored events again, in sequence. */
 export async function* replay(events: Iterable<StoredEvent>, forwarder: Pick<Forwarder, 'post'>): AsyncGenerator<Replayed> {
   for (const event of events) yield await sendOnce(event, forwarder);
 }

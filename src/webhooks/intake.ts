@@ -1,6 +1,6 @@
 // Accepts or refuses a delivery by its size, by the bytes in memory, and by the number of recent wrong signatures.
 
-/** What strangers may use of this machine. */
+/** Resources that unauthenticated senders may use. */
 export interface ReceiverLimits {
   /** Bytes of one body. */
   readonly bodyBytes: number;
@@ -18,7 +18,7 @@ export interface ReceiverLimits {
 type Refusal = 413 | 429 | 503 | undefined;
 
 /**
- * Events of the specification have some hundred bytes. While many signatures are wrong, larger bodies are refused unread,
+ * Specified events have a few hundred bytes. While many signatures are wrong, larger bodies are refused unread,
  * so that strangers cannot lock out the service.
  */
 const smallBytes = 16 * 1024;

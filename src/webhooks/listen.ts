@@ -1,4 +1,4 @@
-// Everything that happens to webhook events here: received, stored, delivered in order to other addresses and commands.
+// Receives and stores webhook events, and delivers them in order to other addresses and commands.
 import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type DispatchOptions, type Dispatcher } from './dispatch.js';
@@ -11,7 +11,7 @@ import { startReceiver, type Receiver, type ReceiverOptions } from './receive.js
 import { startRetention, type RetentionOptions } from './retention.js';
 import { createTail } from './tail.js';
 
-/** What is reported while it happens. */
+/** Reports while listening. */
 export interface ListenReports extends Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'>, Pick<RetentionOptions, 'onUnpruned'> {
   /** A consumer takes nothing from now on, for this reason, or takes events again (`undefined`). */
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
@@ -26,7 +26,7 @@ export interface ListenOptions
   readonly forwardTo: readonly URL[];
   /** A command line to run for each event. */
   readonly exec: string | undefined;
-  /** Reads a transaction from the service; every event is then printed with its current state. */
+  /** Reads a transaction from the service, to add it to each event. */
   readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly reports: ListenReports;
@@ -37,10 +37,10 @@ export type Listener = Awaited<ReturnType<typeof startListener>>;
 const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 const drainMs = 5_000;
-/** Transactions looked through for gaps at the end: some services never report certain states, of any transaction. */
+/** Most transactions checked for gaps at the end, because some services never report certain states. */
 const mostGaps = 100;
 
-/** Rejects with the system's error when the port is taken. */
+/** Rejects with the system's error if the port is taken. */
 export async function startListener(options: ListenOptions) {
   const { store, reports } = options;
   const tail = createTail(store);
@@ -59,16 +59,15 @@ export async function startListener(options: ListenOptions) {
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
   const retention = startRetention({ ...options, ...reports });
-  /** Every event from now on, in the order of arrival, until the listener is stopped. Can be read once. */
+  /** Every event from now on, in the order of arrival. Can be read once. */
   const events: AsyncIterable<Enriched> =
     options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
   return {
     url: receiver.url,
     probes: receiver.probes,
     events,
-    /** What happened so far. */
     totals: () => totalsOf(receiver, dispatchers, tally),
-    /** Stops receiving, delivers what it can, and resolves with the totals. */
+    /** Stops receiving, delivers as much as possible, and resolves with the totals. */
     stop: async () => {
       await receiver.stop();
       tail.close();
@@ -110,7 +109,7 @@ function dispatch(outlet: Outlet, { worker, store, elapsed, random, reports }: L
 interface Tally {
   duplicates: number;
   outOfOrder: number;
-  /** Of commands: how often each exit code came. */
+  /** Commands by exit code. */
   readonly exits: Map<string, number>;
   readonly gapped: Set<string>;
 }
@@ -141,7 +140,7 @@ async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   );
   return {
     ...totals,
-    /** Transactions of which an event must be missing. */
+    /** Transactions with missing events. */
     gaps: gaps.filter(({ missing }) => missing.length > 0),
     consumers: totals.consumers.map((each) => ({ ...each, waiting: backlog.get(each.name) ?? 0 })),
   };

@@ -1,4 +1,4 @@
-// What Prometheus reads of a receiver: its requests, deliveries and backlog, and the unfinished payments of the journal.
+// Prometheus metrics of a receiver: requests, deliveries, backlog, and the journal's unfinished payments.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Backlog, EventStore } from '../store/events/event-store.js';
@@ -41,7 +41,7 @@ export function createMetrics() {
     name: 'svcpay_database_seconds', help: 'Time of a call of the inbox', labelNames: ['call'], buckets: seconds, ...shared,
   });
 
-  /** The same function; how long each call takes is observed. */
+  /** Wraps a function to measure its calls. */
   const timed =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>, start: () => () => void) =>
     async (...args: A): Promise<R> => {
@@ -99,7 +99,7 @@ export function createMetrics() {
   };
 }
 
-/** Without what may hold a secret: the query of an address, and the words of a command. */
+/** Omits possible secrets: the query of an address, and the words of a command. */
 const labelOf = (consumer: string): string => (consumer.startsWith('exec ') ? 'exec' : consumer.replace(/\?.*/s, ''));
 
 const ageOf = (since: number, now: number): number => Math.max(0, (now - since) / 1_000);

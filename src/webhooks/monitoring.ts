@@ -1,4 +1,4 @@
-// Pages for monitoring over HTTP: whether the process runs, whether it can store events now, and others on a port of their own.
+// HTTP pages for monitoring: health, readiness, and others on a separate port.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 
@@ -8,14 +8,14 @@ export interface Page {
   readonly body?: string;
 }
 
-/** Resolves with undefined for a path that it does not know. */
+/** Resolves with undefined for an unknown path. */
 export type Pages = (path: string) => Promise<Page | undefined>;
 
-/** Anybody may ask: the database is tried once in this time. */
-const keptMs = 1_000;
+/** Checks the database at most once in this time, because anybody may ask. */
+const cachedMs = 1_000;
 
 /**
- * @param check rejects when no event can be stored now
+ * @param check rejects if no event can be stored now
  * @param elapsed monotonic milliseconds
  */
 export function createProbes(check: () => Promise<void>, elapsed: () => number): Pages {
@@ -24,7 +24,7 @@ export function createProbes(check: () => Promise<void>, elapsed: () => number):
     if (last !== undefined && elapsed() < last.until) return last.page;
     const page = check().then(() => ({ status: 200 }), () => ({ status: 503, body: 'events cannot be stored now\n' }));
     const own = { page, until: Infinity };
-    void page.then(() => (own.until = elapsed() + keptMs));
+    void page.then(() => (own.until = elapsed() + cachedMs));
     last = own;
     return page;
   };
@@ -49,7 +49,7 @@ interface Place {
   readonly port: number;
 }
 
-/** Resolves with the URL. Rejects with the system's error when the port is taken. */
+/** Resolves with the URL. Rejects with the system's error if the port is taken. */
 export async function listenOn(server: Server, { host, port }: Place): Promise<string> {
   await once(server.listen(port, host), 'listening');
   const address = server.address();

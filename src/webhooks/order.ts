@@ -32,7 +32,7 @@ export function placeOf({ txnState, updatedAt }: ReceivedEvent, earlier: readonl
 
 type Moment = Pick<EarlierEvent, 'txnState' | 'updatedAt'>;
 
-/** A state never goes back to an earlier one, whatever the clocks say; between states without an order the time decides. */
+/** The order of states decides; time decides only between states without an order. */
 function isAfter(a: Moment, b: Moment): boolean {
   const [rankA, rankB] = [rankOf(a.txnState), rankOf(b.txnState)];
   const decides = rankA >= 0 && rankB >= 0 && rankA !== rankB;

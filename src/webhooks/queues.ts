@@ -57,14 +57,14 @@ export function createQueues() {
 
 export interface LeaseOptions {
   readonly consumer: string;
-  /** Tells this worker from others on the same backlog, here or on other machines. */
+  /** Distinguishes workers on one backlog, also across machines. */
   readonly worker: string;
   readonly store: { readonly leases: EventStore['leases'] };
-  /** Monotonic milliseconds: a clock that is set back must not stall a delivery. */
+  /** Monotonic milliseconds, so that setting the clock back stalls no delivery. */
   readonly elapsed: () => number;
 }
 
-/** The leases of this worker, and until when they are certain to hold. */
+/** The leases of this worker, and their certain end. */
 export function createLease({ consumer, worker, store, elapsed }: LeaseOptions, queues: ReturnType<typeof createQueues>) {
   let leaseUntil = 0;
   const release = (): Promise<void> => store.leases.release(consumer, worker).catch(() => undefined);
@@ -80,7 +80,7 @@ export function createLease({ consumer, worker, store, elapsed }: LeaseOptions, 
       for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
       return taken.length === takenAtOnce;
     },
-    /** If a lease was lost to another worker, all are given up and taken again. */
+    /** After losing a lease to another worker, releases all of them. */
     async renew(): Promise<void> {
       const startedAt = elapsed();
       const isKept = await store.leases.renew(consumer, worker).catch(() => undefined);

@@ -1,4 +1,4 @@
-// The receiver of webhook deliveries: verifies the signature over the raw bytes, and answers 200 when the event is on disk.
+// Receives webhook deliveries: verifies the signature over the raw bytes, and answers 200 once the event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createIntake, type ReceiverLimits } from './intake.js';
@@ -35,7 +35,7 @@ export interface ReceiverOptions {
   /** The header that carries the signature. */
   readonly signatureHeader: string;
   readonly store: Pick<EventStore, 'append' | 'check'>;
-  /** The consumers in whose backlog every new event is put. */
+  /** Consumers whose backlog gets every new event. */
   readonly consumers: readonly string[];
   readonly limits?: ReceiverLimits;
   readonly now: () => number;
@@ -50,17 +50,17 @@ export interface ReceiverOptions {
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Groups of events being written; the next group gathers meanwhile. */
+/** Groups written concurrently; the next group collects meanwhile. */
 const writesAtOnce = 2;
 
 /** How often Node looks for connections that exceed their time. */
 const checkMs = 500;
 /** How long a refused sender may continue to send its body. */
 const lingerMs = 500;
-/** At the end, a slow sender is cut off after this time. */
+/** At the end, slow senders are disconnected after this time. */
 const lastAnswersMs = 2_000;
 
-/** Rejects with the system's error when the port is taken. */
+/** Rejects with the system's error if the port is taken. */
 export async function startReceiver(options: ReceiverOptions) {
   const limits = options.limits ?? receiverLimits;
   const counts: ReceiverCounts = { received: 0, wrongSignatures: 0, refused: 0, unwritten: 0 };
@@ -82,7 +82,7 @@ export async function startReceiver(options: ReceiverOptions) {
     url,
     counts,
     probes,
-    /** Refuses new connections, and answers the requests under way. */
+    /** Refuses new connections, and answers requests in flight. */
     stop: () =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), lastAnswersMs);
@@ -108,10 +108,10 @@ function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts:
   const refuse = (request: IncomingMessage, response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
     if (status === 401) counts.wrongSignatures += 1;
     else counts.refused += 1;
-    // Bytes that were not read would be taken for the next request of this connection.
+    // Unread bytes would be parsed as the next request of this connection.
     response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers });
     if (request.complete || request.headers['content-length'] === undefined) return void response.end();
-    // If the connection is closed while the sender still sends, the answer is lost.
+    // Closing while the sender still sends would lose the response.
     response.flushHeaders();
     const timer = setTimeout(() => response.end(), lingerMs);
     request.once('end', () => response.end()).once('close', () => clearTimeout(timer)).resume();
@@ -137,7 +137,7 @@ function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts:
   };
 }
 
-/** Calls back with the whole body, or with the status to refuse it with; never if the sender goes away. */
+/** Calls back with the body or with a refusal status; not at all if the sender disconnects. */
 function readBody(
   request: IncomingMessage,
   intake: ReturnType<typeof createIntake>,

@@ -1,4 +1,4 @@
-// Deletes old events in pieces while the receiver works: at the start, and then every hour.
+// Deletes old events in small transactions: at the start, and then every hour.
 import type { EventStore } from '../store/events/event-store.js';
 
 const keptMs = 30 * 86_400_000;
@@ -8,7 +8,7 @@ export interface RetentionOptions {
   readonly store: Pick<EventStore, 'prune'>;
   readonly now: () => number;
   readonly every: (ms: number, action: () => void) => () => void;
-  /** Nothing is lost: the next hour deletes them. */
+  /** The next hour tries again. */
   readonly onUnpruned: (error: unknown) => void;
 }
 

@@ -1,16 +1,15 @@
 // Signatures of webhook deliveries: lowercase hex HMAC-SHA256 over the raw body (specification: Authentication).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The lowercase hex signature of a body, as a delivery carries it. The secret is taken as UTF-8. */
+/** The lowercase hex signature of a body; the secret is UTF-8. */
 export const signBody = (body: Uint8Array, secret: string): string => digestOf(body, secret).toString('hex');
 
-/** Whether this is the signature of exactly these bytes; compares in constant time, and takes lowercase hex only. */
+/** Compares in constant time, and accepts lowercase hex only. */
 export function verifyBody(body: Uint8Array, signature: string, secret: string): boolean {
   if (!isSignature(signature)) return false;
   return timingSafeEqual(digestOf(body, secret), Buffer.from(signature, 'hex'));
 }
 
-/** Whether a text has the form of a signature at all. */
 export const isSignature = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
 export function digestOf(body: Uint8Array, secret: string | Uint8Array): Buffer {

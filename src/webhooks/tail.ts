@@ -1,4 +1,4 @@
-// Streams events as they are stored, in the order of arrival. For a slow reader they wait on disk, not in memory.
+// Streams events as they are stored. For a slow reader they wait on disk, not in memory.
 import type { EventStore } from '../store/events/event-store.js';
 import { readPayload, type ReadEvent } from './events.js';
 
@@ -11,7 +11,6 @@ export function createTail(store: Pick<EventStore, 'read'>) {
   let wake = (): void => undefined;
 
   return {
-    /** Adds stored events, in the order of arrival. */
     push(events: readonly ReadEvent[]): void {
       for (const each of events) waiting.push(waiting.length < mostHeld ? each : each.event.id);
       wake();
@@ -21,7 +20,7 @@ export function createTail(store: Pick<EventStore, 'read'>) {
       isClosed = true;
       wake();
     },
-    /** All pushed events until it is closed. Can be read once. */
+    /** All pushed events until `close`. Can be read once. */
     async *events(): AsyncGenerator<ReadEvent> {
       for (;;) {
         const taken = waiting;

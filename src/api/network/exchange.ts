@@ -1,4 +1,4 @@
-// One exchange over the network, whatever carries it: one time limit for all of it, answers of a sane size, plain words.
+// One exchange over the network: one time limit, a maximum size, readable errors.
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { timerMs } from '../../formats/duration.js';
@@ -6,35 +6,43 @@ import { codeOf, errorOf } from '../../formats/unknown.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type NetworkErrorDetails, type Timing, type Transport } from '../transport.js';
 import { unpacked } from './unpacked.js';
 
-/** A transport over the network, which holds connections. */
+export interface NetworkOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** For a whole exchange, from the first byte sent to the last byte received; a request may set a shorter one. */
+  readonly timeoutMs: number;
+  /** Accepts a service whose certificate is not checked. */
+  readonly insecure?: boolean | undefined;
+}
+
+/** A transport that holds connections. */
 export type NetworkTransport = Transport & {
-  /** Ends all connections at once. */
+  /** Ends all connections immediately. */
   close(): Promise<void>;
 };
 
 export type OpeningTransport = NetworkTransport & {
-  /** Opens connections to this address until so many are idle, ahead of the requests that need them. */
+  /** Opens connections ahead of requests, until this many are idle. */
   open(address: string, connections: number): void;
 };
 
-/** What carries a request reports here how far it has come. */
+/** Progress reports of the carrier of a request. */
 export interface Course {
-  /** Says how to stop; false, and stopped at once, where the exchange is over already and nothing may leave. */
+  /** Registers how to stop; returns false after stopping at once if the exchange has ended already. */
   begins(stop: (reason: Error) => void): boolean;
-  /** A new connection stands, before its TLS handshake. */
+  /** A new connection is open, before its TLS handshake. */
   connects(): void;
-  /** The connection stands: from here on bytes may have left. */
+  /** The connection is ready: bytes may have left from now on. */
   leaves(): void;
   head(status: number, headers: IncomingHttpHeaders): void;
   chunk(bytes: Buffer): void;
   end(): void;
-  /** @param wasClosed as {@link NetworkError} has it */
+  /** @param wasClosed see {@link NetworkError} */
   fail(error: Error, wasClosed?: boolean): void;
 }
 
 const mostBytes = 32 * 1024 * 1024;
 
-/** Resolves with the whole answer; rejects with {@link NetworkError} when none came whole within the time. */
+/** Resolves with the whole response; rejects with {@link NetworkError} if it is incomplete or late. */
 export function exchange(
   { signal, timeoutMs = Infinity }: HttpRequest,
   longestMs: number,
@@ -71,7 +79,7 @@ export function exchange(
     const interrupt = (): void => stop('interrupted', 'ABORT_ERR');
     const timer = setTimeout(() => stop(`no data within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'), limitMs);
     if (signal !== undefined) {
-      // As many requests as the caller likes may wait on one signal.
+      // Any number of requests may share a signal.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', interrupt);
       if (signal.aborted) return interrupt();
@@ -110,7 +118,7 @@ export function exchange(
     try {
       carry(course);
     } catch (error) {
-      // Such as a header that HTTP cannot carry.
+      // Such as an invalid header.
       course.fail(errorOf(error));
     }
   });

@@ -1,16 +1,8 @@
 // The network transport: Node's own HTTP, and undici for proxies.
 import type { HttpRequest, HttpResponse, Transport } from '../transport.js';
 import { checkTls, mayBeProxied, proxyOf } from './address.js';
-import type { NetworkTransport, OpeningTransport } from './exchange.js';
+import type { NetworkOptions, NetworkTransport, OpeningTransport } from './exchange.js';
 import { nodeTransport } from './node.js';
-
-export interface NetworkOptions {
-  readonly env: NodeJS.ProcessEnv;
-  /** For a whole exchange, from the first byte sent to the last byte received; a request may set a shorter one. */
-  readonly timeoutMs: number;
-  /** Accepts a service whose certificate is not checked. */
-  readonly insecure?: boolean | undefined;
-}
 
 /** Loopback connections never use a proxy. */
 export function networkTransport(options: NetworkOptions): OpeningTransport {

@@ -1,4 +1,4 @@
-// The transport for a few requests, by Node's own HTTP: it is there already, and starts in a third of the time of undici.
+// The transport by Node's own HTTP, which starts in a third of undici's time.
 import type { Agent, ClientRequest } from 'node:http';
 import type { AgentOptions, RequestOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import type { HttpRequest, HttpResponse } from '../transport.js';
 import { resolvable } from './address.js';
 import { exchange, type Course, type OpeningTransport } from './exchange.js';
 
-/** As much as is used of `node:http` or `node:https`. */
+/** The used part of `node:http` or `node:https`. */
 interface Http {
   readonly Agent: new (options: AgentOptions) => Agent;
   readonly request: (options: RequestOptions) => ClientRequest;
@@ -18,13 +18,13 @@ interface Http {
 interface Way extends Pick<Http, 'request'> {
   readonly agent: Agent;
   readonly connect: Agent['createConnection'];
-  /** Connections opened ahead, which no request has used yet. */
+  /** Connections opened ahead and not used yet. */
   readonly ready: { readonly socket: Duplex; readonly openedAt: number }[];
-  /** The service closes connections that it calls open: what is sent on one that was used before would be lost. */
-  closesUnsaid: boolean;
+  /** The service closes connections that it announced as kept alive, so requests on reused ones would be lost. */
+  closesUnannounced: boolean;
 }
 
-/** @param timeoutMs for a whole exchange, from the first byte out to the last byte in; a request may allow itself less */
+/** @param timeoutMs for a whole exchange, from the first byte sent to the last byte received; a request may set a shorter one */
 export function nodeTransport(timeoutMs: number): OpeningTransport {
   const ways = new Map<string, Promise<Way>>();
   const wayOf = (protocol: string): Promise<Way> => {
@@ -50,18 +50,18 @@ export function nodeTransport(timeoutMs: number): OpeningTransport {
   return Object.assign(send, { open, close });
 }
 
-/** With a time limit of its own an agent heeds the service's: it leaves a connection a second before the service does. */
+/** With `timeout` set, an agent respects the service's keep-alive limit and closes a connection one second earlier. */
 const agentOptions = (timeoutMs: number): AgentOptions => ({ keepAlive: true, timeout: timerMs(timeoutMs), ALPNProtocols: ['http/1.1'] });
 
 async function openWay(protocol: string, timeoutMs: number): Promise<Way> {
   const { Agent, request }: Http = protocol === 'https:' ? await import('node:https') : await import('node:http');
   const agent = new Agent(agentOptions(timeoutMs));
-  const way: Way = { request, agent, connect: agent.createConnection.bind(agent), ready: [], closesUnsaid: false };
+  const way: Way = { request, agent, connect: agent.createConnection.bind(agent), ready: [], closesUnannounced: false };
   agent.createConnection = (options, callback) => takeReady(way) ?? way.connect(options, callback);
   return way;
 }
 
-/** A service may close a connection that has carried nothing for longer than this. */
+/** Services may close connections that are idle for longer. */
 const longestIdleMs = 4_000;
 
 function takeReady({ ready }: Way): Duplex | undefined {
@@ -72,14 +72,14 @@ function takeReady({ ready }: Way): Duplex | undefined {
   return undefined;
 }
 
-/** Opens connections until so many are idle. Whatever is wrong with one is for the request to find out that needs it. */
+/** Opens connections until this many are idle. Errors surface in the request that needs one. */
 function openAhead(way: Way, url: URL, connections: number): void {
   const { agent, ready } = way;
   const fresh = ready.filter(({ socket, openedAt }) => !socket.destroyed && performance.now() - openedAt < longestIdleMs);
   const idle = Object.values(agent.freeSockets).flat().length + fresh.length;
-  for (let missing = connections - idle; missing > 0 && !way.closesUnsaid; missing -= 1) {
+  for (let missing = connections - idle; missing > 0 && !way.closesUnannounced; missing -= 1) {
     const socket = way.connect({ ...agentOptions(Infinity), ...placeOf(url) });
-    // Read although nothing comes yet: otherwise a socket does not notice that the service has closed it.
+    // Reading lets the socket notice that the service has closed it.
     socket?.on('error', () => undefined).resume();
     if (socket) ready.push({ socket, openedAt: performance.now() });
   }
@@ -99,7 +99,7 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
     path: pathname + search,
     method,
     headers: { host: url.host, ...headers },
-    agent: !way.closesUnsaid && way.agent,
+    agent: !way.closesUnannounced && way.agent,
   });
   course.begins((reason) => outgoing.destroy(reason));
   outgoing.once('socket', (socket) => {
@@ -108,10 +108,10 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
   });
   outgoing.on('error', (error) => {
     const isClosed = outgoing.reusedSocket && wasClosed(error);
-    way.closesUnsaid ||= isClosed;
+    way.closesUnannounced ||= isClosed;
     course.fail(error, isClosed);
   });
-  // Such as by a switch to another protocol.
+  // Such as after a protocol upgrade.
   const endUnanswered = (): void => course.fail(new Error('the connection broke off without an answer'));
   outgoing.once('response', (incoming) => {
     outgoing.off('close', endUnanswered);
@@ -124,7 +124,7 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
   outgoing.end(body);
 }
 
-/** The TLS handshake included, until which nothing of a request has left. */
+/** Includes the TLS handshake, before which no byte of a request leaves. */
 const isConnecting = (socket: Socket): boolean => socket.connecting || ('secureConnecting' in socket && socket.secureConnecting === true);
 
 const wasClosed = (error: Error): boolean => /^(?:ECONNRESET|EPIPE)$/.test(codeOf(error));

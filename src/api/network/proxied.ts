@@ -4,8 +4,7 @@ import { timerMs } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import type { HttpRequest, HttpResponse } from '../transport.js';
 import { proxyOf, type Proxy } from './address.js';
-import { exchange, type NetworkTransport } from './exchange.js';
-import type { NetworkOptions } from './network.js';
+import { exchange, type NetworkOptions, type NetworkTransport } from './exchange.js';
 
 /** Tunnels https through `HTTPS_PROXY` or `HTTP_PROXY`, except to the hosts in `NO_PROXY`. */
 export function proxiedTransport({ env, timeoutMs }: NetworkOptions): NetworkTransport {

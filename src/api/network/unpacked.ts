@@ -1,7 +1,7 @@
-// What somebody on the way has packed is unpacked: without a header that forbids it, any server may answer so.
+// Decompresses responses, because a server may compress them unasked.
 import { entryOf } from '../../formats/unknown.js';
 
-/** Resolves with the bytes as they were before `content-encoding` was applied; rejects where that cannot be undone. */
+/** Undoes `content-encoding`; rejects if it cannot. */
 export async function unpacked(bytes: Buffer, coding: string, mostBytes: number): Promise<Buffer> {
   const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
   const undo: Readonly<Record<string, (packed: Buffer) => Buffer>> = {
@@ -17,5 +17,5 @@ export async function unpacked(bytes: Buffer, coding: string, mostBytes: number)
   }, bytes);
 }
 
-/** In the order in which they were applied. */
+/** In the order of application. */
 const codingsOf = (coding: string): string[] => coding.toLowerCase().split(',').map((name) => name.trim().replace(/^x-/, ''));

@@ -1,4 +1,4 @@
-// Reads everything of the service but transactions: token, wallets, addresses, webhooks, institutions, rates.
+// Reads all responses other than transactions: token, wallets, addresses, webhooks, institutions, rates.
 import type { WireNumber } from '../../formats/amount.js';
 import { isFields, jsonIn, type Fields } from '../../formats/unknown.js';
 import type * as types from '../types.js';
@@ -9,12 +9,12 @@ import {
 
 const hourMs = 3_600_000;
 
-/** What a header can carry. What came is never shown: it may be a secret. */
+/** Fits into a header. An invalid value is never shown, because it may be a secret. */
 const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 
 /**
- * The token answer: both spellings of the expiry, else what the token says of itself. One that is over as it comes is by
- * another clock, and then the life that the token claims counts, else an hour.
+ * The token response: either spelling of the expiry, or the token's own claim. An expiry in the past is by
+ * another clock; then the lifetime in the token counts, or an hour.
  */
 export const readToken = (now: number) => (answer: unknown): types.Token => {
   const row = unwrapped(answer, 'accessToken');
@@ -27,7 +27,7 @@ export const readToken = (now: number) => (answer: unknown): types.Token => {
   return { accessToken, accountId, expiresAt: expiry !== undefined && expiry > now ? expiry : now + life };
 };
 
-/** Of a JWT; `exp` and `iat` are epoch seconds. */
+/** Claims of a JWT; `exp` and `iat` are epoch seconds. */
 function claimsOf(token: string): Fields {
   const claims = jsonIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
   return isFields(claims) ? claims : {};
@@ -49,7 +49,7 @@ export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): type
     return Object.assign(row, { ccy });
   }, unrecognized);
 
-/** The record as it came, with or without its wrapper. */
+/** The record unchanged, without its wrapper. */
 export function readAccount(answer: unknown): types.Account {
   if (!isFields(answer)) throw new Misread(misreading('the answer', answer, 'an object'));
   const inner = answer['data'];
@@ -88,7 +88,7 @@ export const readWebhook = (answer: unknown, unrecognized: OnUnrecognized): type
 export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): types.Webhook[] =>
   readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
 
-/** Banks, then mobile wallets; or one list of both. Nothing at all means that there are none. */
+/** Banks, then mobile wallets; or one list of both. A missing list is empty. */
 export function readInstitutions(answer: unknown, unrecognized: OnUnrecognized): types.Institution[] {
   const outer = within(answer, 'banks', 'mobiles');
   if (outer === undefined || (isFields(outer) && Object.keys(outer).every((field) => around.has(field)))) return [];
@@ -105,7 +105,7 @@ const institutionRows = (list: unknown, type: string | undefined, unrecognized: 
     return Object.assign(row, { institutionCode, institutionType: word.read(row['institutionType']) ?? type });
   }, unrecognized);
 
-/** The rates by pair, bare or wrapped; a pair without a rate is left out. */
+/** The rates by pair, bare or wrapped; omits pairs without a rate. */
 export function readRates(answer: unknown, unrecognized: OnUnrecognized): types.Rates {
   const inner = within(answer);
   if (!isFields(inner)) throw new Misread(misreading('the list of rates', inner, 'an object'));

@@ -1,27 +1,27 @@
-// Reads what services really send: numbers, instants, texts, wrappers and lists, each in every form that was seen. What is
-// read becomes the form of the specification, in place; what is not understood is said in words.
+// Reads the values that live services send: numbers, instants, texts, wrappers and lists in every known form. They are
+// converted in place to the form of the specification; unrecognized values are reported.
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
 import { clip } from '../../formats/text.js';
 import { isFields, type Fields } from '../../formats/unknown.js';
 
-/** Takes the words for a field that was not understood and that nothing rests on. */
+/** Called with a description of an unrecognized optional field. */
 export type OnUnrecognized = (words: string) => void;
 
-/** Reads a whole answer. Throws {@link Misread} where something is missing that has to be there. */
+/** Reads a whole response. Throws {@link Misread} if a required value is missing. */
 export type AnswerReader<T> = (answer: unknown, unrecognized: OnUnrecognized) => T;
 
-/** What had to be there was missing, or not what it has to be. */
+/** A required value is missing or invalid. */
 export class Misread extends Error {
   override readonly name = 'Misread';
 }
 
-/** Reads one value. Undefined where it is not understood; a value that is as specified comes back as it is. */
+/** Reads one value; undefined if it is unrecognized. Returns a specified value unchanged. */
 export interface Reader<T> {
   readonly expected: string;
   readonly read: (value: unknown) => T | undefined;
 }
 
-/** A number stands for its digits, as far as it has kept all of them. */
+/** Also accepts an exact number. */
 export const text: Reader<string> = {
   expected: 'a text',
   read: (value) =>
@@ -30,19 +30,19 @@ export const text: Reader<string> = {
     : undefined,
 };
 
-/** A text that names something. */
+/** A text that is not empty. */
 export const name: Reader<string> = {
   expected: 'a text',
   read: (value) => text.read(value) || undefined,
 };
 
-/** A word of the service, such as a state: in lower case. */
+/** A word such as a state, in lower case. */
 export const word: Reader<string> = {
   expected: 'a text',
   read: (value) => name.read(value)?.trim().toLowerCase() || undefined,
 };
 
-/** The code of a currency: a word in upper case. */
+/** A currency code, in upper case. */
 export const currency: Reader<string> = {
   expected: 'a text',
   read: (value) => name.read(value)?.trim().toUpperCase() || undefined,
@@ -71,7 +71,7 @@ export const count: Reader<number> = {
   },
 };
 
-/** A status that is a number to some and a text to others. */
+/** A status that services send as number or text. */
 export const textOrNumber: Reader<string | number> = {
   expected: 'a text',
   read: (value) => (typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)) ? value : undefined),
@@ -82,13 +82,13 @@ export const fields: Reader<Fields> = {
   read: (value) => (isFields(value) ? value : undefined),
 };
 
-/** Seconds from here on are an instant of this century; milliseconds up to here were before 1973. */
+/** Numbers between these two are seconds; larger ones are milliseconds. */
 const earliestSeconds = 1e8;
 const earliestMs = 1e11;
-/** The end of the year 9999: later ones are written in another form. */
+/** The end of the year 9999. */
 const latestMs = 253_402_300_799_999;
 
-/** Epoch ms, from epoch ms or seconds as number or text, or from ISO 8601, where UTC is meant if no zone is named. */
+/** Epoch ms, from epoch ms or seconds as number or text, or from ISO 8601 (UTC without a zone). */
 export const instant: Reader<number> = {
   expected: 'a time',
   read(value) {
@@ -109,7 +109,7 @@ function isoInstant(value: string): number | undefined {
   return at >= 0 && at <= latestMs ? at : undefined;
 }
 
-/** Reads fields in place. One that is not understood becomes null, and a doubt. */
+/** Reads fields in place. Unrecognized values become null and are reported. */
 export function readInPlace(of: Fields, readers: readonly (readonly [string, Reader<unknown>])[], unrecognized: OnUnrecognized, where = ''): void {
   for (const [field, reader] of readers) {
     const value = of[field];
@@ -140,7 +140,7 @@ function shown(value: unknown): string {
   return clip(typeof value === 'string' ? JSON.stringify(value) : String(value));
 }
 
-/** What an answer holds inside `data`, however often that is around it: the outermost object with one of the fields, else the innermost value. */
+/** Unwraps `data` at any depth: the outermost object with one of the fields, or the innermost value. */
 export function within(answer: unknown, ...anyOf: readonly string[]): unknown {
   let inner = answer;
   while (isFields(inner) && 'data' in inner && !hasAny(inner, anyOf)) inner = inner['data'];
@@ -150,14 +150,14 @@ export function within(answer: unknown, ...anyOf: readonly string[]): unknown {
 const hasAny = (of: Fields, anyOf: readonly string[]): boolean =>
   anyOf.some((field) => of[field] !== undefined && of[field] !== null);
 
-/** The object {@link within} an answer that has any of the fields. */
+/** The object {@link within} a response that has one of the fields. */
 export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
   const found = within(answer, ...anyOf);
   if (isFields(found) && hasAny(found, anyOf)) return found;
   throw new Misread(isFields(answer) ? `${anyOf[0]} is missing` : misreading('the answer', answer, 'an object'));
 }
 
-/** The rows of a list, which may be bare or wrapped in `data`; null is an empty one. */
+/** The rows of a list, bare or wrapped in `data`; null counts as empty. */
 export function rowsOf(answer: unknown): unknown[] {
   const list = within(answer);
   if (list === null) return [];
@@ -165,7 +165,7 @@ export function rowsOf(answer: unknown): unknown[] {
   throw new Misread(list === answer && isFields(answer) ? 'data is missing' : misreading('the list', list, 'a list'));
 }
 
-/** The rows that could be read. One that could not is a doubt, unless none could: then the list was not understood. */
+/** The readable rows; the others are reported. Throws if no row is readable. */
 export function readRows<T>(rows: readonly unknown[], what: string, read: (row: Fields) => T, unrecognized: OnUnrecognized): T[] {
   const understood: T[] = [];
   const others: string[] = [];

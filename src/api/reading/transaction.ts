@@ -1,4 +1,4 @@
-// Reads transactions, whole or abbreviated, one or a page of them.
+// Reads transactions, single or paged, complete or abbreviated.
 import { isFields, type Fields } from '../../formats/unknown.js';
 import { misread, type ListedTransaction, type RequestSide, type Transaction, type TransactionPage } from '../types.js';
 import {
@@ -23,7 +23,7 @@ const sideTable: Table = [
   ['updatedAt', instant],
 ];
 
-/** Who bears the fees. */
+/** Flags that deduct fees from the destination. */
 export const deductions = ['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'] as const;
 
 const transactionTable: Table = [
@@ -50,7 +50,7 @@ const isSpecifiedSide = (side: unknown): boolean =>
   isObject(side['reqDetails']) && isObject(side['kyc']) && isText(side['reqStatus']) &&
   isInstant(side['expiresAt']) && isInstant(side['createAt']) && isInstant(side['updatedAt']);
 
-/** Nearly all are, and histories are long: told by a look, in a fraction of the time that the tables take. */
+/** A fast check for the common case, because histories are long. */
 const isSpecified = (row: Fields): row is Fields & Transaction =>
   isTransaction(row) && isSpecifiedSide(row['sourceReq']) && isSpecifiedSide(row['destReq']) &&
   isText(row['accountId']) && isText(row['accountDisplayName']) && isText(row['extRefId']) && isText(row['note']) &&
@@ -59,24 +59,24 @@ const isSpecified = (row: Fields): row is Fields & Transaction =>
 
 const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-/** With its sides; what else it has is looked at beside. */
+/** Has ids and sides. */
 const isTransaction = (row: Fields): row is Fields & Transaction =>
   isName(row['txnId']) && isName(row['txnState']) && word.read(row['txnState']) === row['txnState'] && isFields(row['sourceReq']) && isFields(row['destReq']);
 
-/** A transaction: its id and its state have to be there, all else is told by what rests on it. */
+/** Requires id and state; other unrecognized fields are reported. */
 export function readTransaction(answer: unknown, unrecognized: OnUnrecognized): Transaction {
   const row = unwrapped(answer, 'txnId');
   return withSides(row, required(row, 'txnId', name), required(row, 'txnState', word), unrecognized);
 }
 
-/** The answer to a confirmation or a cancellation, which need not show the transaction. */
+/** Reads the response to a confirmation or cancellation, which may not show the transaction. */
 export function readTransactionIfThere(answer: unknown, unrecognized: OnUnrecognized): Transaction | undefined {
   const inner = within(answer, 'txnId');
   if (isFields(answer) && !(isFields(inner) && 'txnId' in inner)) return undefined;
   return readTransaction(answer, unrecognized);
 }
 
-/** A page of the list. A row that was not understood stays in its place, without id and state. */
+/** An unrecognized row keeps its place, with empty id and state. */
 export function readTransactionPage(answer: unknown, unrecognized: OnUnrecognized): TransactionPage {
   const data = rowsOf(answer).map((row, index) => readRow(row, index, unrecognized));
   const around = isFields(answer) ? answer : {};

@@ -1,7 +1,7 @@
-// The address of a database: checked, and taken apart so that the password can be kept elsewhere.
+// Checks the address of a database, and separates its password.
 import { Failure } from '../../formats/failure.js';
 
-/** @param source the setting that names it. Throws Failure `usage` for what is none. */
+/** Throws Failure `usage` for an invalid address. @param source the setting that contains it */
 export function checkAddress(text: string, source: string): string {
   if (/[?&]password=/i.test(text)) throw notAnAddress(source, new Error('a password belongs before the host'));
   if (/^postgres(ql)?:\/\//.test(text) && !/\s/.test(text) && isEscapedWell(text)) return text;
@@ -22,11 +22,11 @@ export const notAnAddress = (source: string, cause?: unknown): Failure =>
     cause,
   });
 
-/** Takes the password out of an address, checked or not, wherever it stands in it. */
+/** Separates the password from an address, valid or not. */
 export function withoutPassword(text: string): { url: string; password: string | undefined } {
   const [, start = '', password, rest = ''] = /^([a-z]+:\/\/[^:@/?#]*):([^/?#]*)(@.*)$/i.exec(text) ?? [];
   const bare = (password === undefined ? text : start + rest).replace(/((?:^|[?&\s])password\s*=\s*)(?:'[^']*'?|[^&\s]*)/gi, '$1');
-  // With a socket for a host it is an address all the same. In a text that is not an address the password may be anywhere before the host.
+  // An address may have a socket instead of a host. In an invalid address the password may be anywhere before the host.
   const isAddress = /^[a-z]+:\/\//i.test(bare) && URL.canParse(bare.replace('@/', '@host/'));
   return { url: isAddress ? bare : bare.replace(/^([a-z]+:\/\/)?.*@/is, '$1'), password };
 }
@@ -34,7 +34,7 @@ export function withoutPassword(text: string): { url: string; password: string |
 export const withPassword = (url: string, password: string | undefined): string =>
   password === undefined ? url : url.replace(/^([a-z]+:\/\/[^:@/]*)@/i, (_all, start: string) => `${start}:${encodeURIComponent(password)}@`);
 
-/** The one variable of a PostgreSQL client that the library does not know: whose certificates are believed. */
+/** Adds PGSSLROOTCERT, which the client library does not support. */
 export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string {
   const { PGSSLROOTCERT: file, PGSSLMODE: mode = 'disable' } = env;
   const asked = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? mode;
@@ -43,8 +43,8 @@ export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string
 }
 
 /**
- * Of the modes that encrypt, those of which the client library says that it will come to verify less are written as the
- * one that verifies; `no-verify` asks for less.
+ * The client library warns that some encrypting modes will verify less in the future; replaces them with the mode
+ * that verifies. `no-verify` stays.
  */
 export const strictTls = (url: string): string =>
   url.includes('uselibpqcompat') ? url : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');

@@ -1,4 +1,4 @@
-// Moves a local journal and inbox, unfinished payments included, into a database: safe to interrupt and to run again.
+// Moves a local journal and inbox, unfinished payments included, into a database. Safe to interrupt and repeat.
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -30,7 +30,7 @@ export interface Source {
 }
 
 /**
- * Copies all that the database lacks, and updates a payment there if the file has a later version of it.
+ * Copies missing rows, and updates a payment if the file has a later version of it.
  *
  * @param isAlive whether a process still works on a payment: then nothing is moved
  */
@@ -101,7 +101,7 @@ function inserted(table: string, rows: readonly MovedRow[], conflict: string): [
 
 const knownSchema = v.array(v.object({ id: v.string(), scope: v.string(), ref: v.string(), txn_id: v.nullable(v.string()) }));
 
-/** Leaves out payments that another home moved before or made there, under the same reference. */
+/** Excludes payments that another home moved or made under the same reference. */
 async function withoutOthers(sql: Sql, payments: readonly MovedRow[], attempts: readonly MovedRow[]): Promise<readonly MovedRow[]> {
   const values = payments.flatMap((row) => [row['scope'] ?? null, row['ref'] ?? null]);
   const text = `SELECT id, scope, ref, txn_id FROM payments JOIN attempts ON payment_id = id WHERE (scope, ref) IN (${places(payments.length, '(?, ?)')})`;

@@ -1,38 +1,38 @@
-// Errors of PostgreSQL and of the way to it: whether they may pass by themselves, and a message that names the setting.
+// Errors of PostgreSQL and its connections: classification, and messages that name the setting.
 import * as v from 'valibot';
 import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
 import { codeOf, messageOf } from '../../formats/unknown.js';
 import { notAnAddress } from './address.js';
 
 const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
-/** Connection exceptions; the server ends, was ended, or is not there yet; it ended an idle transaction. */
+/** Connection exceptions; the server is shutting down or starting; it ended an idle transaction. */
 const lostState = /^(08|57P0[123]|25P03)/;
-/** Words of the client library, which gives these no code. */
+/** Errors of the client library without a code. */
 const lostText = /^(Connection terminated|Query read timeout|timeout e(xpired|xceeded)|Client has encountered a connection error)/;
 
-/** The connection is gone, and with it the answer to what was sent last. */
+/** The connection was lost, and the response to the last statement with it. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Error && (networkCode.test(codeOf(error)) || lostState.test(codeOf(error)) || lostText.test(error.message));
 
-/** There is no host of this name: to wait would not help. */
+/** The host name does not exist, so waiting would not help. */
 export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';
 
-/** Nothing of the transaction was kept because of another one: it may be run again. */
+/** The transaction was rolled back because of another one, and may be retried. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
-/** It is there, and takes nobody now: it starts, or all its connections are taken. */
+/** The server accepts no connection now: it is starting, or has no free connections. */
 export const isBusy = (error: unknown): boolean => /^(53300|57P03)/.test(codeOf(error));
 
 const rules: readonly (readonly [states: RegExp, kind: FailureKind, what: string, hint?: string])[] = [
   [/^28/, 'authentication', 'refuses the user or the password', 'Give the password in the address, in PGPASSWORD or in .pgpass.'],
   [/^3D000/, 'usage', 'is not there', 'Create it first: CREATE DATABASE ...'],
   [/^25006/, 'temporary', 'takes no writes now (a replica, or a failover)'],
-  [/^53100/, 'temporary', 'has no room left on its disk'],
-  [/^53/, 'temporary', 'has no room for another connection'],
+  [/^53100/, 'temporary', 'has no disk space left'],
+  [/^53/, 'temporary', 'has no free connections'],
   [/^(55P03|57014|40)/, 'temporary', 'is busy for too long'],
 ];
 
-/** The statements that give a role what the refused statement needs. */
+/** GRANT statements for a refused statement. */
 function grants(role: string, reason: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
   const [, database] = /for database (\S+)/.exec(reason) ?? [];
@@ -43,7 +43,7 @@ function grants(role: string, reason: string): string {
 }
 
 /**
- * @param source the setting that named the database
+ * @param source the setting that names the database
  * @param role the user that connects
  */
 export function databaseFailure(source: string, cause: unknown, role: () => string): Failure {

@@ -1,4 +1,4 @@
-// The tables in PostgreSQL: the same numbered steps as in a file, each in one transaction, for one machine at a time.
+// The tables in PostgreSQL: the numbered steps of a file, each in one transaction.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -11,9 +11,9 @@ export interface Part {
   readonly name: 'journal' | 'inbox';
   /** The table with a row for each payment or event. */
   readonly table: string;
-  /** As for SQLite, from nothing to version 1 first. */
+  /** The SQLite steps; the first creates version 1. */
   readonly steps: readonly string[];
-  /** By version, the table whose rows the step to it writes again, while everybody waits. */
+  /** Tables that the step to a version rewrites while other processes wait. */
   readonly rewrites?: Readonly<Record<number, string>>;
 }
 
@@ -26,7 +26,7 @@ export async function readVersion(database: Postgres, part: Part): Promise<{ rea
   return database.read((sql) => versionIn(sql, part));
 }
 
-/** Read from the catalogue itself: what resolves names may still remember that there was nothing. */
+/** Reads the catalogue, because name resolution may be cached. */
 async function exists(sql: Sql, catalogue: string): Promise<boolean> {
   return v.parse(existsSchema, await sql.all(`SELECT EXISTS (SELECT 1 FROM ${catalogue}) AS found`))[0].found;
 }
@@ -38,7 +38,7 @@ async function versionIn(sql: Sql, { name }: Part): Promise<{ id: string | null;
 }
 
 /**
- * Returns the id of the database. Throws Failure `usage` if the tables are missing, or are not of the version of this program:
+ * Returns the id of the database. Throws Failure `usage` if the tables are missing or of another version:
  * a payment creates none, because an empty database may be the wrong one.
  */
 export async function checkTables(database: Postgres, source: string, part: Part): Promise<string> {
@@ -56,10 +56,10 @@ export async function prepareTables(database: Postgres, source: string, part: Pa
   await checkTables(database, source, part);
 }
 
-/** A statement of an operator may take as long as it must. */
+/** An operator's statements have no time limit. */
 const unlimited = { isUnlimited: true } as const;
 
-/** Goes from version to version, a transaction each; empty tables are created at once. Other processes wait meanwhile. */
+/** Upgrades version by version, each in a transaction, or creates all tables. Other processes wait meanwhile. */
 export async function upgradeTables(database: Postgres, source: string, part: Part): Promise<void> {
   const take = (): Promise<number> =>
     database.transaction((sql) => takeStep(sql, source, part), { locks: [`${schemaName} versions`], ...unlimited });
@@ -67,7 +67,7 @@ export async function upgradeTables(database: Postgres, source: string, part: Pa
   while ((await take()) < part.steps.length);
 }
 
-/** Builds the indexes of the next step that an existing table can have already, while others go on to write to it. */
+/** Builds indexes of the next step on existing tables, while others continue to write. */
 async function buildIndexes(database: Postgres, part: Part): Promise<void> {
   const { version } = await readVersion(database, part);
   const step = version === 0 ? '' : part.steps[version] ?? '';
@@ -75,9 +75,9 @@ async function buildIndexes(database: Postgres, part: Part): Promise<void> {
     const [, name = '', rest = '', table = ''] = /^CREATE INDEX (\w+) (ON (\w+) .*)$/s.exec(text) ?? [];
     if (name === '' || !(await database.read((sql) => exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = '${table}'`)))) continue;
     const broken = `pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE relname = '${name}' AND NOT indisvalid`;
-    // What an interrupted build has left.
+    // Left by an interrupted build.
     if (await database.read((sql) => exists(sql, broken))) await database.alone(`DROP INDEX CONCURRENTLY IF EXISTS ${schemaName}.${name}`);
-    // A column that only the step creates or renames: then the step builds the index.
+    // The step creates or renames the column, and then builds the index.
     const isMissing = (error: unknown): boolean => error instanceof Failure && codeOf(error.cause) === '42703';
     const build = `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ${rest.replace(/^ON /, `ON ${schemaName}.`)}`;
     await database.alone(build).catch((error: unknown) => {
@@ -86,7 +86,7 @@ async function buildIndexes(database: Postgres, part: Part): Promise<void> {
   }
 }
 
-/** Rows that the upgrade writes again, by the statistics of the database. */
+/** Estimates the rows that the upgrade rewrites, from database statistics. */
 export async function rowsToRewrite(database: Postgres, part: Part): Promise<number> {
   const { version } = await readVersion(database, part);
   const tables = Object.entries(part.rewrites ?? {}).filter(([to]) => version > 0 && Number(to) > version).map(([, table]) => `'${table}'`);
@@ -96,7 +96,6 @@ export async function rowsToRewrite(database: Postgres, part: Part): Promise<num
   return v.parse(countSchema, await database.read((sql) => sql.all(text)))[0].count;
 }
 
-/** The rows of a part. */
 export const countRows = (database: Postgres, { table }: Part): Promise<number> =>
   database.transaction(async (sql) => v.parse(countSchema, await sql.all(`SELECT count(*) AS count FROM ${table}`))[0].count, unlimited);
 
@@ -107,7 +106,7 @@ export const tryWrite = (database: Postgres, { name }: Part): Promise<unknown> =
 async function takeStep(sql: Sql, source: string, part: Part): Promise<number> {
   const { version } = await versionIn(sql, part);
   checkVersion(version, source, part);
-  await makeRoom(sql);
+  await prepareSchema(sql);
   const steps = version === 0 ? part.steps : part.steps.slice(version, version + 1);
   for (const statement of steps.flatMap(statementsOf)) await sql.run(statement.replace(/^CREATE INDEX (?!IF)/, 'CREATE INDEX IF NOT EXISTS '));
   const write = `INSERT INTO versions (part, version, database_id) VALUES (?, ?, COALESCE((SELECT max(database_id) FROM versions), ?))
@@ -116,8 +115,8 @@ async function takeStep(sql: Sql, source: string, part: Part): Promise<number> {
   return version + steps.length;
 }
 
-/** A role that may not create schemas uses one that was created for it. */
-async function makeRoom(sql: Sql): Promise<void> {
+/** A role without the right to create schemas uses an existing one. */
+async function prepareSchema(sql: Sql): Promise<void> {
   if (!(await exists(sql, `pg_namespace WHERE nspname = '${schemaName}'`))) await sql.run(`CREATE SCHEMA ${schemaName}`);
   if (!(await exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = 'versions'`))) {
     await sql.run('CREATE TABLE versions (part TEXT PRIMARY KEY, version BIGINT NOT NULL, database_id TEXT)');
@@ -128,7 +127,7 @@ async function makeRoom(sql: Sql): Promise<void> {
   }
 }
 
-/** The words of SQLite in those of PostgreSQL. Text is compared byte by byte, as there. */
+/** Translates SQLite statements to PostgreSQL. Text is compared byte by byte in both. */
 const statementsOf = (step: string): string[] =>
   step
     .replaceAll('INTEGER PRIMARY KEY', 'BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY')
@@ -160,7 +159,7 @@ const empty = (source: string, { name }: Part): Failure =>
     next: { do: 'upgrade-database' },
   });
 
-/** @param known the id of the database that this home used before */
+/** @param known the id of the database that this home used so far */
 export const anotherDatabase = (source: string, id: string, known: string): Failure =>
   new Failure('usage', `The database of ${source} has the id ${id}, but this home paid from the database ${known}: it could pay again what it paid there.`, {
     hint: 'Set the earlier database again, or, if all its payments are in this one, accept it',

@@ -1,5 +1,5 @@
-// A PostgreSQL database for journal and inbox. Every transaction stands alone: no session locks, no prepared statements
-// with names, nothing that a pooler between us could lose. A commit whose answer was lost is found out about, not assumed.
+// A PostgreSQL database for journal and inbox. Transactions use no session state, such as session locks and prepared
+// statements, so poolers work. After a lost connection, the outcome of a commit is looked up, not assumed.
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -10,11 +10,11 @@ import { databaseFailure, isBusy, isConflict, isLost, isNowhere } from './postgr
 import { Present, type Sql, type SqlDatabase, type SqlValue, type TransactionOptions } from './sql.js';
 
 export interface PostgresOptions {
-  /** With the password, where there is one; what it leaves out comes from PG* variables and the password file. */
+  /** With its password, if any; missing parts come from PG* variables and the password file. */
   readonly url: string;
-  /** The setting that named it, for messages. */
+  /** The setting with the address, for messages. */
   readonly source: string;
-  /** Epoch ms of a clock that is never set. */
+  /** Monotonic milliseconds. */
   readonly clock: () => number;
 }
 
@@ -23,9 +23,9 @@ export const schemaName = 'svcpay';
 
 const connectMs = 4_000;
 const statementMs = 5_000;
-/** A little longer than the database itself waits, which can tell why. */
+/** Longer than the database's own timeout, whose error is more specific. */
 const answerMs = 6_000;
-/** How long a database that was there before is waited for. */
+/** Longest wait for a database that was reachable before. */
 const reconnectTimeoutMs = 12_000;
 const firstPauseMs = 50;
 const longestPauseMs = 1_000;
@@ -39,15 +39,15 @@ const settings = {
 };
 
 const present = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-/** A day, in ms: the client library has no word for never. */
+/** A day, because the client library has no value for unlimited. */
 const unlimitedQuery = { query_timeout: 86_400_000 };
 const configured = (values: Readonly<Record<string, string | number>>): string =>
   Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ');
 
-/** A transaction with settings of its own, and its locks. */
+/** Begins a transaction with its settings and locks. */
 function beginning({ locks = [], isUnlimited }: TransactionOptions): string {
   const ourSettings = configured(isUnlimited === true ? { ...settings, statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 } : settings);
-  // In one order for everybody, so that no two wait for each other.
+  // Sorted to prevent deadlocks.
   const held = locks.toSorted().map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(storable(name))}, 0))`);
   const lock = held.length === 0 ? '' : `; SELECT ${held.join(', ')}`;
   return `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${ourSettings}${lock}`;
@@ -56,9 +56,9 @@ function beginning({ locks = [], isUnlimited }: TransactionOptions): string {
 const int8 = 20;
 
 export interface Postgres extends SqlDatabase {
-  /** Where it is, without the password. */
+  /** The address without its password. */
   readonly where: string;
-  /** Runs a statement that PostgreSQL refuses within a transaction, for as long as it takes. */
+  /** Runs a statement that PostgreSQL refuses inside a transaction, without a time limit. */
   alone(text: string): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
     const timeout = options.isUnlimited === true ? unlimitedQuery : {};
     let isOver = false;
     let clockThere: (() => number) | undefined;
-    /** Carries out a statement together with the beginning of the transaction, with its end, or with both. */
+    /** Sends a statement, combined with the beginning and the end of the transaction. */
     const send = async (text: string, isLast: boolean): Promise<readonly unknown[]> => {
       const isFirst = clockThere === undefined;
       const statements = [isFirst ? beginning(options) : '', text, isLast ? 'COMMIT' : `SELECT ${present} AS now`].filter((each) => each !== '');
@@ -106,7 +106,7 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
       } catch (error) {
         const isAway = isBusy(error) || (isLost(error) && (wasThere || !isNowhere(error)));
         if (!(isConflict(error) || (isAway && !gaveUp)) || clock() > until) {
-          // Waited once: until a connection is made the next transaction only tries.
+          // Waits only once; until a connection succeeds, further transactions try once.
           gaveUp ||= isAway;
           throw isOfDatabase(error) ? failed(error) : error;
         }
@@ -129,7 +129,7 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
       }
     },
     close: async () => {
-      // A connection that says nothing any more would not end.
+      // A silent connection would never end.
       await Promise.race([pool.end().catch(ignore), delay(500, undefined, { ref: false })]);
       for (const socket of sockets) socket.destroy();
     },
@@ -141,7 +141,7 @@ const ignore = (): void => undefined;
 /** The role that connects, for GRANT statements. */
 const roleOf = (url: string): string => new pg.Client({ connectionString: strictTls(url) }).user ?? 'ROLE';
 
-/** And not thrown by an action on purpose. */
+/** Whether the database threw the error, and not the action. */
 const isOfDatabase = (error: unknown): boolean => error instanceof Error && !(error instanceof Failure) && error.name !== 'LostClaim';
 
 function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
@@ -162,7 +162,7 @@ function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
       },
     });
     pool.on('error', ignore);
-    // What happens between statements is told by the next one, from the moment that a connection is made.
+    // The next statement reports errors that occur between statements.
     pool.on('connect', (client) => client.on('error', ignore));
     return pool;
   } catch (cause) {
@@ -176,7 +176,7 @@ function numberedText(text: string): string {
   return text.replaceAll('?', () => `$${(count += 1)}`);
 }
 
-/** Several statements in one message take no parameters. */
+/** Inserts literals, because several statements in one message take no parameters. */
 function withLiterals(text: string, values: readonly SqlValue[]): string {
   let at = 0;
   return text.replaceAll('?', () => literal(values[at++] ?? null));
@@ -189,15 +189,15 @@ function literal(value: SqlValue): string {
   return typeof value === 'string' ? pg.escapeLiteral(storable(value)) : `decode('${Buffer.from(value).toString('hex')}', 'hex')`;
 }
 
-/** The one character that PostgreSQL cannot keep in a text, and that would end a message. */
+/** Replaces NUL, which PostgreSQL text cannot contain. */
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
 const resultsSchema = v.array(v.object({ command: v.string(), rows: v.array(v.unknown()) }));
 const presentSchema = v.tuple([v.object({ now: v.number() })]);
 
 /**
- * The clock of the database: read once, as soon as the first statement is done, and followed by how long it was since by a
- * clock that is never set, so that the present is known after every wait without asking again.
+ * The clock of the database: read once with the first statement, then advanced by a monotonic
+ * clock, which saves round trips.
  */
 function clockFrom(rows: unknown, clock: () => number): () => number {
   const [{ now }] = v.parse(presentSchema, rows);
@@ -205,7 +205,7 @@ function clockFrom(rows: unknown, clock: () => number): () => number {
   return () => now + Math.floor(clock() - askedAt);
 }
 
-/** @param send carries out a statement together with the beginning of the transaction, with its end, or with both */
+/** @param send sends a statement, combined with the beginning and the end of the transaction */
 function sqlOf(
   carryOut: (text: string, values: readonly unknown[]) => Promise<pg.QueryResult<Record<string, unknown>>>,
   send: (text: string, isLast: boolean) => Promise<readonly unknown[]>,

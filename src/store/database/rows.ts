@@ -1,4 +1,4 @@
-// Rows of tables, whose columns have the names of fields here.
+// Rows of tables, with columns named as fields.
 import * as v from 'valibot';
 import { fieldOf } from '../../formats/text.js';
 
@@ -10,8 +10,8 @@ export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
     v.object(fields),
   );
 
-/** So many places for values in a statement, or for rows of them. */
+/** Placeholders for values, or for rows of values. */
 export const places = (count: number, place = '?'): string => Array(count).fill(place).join(', ');
 
-/** A yes or no, which SQLite has as a number. */
+/** A boolean, stored as a number. */
 export const flag = v.pipe(v.number(), v.transform((number) => number === 1));

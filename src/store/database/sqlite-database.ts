@@ -1,4 +1,4 @@
-// A SQLite file as a database for journal and inbox: one transaction at a time in this process, and among processes.
+// A SQLite file for journal and inbox: one transaction at a time, within this process and among processes.
 import { resolve } from 'node:path';
 import type Database from 'libsql';
 import * as v from 'valibot';
@@ -7,15 +7,15 @@ import { Damage, openSqlite, sqliteFailure, type SqliteFile } from '../files/sql
 import { Present, type Sql, type SqlDatabase, type SqlValue } from './sql.js';
 
 /**
- * The last transaction on each file: SQLite waits for another process by standing still, which must not happen while it is
- * this one that is to go on.
+ * The last transaction on each file. SQLite blocks the process while it waits for a lock, which would deadlock
+ * if this process held the lock.
  */
 const turns = new Map<string, Promise<unknown>>();
 
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
   const db = openSqlite(file, now);
-  /** Each is prepared once: there are few, and programs run them tens of thousands of times. */
+  /** Statements are prepared once, because programs run them many times. */
   const kept = new Map<string, Database.Statement>();
   const statement = (text: string): Database.Statement => {
     const found = kept.get(text) ?? db.prepare(text);
@@ -74,15 +74,15 @@ export async function atomically<T>(db: Database.Database, action: () => Promise
 }
 
 /**
- * Leaves the whole of it in the one file, unless somebody else is at work on it: by itself that happens only when the
- * last statement has been collected, which a program that ends does not wait for.
+ * Merges the write-ahead log into the file, unless another process uses it. SQLite does so only after the
+ * last statement is garbage-collected.
  */
 function closeSqlite(db: Database.Database): void {
   try {
     db.pragma('busy_timeout = 0');
     db.pragma('wal_checkpoint(TRUNCATE)');
   } catch {
-    // The log beside the file holds it as well.
+    // The data is safe in the log next to the file.
   }
   db.close();
 }

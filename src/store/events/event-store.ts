@@ -1,10 +1,10 @@
-// The contract of the inbox: the log of webhook events, and the backlog of events that each consumer has not received yet.
+// The interface of the inbox: the log of webhook events, and each consumer's backlog of undelivered events.
 
 /** A delivery as received, and the fields of its payload (specification: Events). */
 export interface ReceivedEvent {
   /** Epoch ms by this machine's clock. */
   readonly receivedAt: number;
-  /** The raw body, to the byte. */
+  /** The raw body. */
   readonly body: Uint8Array;
   /** As sent in the header. */
   readonly signature: string;
@@ -37,7 +37,7 @@ export interface EarlierEvent {
 
 export type Placing = (event: ReceivedEvent, earlier: readonly EarlierEvent[]) => EventPlace;
 
-/** An event that waits for a consumer. Those of one transaction must arrive in this order. */
+/** An event that waits for a consumer. Events of one transaction are delivered in this order. */
 export interface WaitingEvent {
   readonly eventId: number;
   /** Empty for an event that names no transaction. */
@@ -46,7 +46,7 @@ export interface WaitingEvent {
 
 export interface EventStore {
   /**
-   * Stores all of them in one transaction, and puts those that are not duplicates into the backlog of each consumer. They are
+   * Stores events in one transaction, and adds those that are not duplicates to each consumer's backlog. They are
    * durable when it resolves, in the order given. Several calls may run at once; they resolve in the order of the calls.
    */
   append(events: readonly ReceivedEvent[], consumers: readonly string[], placing: Placing): Promise<StoredEvent[]>;
@@ -59,32 +59,32 @@ export interface EventStore {
   /** How many events wait for each consumer that has a backlog, and when the oldest was received (epoch ms). */
   backlog(): Promise<readonly Backlog[]>;
   readonly leases: Leases;
-  /** Rejects when nothing can be stored now. */
+  /** Rejects if nothing can be stored now. */
   check(): Promise<void>;
   /**
-   * Deletes events that were received before this time and wait for nobody, of the next few thousand after this id.
-   * Resolves with the id to continue from; undefined when the rest is newer.
+   * Deletes events received before this time without a waiting consumer, among the next few thousand after this id.
+   * Resolves with the id to continue from; undefined if the rest is newer.
    */
   prune(receivedBefore: number, after: number): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** Shares the backlog of a consumer among workers: one worker at a time has the events of a transaction. */
+/** Shares a consumer's backlog among workers: one worker at a time gets the events of a transaction. */
 export interface Leases {
-  /** Leases waiting events to this worker: those that it was not given yet, of transactions that no other worker has. */
+  /** Leases further waiting events to this worker, of transactions that no other worker holds. */
   take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
-  /** Extends the leases. False when they are not what this worker was given, because one ran out or an answer was lost. */
+  /** Extends the leases. False if they differ from what this worker got, because one expired or a response was lost. */
   renew(consumer: string, worker: string): Promise<boolean>;
   /**
-   * Removes delivered events from the backlog, and ends the leases of transactions that have no more; a loss of power may
-   * bring the last of them back. Resolves with whether more has come for these transactions since.
+   * Removes delivered events from the backlog, and ends the leases of finished transactions; a power loss may
+   * restore the last events. Resolves with whether new events of these transactions have arrived.
    */
   settle(consumer: string, worker: string, eventIds: readonly number[]): Promise<boolean>;
   /** Ends all leases of this worker. */
   release(consumer: string, worker: string): Promise<void>;
 }
 
-/** How long a lease lasts unless it is renewed. */
+/** Duration of a lease unless renewed. */
 export const eventLeaseMs = 10_000;
 
 export interface EarlierTransaction {

@@ -1,4 +1,4 @@
-// The log of webhook events in PostgreSQL, for many receivers: one worker, on whichever machine, has a transaction's events.
+// The inbox in PostgreSQL, for many receivers: one worker, on any machine, gets a transaction's events.
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { Part } from '../database/postgres-schema.js';
@@ -16,12 +16,12 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
     leases: leasesOf(database),
     queue: async (sql, consumer, { id, txnId }) => {
       await sql.run('INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)', consumer, id, txnId ?? '');
-      // Locks the row, so that no worker deletes it as empty meanwhile.
+      // Locks the row so that no worker deletes it meanwhile.
       const open = `INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?)
         ON CONFLICT (consumer, txn_id) DO UPDATE SET first_event = least(leases.first_event, excluded.first_event)`;
       await sql.run(open, consumer, txnId ?? '', id);
     },
-    // A commit survives a loss of power.
+    // A commit survives a power loss.
     sync: () => Promise.resolve(),
     close: () => database.close(),
   });
@@ -32,8 +32,8 @@ const namesIn = (rows: readonly unknown[]): string[] => v.parse(namesSchema, row
 function leasesOf(database: SqlDatabase): Leases {
   const workers = new Map<string, { readonly held: Set<string>; last: Promise<unknown> }>();
   /**
-   * One call after the other for a worker: on connections of their own, `renew` would count leases that `take` or `settle`
-   * are just changing, and miss some.
+   * Serializes the calls of a worker: on separate connections, `renew` would count leases that `take` or `settle`
+   * are changing.
    */
   const inTurn = <T>(consumer: string, worker: string, action: (held: Set<string>) => Promise<T>): Promise<T> => {
     const name = JSON.stringify([consumer, worker]);
@@ -103,7 +103,7 @@ async function settleEvents(
   await sql.run(`DELETE FROM backlog WHERE ${some}`, consumer, ...ids);
   const left = 'SELECT 1 FROM backlog WHERE backlog.consumer = leases.consumer AND backlog.txn_id = leases.txn_id';
   const empty = await sql.all(`DELETE FROM leases WHERE ${these} AND NOT EXISTS (${left}) RETURNING txn_id`, consumer, ...names);
-  // Events that came since they were taken wait for whichever worker is first.
+  // Events that arrived since are free for any worker.
   const more = await sql.all(
     `UPDATE leases SET worker = NULL, lease_until = 0
      WHERE ${these} AND worker = ? AND NOT EXISTS (${left} AND event_id <= leases.taken_to) RETURNING txn_id`,

@@ -1,4 +1,4 @@
-// The tables of the inbox, by numbered steps from one version to the next, and its rows as events.
+// The tables of the inbox as numbered upgrade steps, and its rows as events.
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/rows.js';
 
@@ -51,12 +51,12 @@ const lanes = `
   CREATE INDEX backlog_lane ON backlog (consumer, lane, event_id);
   CREATE INDEX events_received ON events (received_at);`;
 
-/** Deleting an event looks for those who wait for it. An event without a transaction has an empty `txn_id` here. */
+/** For the deletion of events. An event without a transaction has an empty `txn_id` in the backlog. */
 const indexed = `
   ALTER TABLE backlog RENAME COLUMN lane TO txn_id;
   CREATE INDEX backlog_event ON backlog (event_id);`;
 
-/** Rows of both tables live for moments: vacuum follows the number of dead ones, and leases are renewed in their own page. */
+/** Rows of both tables are short-lived, so vacuum follows the number of dead rows, and leases are updated in their page. */
 const leases = `${indexed}
   ALTER TABLE lanes RENAME TO leases;
   ALTER TABLE leases RENAME COLUMN lane TO txn_id;

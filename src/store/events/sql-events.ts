@@ -12,12 +12,12 @@ const earlierSchema = v.array(rowOf({ id: v.number(), txnId: v.string(), txnStat
 const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number(), oldest: v.number() }));
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
-/** No transaction of the specification has more states than this; further events are repetitions. */
+/** More states than any specified transaction has. */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
-/** A search through millions of events would take longer than a statement may. */
+/** A search through millions of events would exceed the statement timeout. */
 const searchedMost = 50_000;
-/** Takes a third of a second in PostgreSQL: a statement is cancelled after 5 s, and deliveries go on in between. */
+/** Takes a third of a second in PostgreSQL, well below the statement timeout. */
 const prunedAtOnce = 5_000;
 /** Rows of one INSERT: single rows take a third longer, and more rows save nothing. */
 const addedAtOnce = 32;
@@ -27,7 +27,7 @@ export interface EventParts {
   readonly leases: Leases;
   /** Puts an event into the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
-  /** Makes commits survive a loss of power, if they do not by themselves. */
+  /** Makes commits survive a power loss, if needed. */
   readonly sync: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -79,14 +79,14 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
       return v.parse(backlogSchema, await database.read((sql) => sql.all(text)));
     },
     leases,
-    // A write of nothing fails as any other would.
+    // A write without effect, which fails like any other.
     check: () => database.transaction(async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0'))),
     prune: async (receivedBefore, after) => {
       const span = `SELECT max(id) AS last, min(received_at) AS oldest
         FROM (SELECT id, received_at FROM events WHERE id > ? ORDER BY id LIMIT ${prunedAtOnce}) AS next`;
       const [{ last, oldest }] = v.parse(spanSchema, await database.read((sql) => sql.all(span, after)));
       if (last === null || oldest === null || oldest >= receivedBefore) return undefined;
-      // The newest event stays, so that no id is given twice.
+      // The newest event stays, so that ids are never reused.
       const text = `DELETE FROM events WHERE id > ? AND id <= ? AND received_at < ? AND id < (SELECT max(id) FROM events)
         AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
       await database.transaction((sql) => sql.run(text, after, last, receivedBefore));
@@ -101,14 +101,14 @@ function byTransaction({ txnId: a, id: first }: StoredEvent, { txnId: b, id: sec
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
-/** The events of this call, if it was committed although its answer was lost. */
+/** The events of this call, if it was committed but the response was lost. */
 async function earlierTry(sql: Sql, batch: string, events: readonly ReceivedEvent[]): Promise<StoredEvent[]> {
   const since = Math.min(...events.map(({ receivedAt }) => receivedAt));
   const rows = await sql.all('SELECT * FROM events WHERE received_at >= ? AND batch = ? ORDER BY id', since, batch);
   return v.parse(eventsSchema, rows);
 }
 
-/** Parts in the order of arrival, none with two events of a transaction: all earlier events are stored when one is placed. */
+/** Splits events into parts without two events of a transaction, because an event is compared with all earlier ones. */
 function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
   let part: ReceivedEvent[] = [];
   const named = new Set<string>();
@@ -150,7 +150,7 @@ async function add(sql: Sql, events: readonly ReceivedEvent[], placing: Placing,
   return placed.map(({ event, place }, index) => Object.assign({ id: ids[index] ?? 0 }, event, place));
 }
 
-/** By transaction. */
+/** Earlier events by transaction. */
 async function earlierOf(sql: Sql, events: readonly ReceivedEvent[]): Promise<Map<string | null, EarlierEvent[]>> {
   const names = events.flatMap(({ txnId }) => (txnId === null ? [] : [txnId]));
   if (names.length === 0) return new Map();

@@ -1,4 +1,4 @@
-// The inbox in a SQLite file of its own. One process at a time holds the backlog of a consumer.
+// The inbox in a SQLite file. One process at a time holds the backlog of a consumer.
 import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
@@ -11,7 +11,7 @@ import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
 import { applicationId, eventSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
-/** The index of transactions changes pages all over the file: rare checkpoints write each page less often. */
+/** Rare checkpoints, because the index of transactions changes many pages. */
 const checkpointPages = 8_000;
 
 /**
@@ -32,8 +32,8 @@ export function openEventStore(path: string, now: () => number, isAlive: (worker
     },
     sync: async () => {
       await log.sync();
-      // Data in a file without a name is lost when the process ends.
-      if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw takenAway(path);
+      // Data in an unlinked file is lost when the process ends.
+      if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw movedOrDeleted(path);
     },
     close: async () => {
       log.close();
@@ -42,7 +42,7 @@ export function openEventStore(path: string, now: () => number, isAlive: (worker
   });
 }
 
-const takenAway = (path: string): Failure =>
+const movedOrDeleted = (path: string): Failure =>
   new Failure('temporary', `The event store ${path} was moved or deleted while it was in use.`, {
     hint: 'Start the same command again. It creates a new event store.',
   });
@@ -59,8 +59,8 @@ export const eventsIn = (path: string): SqliteFile => ({
 const holderSchema = v.array(rowOf({ worker: v.string(), leaseUntil: v.number() }));
 
 function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Leases {
-  /** Per consumer and worker, the last event that it was given. */
-  const handed = new Map<string, number>();
+  /** The last event given to each consumer and worker. */
+  const lastGiven = new Map<string, number>();
   const holderOf = async (sql: Sql, consumer: string) =>
     v.parse(holderSchema, await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer))[0];
   const holds = async (sql: Sql, consumer: string, worker: string, atLeastMs: number): Promise<boolean> => {
@@ -71,7 +71,7 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
     database.transaction(async (sql) => {
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
-      // A lease that ends later than any lease could was written before the clock was set back.
+      // An implausibly late end was written before the clock was set back.
       const isCurrent = holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
       const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
@@ -84,18 +84,18 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
       const name = JSON.stringify([consumer, worker]);
       const isHeld = await database.read((sql) => holds(sql, consumer, worker, eventLeaseMs * 0.9));
       if (!isHeld && !(await hold(consumer, worker))) {
-        handed.delete(name);
+        lastGiven.delete(name);
         return [];
       }
       const text = 'SELECT event_id, txn_id FROM backlog WHERE consumer = ? AND event_id > ? ORDER BY event_id LIMIT ?';
-      const rows = await database.read((sql) => sql.all(text, consumer, handed.get(name) ?? 0, limit));
+      const rows = await database.read((sql) => sql.all(text, consumer, lastGiven.get(name) ?? 0, limit));
       const waiting = v.parse(waitingSchema, rows);
       const last = waiting.at(-1)?.eventId;
-      if (last !== undefined) handed.set(name, last);
+      if (last !== undefined) lastGiven.set(name, last);
       return waiting;
     },
     async renew(consumer, worker) {
-      const isFirst = !handed.has(JSON.stringify([consumer, worker]));
+      const isFirst = !lastGiven.has(JSON.stringify([consumer, worker]));
       return isFirst || hold(consumer, worker);
     },
     settle: (consumer, _worker, eventIds) =>
@@ -104,15 +104,15 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
         return false;
       }),
     release: async (consumer, worker) => {
-      handed.delete(JSON.stringify([consumer, worker]));
+      lastGiven.delete(JSON.stringify([consumer, worker]));
       await database.transaction((sql) => sql.run('DELETE FROM workers WHERE consumer = ? AND worker = ?', consumer, worker));
     },
   };
 }
 
 /**
- * The write-ahead log of a database, where each commit is written first. Syncing it off the main thread makes a commit
- * durable while the next deliveries are received. SQLite takes no lock on this file, so that it can be opened again.
+ * The write-ahead log of a database. Syncing it off the main thread makes a commit
+ * durable while the next deliveries are received. SQLite holds no lock on this file.
  */
 function openLog(path: string) {
   let file: number | undefined;

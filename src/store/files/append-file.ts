@@ -1,11 +1,11 @@
-// A text file that grows by whole lines, each durable before it is reported written: a crash loses none of those.
+// A text file with durable appends of whole lines.
 import { randomUUID } from 'node:crypto';
 import { open, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 
 /**
- * Opens a file, or creates it with this first line. A last line that a crash had cut off is taken away.
- * Throws Failure `usage` for a file that begins otherwise, or that cannot be written.
+ * Opens a file, or creates it with this first line. Removes an incomplete last line.
+ * Throws Failure `usage` if the file begins differently or cannot be written.
  */
 export async function openAppendFile(path: string, head: string) {
   const file = await open(path, 'a+', 0o600).catch((cause: unknown) => {
@@ -27,9 +27,9 @@ export async function openAppendFile(path: string, head: string) {
     await file.datasync();
   };
   return {
-    /** All that is in it now, also if another process has replaced it meanwhile. */
+    /** The content of the open file, even if another process has replaced it. */
     read: (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false }),
-    /** Replaces it as a whole, so that a crash leaves the old file or the new one; nothing may be written after that. */
+    /** Replaces the file atomically; nothing may be written afterwards. */
     async replace(lines: AsyncIterable<string>): Promise<void> {
       await last;
       const { mode } = await file.stat();
@@ -46,7 +46,7 @@ export async function openAppendFile(path: string, head: string) {
         await rm(unfinished, { force: true });
       }
     },
-    /** Resolves when the line is on the disk. Lines that come together are written together. */
+    /** Resolves when the line is on disk. Concurrent lines share a write. */
     append(line: string): Promise<void> {
       waiting += `${line}\n`;
       if (next === undefined) last = next = last.then(flush).catch((cause: unknown) => Promise.reject(lost(path, cause)));
@@ -54,7 +54,7 @@ export async function openAppendFile(path: string, head: string) {
     },
     close: async (): Promise<void> => {
       await last.catch(() => undefined);
-      // Every line is on the disk already.
+      // Every line is on disk already.
       closing ??= file.close().catch(() => undefined);
       await closing;
     },
@@ -69,7 +69,7 @@ const lost = (path: string, cause: unknown): Failure =>
 
 const chunk = 65_536;
 
-/** Writes the head into an empty file, and takes the rest of a line away. */
+/** Writes the head into an empty file, and removes an incomplete last line. */
 async function prepare(file: FileHandle, path: string, head: string): Promise<void> {
   const { size } = await file.stat();
   const start = Buffer.alloc(Buffer.byteLength(head) + 1);
@@ -85,7 +85,7 @@ async function prepare(file: FileHandle, path: string, head: string): Promise<vo
   if (end < size) await file.truncate(end);
 }
 
-/** Where the last whole line ends. */
+/** The end of the last complete line. */
 async function lastLineEnd(file: FileHandle, size: number): Promise<number> {
   for (let to = size; to > 0; to -= chunk) {
     const from = Math.max(0, to - chunk);

@@ -1,5 +1,5 @@
-// One JSON document on disk: owner-readable, written atomically by conf, changed by one process at a time, and validated
-// each time it is read. What a newer program wrote and this one does not know stays in it.
+// A JSON document on disk: owner-readable, written atomically by conf, changed by one process at a time, validated
+// on each read. Unknown fields of newer versions are preserved.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -10,24 +10,24 @@ import { isThere, openFolder } from './home.js';
 export interface Document<T> {
   readonly path: string;
   read(): T;
-  /** Reads, changes and writes it while no other process does. Resolves with what is in it then. */
+  /** Reads, changes and writes the document under a lock. Resolves with its new content. */
   update(change: (before: T) => T): Promise<T>;
 }
 
 type DocumentSchema = v.GenericSchema<unknown, Fields>;
 
 export interface DocumentOptions {
-  /** Throws Failure for what must not be passed over although the schema does not know it. */
+  /** Throws Failure for unknown fields that must not be ignored. */
   readonly check?: (raw: Fields) => void;
-  /** For what can be had again: takes the words for a file that cannot be read, which counts as an empty one. */
-  readonly passOver?: (words: string) => void;
+  /** For replaceable data: called for an unreadable file, which then counts as empty. */
+  readonly onUnreadable?: (words: string) => void;
 }
 
 export function openDocument<S extends DocumentSchema>(
   folder: string,
   name: string,
   schema: S,
-  { check, passOver }: DocumentOptions = {},
+  { check, onUnreadable }: DocumentOptions = {},
 ): Document<v.InferOutput<S>> {
   const path = join(folder, `${name}.json`);
   const parse = (raw: Fields): v.InferOutput<S> => {
@@ -43,8 +43,8 @@ export function openDocument<S extends DocumentSchema>(
         return { raw, before: parse(raw) };
       });
     } catch (error) {
-      if (passOver === undefined) throw error;
-      passOver(messageOf(error));
+      if (onUnreadable === undefined) throw error;
+      onUnreadable(messageOf(error));
       return { raw: {}, before: parse({}) };
     }
   };
@@ -58,13 +58,13 @@ export function openDocument<S extends DocumentSchema>(
         return locked(join(folder, 'settings.lock'), () => {
           const { raw, before } = load();
           const after = change(before);
-          // Left by a process that died while it wrote: what stands in it may be a secret.
+          // Removes files of processes that died while writing, because they may contain secrets.
           for (const left of readdirSync(folder)) if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
           const file = new Conf({
             cwd: folder, configName: name, configFileMode: 0o600, accessPropertiesByDotNotation: false, deserialize: () => raw,
           });
           file.store = withUnknownKept(raw, before, after);
-          // The umask may have taken more away than others' rights.
+          // The umask may have removed the owner's rights too.
           chmodSync(path, 0o600);
           return after;
         });
@@ -75,7 +75,7 @@ export function openDocument<S extends DocumentSchema>(
 
 function rawOf(path: string): Fields {
   if (!isThere(path)) return {};
-  // To read a pipe or a device may never end.
+  // Reading a pipe or device may never end.
   if (!statSync(path).isFile()) throw damaged(path, 'it is not a file');
   const raw: unknown = JSON.parse(withoutMark(readFileSync(path, 'utf8')));
   if (!isFields(raw)) throw damaged(path, 'it is not an object');
@@ -87,7 +87,7 @@ function guard<T>(path: string, action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof Failure) throw error;
-    // Behind the comma the words quote the file, which may hold a secret.
+    // The text after the comma quotes the file, which may contain a secret.
     if (error instanceof SyntaxError) throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
       hint: 'Make the file and its folder readable and writable, free disk space, or set SVCPAY_HOME to another folder.',
@@ -103,8 +103,8 @@ function damaged(path: string, reason: string | undefined): Failure {
 }
 
 /**
- * What is to be written in place of `raw`, once what was read of it (`before`) is to be `after`. A key of `raw` that
- * `before` lacks was not understood, and stays; one that `after` lacks was taken away.
+ * Applies the change from `before` (parsed from `raw`) to `after`. Keeps keys of `raw` that
+ * `before` lacks, because they are unknown; removes keys that `after` lacks.
  */
 function withUnknownKept(raw: Fields, before: Fields, after: Fields): Fields {
   const unknown = Object.entries(raw).filter(([name]) => !Object.hasOwn(before, name));

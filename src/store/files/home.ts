@@ -1,4 +1,4 @@
-// Where svcpay keeps its files: one folder under SVCPAY_HOME, else the platform's own places.
+// svcpay's folders: SVCPAY_HOME, or the platform's standard places.
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import envPaths from 'env-paths';
@@ -8,11 +8,11 @@ import { codeOf } from '../../formats/unknown.js';
 export interface Home {
   readonly config: string;
   readonly data: string;
-  /** Whether SVCPAY_HOME set it apart, so that nothing outside it (such as a system keyring) is to be used. */
+  /** Set by SVCPAY_HOME, so nothing outside it (such as a system keyring) is used. */
   readonly isolated: boolean;
 }
 
-/** Throws Failure `usage` where nothing tells: files must not lie wherever one happens to be. */
+/** Throws Failure `usage` without an absolute path, so that files do not end up in the current folder. */
 export function findHome(env: NodeJS.ProcessEnv): Home {
   const own = env['SVCPAY_HOME'];
   if (own !== undefined && own !== '') return { config: own, data: own, isolated: true };
@@ -23,7 +23,7 @@ export function findHome(env: NodeJS.ProcessEnv): Home {
   });
 }
 
-/** Creates the folder if need be, readable by its owner alone. One that is there keeps its rights. */
+/** Creates a missing folder, readable only by its owner. An existing folder keeps its rights. */
 export function openFolder(folder: string): string {
   try {
     makeFolder(folder);
@@ -36,7 +36,7 @@ export function openFolder(folder: string): string {
   return folder;
 }
 
-/** With those above it. Node's own way to do that never ends where a folder can be read and none can be made in it. */
+/** Creates missing parents too. Node's recursive mkdir never ends in a readable folder that cannot be written. */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   const parent = dirname(folder);
@@ -47,11 +47,11 @@ function makeFolder(folder: string): void {
     if (codeOf(error) === 'EEXIST' && statSync(folder).isDirectory()) return;
     throw error;
   }
-  // The umask may have taken away more than it should.
+  // The umask may have removed the owner's rights too.
   chmodSync(folder, 0o700);
 }
 
-/** Creates an empty file, if need be, that only its owner can read, whatever the umask; tells whether it did. */
+/** Creates an empty file that only its owner can read, whatever the umask. Returns false if it exists. */
 export function createPrivate(path: string): boolean {
   try {
     closeSync(openSync(path, 'wx', 0o600));
@@ -63,7 +63,7 @@ export function createPrivate(path: string): boolean {
   return true;
 }
 
-/** Whether there is anything of this name, a link that leads nowhere too. Throws where that cannot be told. */
+/** Whether the path exists, even as a broken link. Throws if that is unknown. */
 export const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 export const journalFile = (home: Home): string => join(home.data, 'journal.db');

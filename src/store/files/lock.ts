@@ -1,10 +1,10 @@
-// One process at a time: a lock that the system itself takes away from a process that dies.
+// An exclusive lock among processes, which the system releases when a process dies.
 import Database from 'libsql';
 import { createPrivate } from './home.js';
 
 const lockTimeoutMs = 10_000;
 
-/** Runs the action while no other process runs one under the same file. Throws when that takes too long. */
+/** Runs the action under the lock of this file. Throws if the wait is too long. */
 export function locked<T>(path: string, action: () => T): T {
   createPrivate(path);
   const db = new Database(path, { timeout: lockTimeoutMs });
@@ -14,7 +14,7 @@ export function locked<T>(path: string, action: () => T): T {
     try {
       return action();
     } finally {
-      // Closing alone leaves the lock to the garbage collector.
+      // Without it, the garbage collector releases the lock.
       db.exec('ROLLBACK');
     }
   } finally {

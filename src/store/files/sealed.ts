@@ -1,4 +1,4 @@
-// A text file with its SHA-256 beside it in the form that sha256sum reads: whoever changes the text is found out.
+// A text file with its SHA-256 in the format of sha256sum, which reveals changes.
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -11,7 +11,7 @@ export const sha256Of = (text: string): string => createHash('sha256').update(te
 
 const hashLine = (path: string, text: string): string => `${sha256Of(text)}  ${basename(path)}\n`;
 
-/** Writes the hash first, so that a text that is there has one. Throws Failure `usage` where it cannot be written. */
+/** Writes the hash first, so that every text has one. Throws Failure `usage` if it cannot be written. */
 export function writeSealed(path: string, text: string): void {
   openFolder(dirname(path));
   try {
@@ -23,7 +23,7 @@ export function writeSealed(path: string, text: string): void {
   }
 }
 
-/** Undefined if there is none. Throws Failure `books-differ` for a text that is not the one that was sealed. */
+/** Undefined if there is none. Throws Failure `books-differ` for a changed text. */
 export function readSealed(path: string): string | undefined {
   if (!isThere(path)) return undefined;
   const text = readFileSync(path, 'utf8');

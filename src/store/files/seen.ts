@@ -1,5 +1,5 @@
-// What was last seen here of the service: ids of transactions, which a shortened one is looked up in, the size of its pages, and
-// wallets and institutions for completion. Losing it loses nothing else.
+// Caches of data seen from the service: transaction ids for resolving shortened ids, page sizes, and
+// wallets and institutions for completion.
 import * as v from 'valibot';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
@@ -9,17 +9,17 @@ const ids = v.object({ seen: v.optional(v.array(v.object({ scope: v.string(), tx
 
 const mostKept = 2000;
 
-const passOver = (): void => undefined;
+const onUnreadable = (): void => undefined;
 
-const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids, { passOver });
+const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids, { onUnreadable });
 
-/** Of this service and account. Nothing where the file cannot be read. */
+/** Empty if the file cannot be read. */
 export function seenIds(home: Home, scope: string): readonly string[] {
   const { seen } = openIds(home).read();
   return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
 }
 
-/** What could not be kept is asked for whole. */
+/** Ids that cannot be stored must later be typed in full. */
 export async function keepSeenIds(home: Home, scope: string, txnIds: readonly string[]): Promise<void> {
   const known = new Set(seenIds(home, scope));
   const fresh = txnIds.filter((txnId) => !known.has(txnId)).map((txnId) => ({ scope, txnId }));
@@ -31,7 +31,7 @@ const wallets = v.object({ wallets: v.optional(v.array(v.string()), []) });
 
 export async function keepSeenWallets(home: Home, ccys: readonly string[]): Promise<void> {
   await keep(async () => {
-    const document = openDocument(home.data, 'seen-wallets', wallets, { passOver });
+    const document = openDocument(home.data, 'seen-wallets', wallets, { onUnreadable });
     const known = new Set(document.read().wallets);
     if (ccys.every((ccy) => known.has(ccy))) return;
     await document.update(() => ({ wallets: [...ccys] }));
@@ -40,9 +40,9 @@ export async function keepSeenWallets(home: Home, ccys: readonly string[]): Prom
 
 const pageSizes = v.object({ pageSizes: v.optional(v.record(v.string(), v.number()), {}) });
 
-/** How many rows a page of this service has at most, where it gave fewer than it was asked for first. */
+/** The page size of a service that returned fewer rows than requested. */
 export function seenPageSize(home: Home, baseUrl: string) {
-  const document = openDocument(home.data, 'seen-page-sizes', pageSizes, { passOver });
+  const document = openDocument(home.data, 'seen-page-sizes', pageSizes, { onUnreadable });
   return {
     load: async () => document.read().pageSizes[baseUrl],
     save: (size: number) => keep(() => document.update((before) => ({ pageSizes: { ...before.pageSizes, [baseUrl]: size } }))),
@@ -55,14 +55,14 @@ const institutions = v.object({ institutions: v.optional(v.record(v.string(), na
 /** @param seen names by their codes */
 export async function keepSeenInstitutions(home: Home, country: string, seen: Readonly<Record<string, string>>): Promise<void> {
   await keep(async () => {
-    const document = openDocument(home.data, 'seen-institutions', institutions, { passOver });
+    const document = openDocument(home.data, 'seen-institutions', institutions, { onUnreadable });
     const known = document.read().institutions[country] ?? {};
     if (Object.entries(seen).every(([code, name]) => known[code] === name)) return;
     await document.update((before) => ({ institutions: { ...before.institutions, [country]: { ...seen } } }));
   });
 }
 
-/** Written only when something has changed, and as far as that goes: a home that cannot be written still shows what there is. */
+/** Ignores errors, so that a read-only home still works. */
 async function keep(write: () => Promise<unknown>): Promise<void> {
   await write().catch(() => undefined);
 }

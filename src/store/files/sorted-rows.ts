@@ -1,5 +1,5 @@
-// Rows that are read in one order and needed in another: SQLite sorts them on the disk, so that memory stays flat.
-// The file has no name and is gone with the process.
+// Sorts rows on disk with SQLite, so that memory stays flat.
+// The file is unlinked and ends with the process.
 import Database from 'libsql';
 import * as v from 'valibot';
 
@@ -14,15 +14,15 @@ export interface SortedRow {
 }
 
 export interface SortedRows {
-  /** Puts these rows in place of all that have one of these ids, in any group. */
+  /** Replaces all rows with one of these ids, in any group. */
   replace(ids: readonly string[], rows: readonly SortedRow[]): void;
-  /** Puts a row in place of the one of its group and id. */
+  /** Adds a row, or replaces the one with its group and id. */
   add(row: SortedRow): void;
   has(id: string): boolean;
   /** The `data` of a row; undefined if the group has none of this id. */
   find(group: string, id: string): string | undefined;
   groups(): readonly string[];
-  /** The `data` of a group's rows in their order, from one number up to another, which is left out. */
+  /** The `data` of a group's rows in order, from one number to another (exclusive). */
   each(group: string, from?: number, to?: number): Iterable<string>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-// A private copy of input that is read twice: it cannot change in between, and is deleted when it is closed.
+// A private copy of input that is read twice, so it cannot change in between. Deleted on close.
 import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,14 +7,14 @@ import { Failure } from '../../formats/failure.js';
 
 export type Spool = Awaited<ReturnType<typeof openSpool>>;
 
-/** In the temporary folder, because that of the home may be read-only. Throws Failure `usage` if it has no room. */
+/** In the temporary folder, because the home may be read-only. Throws Failure `usage` if it is full. */
 export async function openSpool(source: AsyncIterable<Buffer>) {
   const folder = tmpdir();
   const path = join(folder, `svcpay-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600).catch((cause: unknown) => {
-    throw noRoom(folder, cause);
+    throw noSpace(folder, cause);
   });
-  // If the system allows it the name is removed now, so that a crash leaves nothing behind.
+  // Unlinked now, if the system allows it, so that a crash leaves nothing behind.
   let named = await unlink(path).then(() => false, () => true);
   const close = async (): Promise<void> => {
     await file.close();
@@ -24,7 +24,7 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
   try {
     for await (const chunk of source) {
       await file.write(chunk).catch((cause: unknown) => {
-        throw noRoom(folder, cause);
+        throw noSpace(folder, cause);
       });
     }
   } catch (error) {
@@ -36,7 +36,7 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
   return { read, close };
 }
 
-const noRoom = (folder: string, cause: unknown): Failure =>
+const noSpace = (folder: string, cause: unknown): Failure =>
   new Failure('usage', `Nothing was sent: the folder ${folder} cannot hold a copy of the file.`, {
     hint: 'Free disk space, or set TMPDIR to another folder.',
     cause,

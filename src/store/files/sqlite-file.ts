@@ -1,4 +1,4 @@
-// The one opener of SQLite files: opened only when whole and ours, upgraded by numbered steps, otherwise left as they are.
+// Opens SQLite files: only intact ones of svcpay, upgraded by numbered steps; all others stay unchanged.
 import { accessSync, chmodSync, closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
@@ -9,33 +9,31 @@ import { createPrivate, isThere, openFolder } from './home.js';
 
 export interface SqliteFile {
   readonly path: string;
-  /** What it holds, in words for a message: `payment journal`. */
+  /** Name in messages, such as `payment journal`. */
   readonly name: string;
-  /** Tells it from any other SQLite file; those of early versions need not have it. */
+  /** Distinguishes it from other SQLite files; early versions may lack it. */
   readonly applicationId: number;
-  /** The version that the first step makes, 1 unless told; files of earlier ones are not read. */
+  /** The version that the first step creates (default 1); older files are refused. */
   readonly firstVersion?: number;
-  /** The SQL from each version to the next, the first from nothing; it may depend on which tables there are. */
+  /** The SQL from each version to the next; it may depend on the existing tables. */
   readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
   readonly mend: Pick<Failure, 'hint' | 'next'>;
-  /** Pages that the log beside the file may grow to before they are moved into it. */
+  /** Size of the write-ahead log at which it is merged. */
   readonly checkpointPages?: number;
-  /** Whether something else tells that there was something in it. */
+  /** The file is known to have had content. */
   readonly isKnown?: boolean;
 }
 
-/** The path of a database that is gone with the process. */
 const inMemory = ':memory:';
 
-/** How long a process waits for another one's write, in ms. */
 const lockTimeoutMs = 10_000;
 
 const newestOf = ({ firstVersion = 1, steps }: SqliteFile): number => firstVersion + steps.length - 1;
 
 /**
- * Throws Failure when the file is damaged, from a newer version, or cannot be written; nothing is changed then.
+ * Throws Failure and changes nothing if the file is damaged, from a newer version, or cannot be written.
  *
- * @param now epoch ms: with it all pages are read once a day, else at every open
+ * @param now with a clock (epoch ms), all pages are checked once a day, otherwise at every open
  */
 export function openSqlite(file: SqliteFile, now?: () => number): Database.Database {
   const { path, checkpointPages } = file;
@@ -64,17 +62,17 @@ function connect(path: string): Database.Database {
   return db;
 }
 
-/** The file is not, or not wholly, what this program wrote. */
+/** The file is damaged or foreign. */
 export class Damage extends Error {}
 
 const headerLength = 100;
 const versionAt = 60;
 const applicationAt = 68;
 
-/** Reads the version without opening the database, which could change it. */
+/** Checks the version without opening the database, which could change the file. */
 function checkHeader(file: SqliteFile): void {
   const header = Buffer.alloc(headerLength);
-  // To open a pipe may never end.
+  // Opening a pipe may never end.
   if (!statSync(file.path).isFile()) throw new Damage('it is not a file');
   const handle = openSync(file.path, 'r');
   const { size } = fstatSync(handle);
@@ -82,29 +80,29 @@ function checkHeader(file: SqliteFile): void {
   closeSync(handle);
   if (size === 0) return checkEmpty(file);
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new Damage('it is not a database');
-  // Zero while the tables are still in the write-ahead log alone.
+  // Zero while the tables are only in the write-ahead log.
   const application = header.readUInt32BE(applicationAt);
   if (application !== 0 && application !== file.applicationId) throw new Damage('it is a database of another program');
   if (header.readUInt32BE(versionAt) > newestOf(file)) throw newer(file);
 }
 
-/** An empty file is one that was just created, unless there are traces of more. */
+/** An empty file counts as new, unless there are traces of content. */
 function checkEmpty(file: SqliteFile): void {
   const { path, isKnown } = file;
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isKnown !== true && !hasLog) return;
-  // Another process may have made it meanwhile: SQLite writes the file before it has a log.
+  // Another process may have created it meanwhile: SQLite writes the file before the log.
   if (statSync(path).size > 0) checkHeader(file);
   else throw new Damage('it was emptied');
 }
 
 const checkSchema = v.object({ quick_check: v.string() });
-/** Reading all of a file that is larger takes longer than a payment may wait; SQLite still finds damage where it reads. */
+/** Checking larger files would delay payments too long; SQLite still detects damage on pages that it reads. */
 const checkedBytes = 64 * 1024 * 1024;
 
 const countSchema = v.object({ count: v.number() });
 
-/** The version of a file, 0 if it does not exist, and if the version is current the rows of a table and whether a write succeeds. */
+/** The version of a file (0 if missing) and, if it is current, the row count of a table and whether a write succeeds. */
 export function inspectFile(file: SqliteFile, table: string): { version: number; rows?: number; writable?: boolean } {
   try {
     if (!isThere(file.path)) return { version: 0 };
@@ -155,17 +153,16 @@ const newer = ({ name, path }: SqliteFile): Failure =>
 const tooOld = ({ name, path, mend }: SqliteFile): Failure =>
   new Failure('usage', `The ${name} ${path} has a version that is no longer supported and was not changed.`, mend);
 
-/** Each step is one transaction, with a copy of the file before it: whenever a process dies, the next one goes on. */
+/** Each step is one transaction, after a copy of the file, so the next process can continue after a crash. */
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
   if (versionOf(db) === newestOf(file)) return db;
-  // A table that is made anew is for a moment not there for those that refer to it.
+  // A rebuilt table is briefly missing for foreign keys.
   db.pragma('foreign_keys = OFF');
   while (versionOf(db) !== newestOf(file)) inTransaction(db, () => takeStep(db, file));
   db.pragma('foreign_keys = ON');
   return db;
 }
 
-/** Runs the action as one transaction: all of it holds when this returns, or nothing of it. */
 function inTransaction<T>(db: Database.Database, action: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -185,16 +182,16 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   if (version === newest) return;
   if (version === 0 && tablesIn(db).length > 0) throw new Damage('it is a database of another program');
   if (version > 0 && version < firstVersion) throw tooOld(file);
-  // The write lock is held: nothing comes between the copy and the step.
+  // The write lock is held, so nothing changes between copy and step.
   if (version > 0) keepCopy(file.path, version);
-  // Of a new file there is nothing to keep in between.
+  // A new file needs no copies.
   const taken = version === 0 ? steps : steps.slice(version - firstVersion + 1).slice(0, 1);
   for (const step of taken) db.exec(typeof step === 'string' ? step : step(tablesIn(db)));
   const reached = version === 0 ? newest : version + 1;
   db.exec(`PRAGMA application_id = ${file.applicationId}; PRAGMA user_version = ${reached};`);
 }
 
-/** Where the file of an earlier version is kept. */
+/** Path of the copy of an earlier version. */
 export const copyOf = (path: string, version: number): string => `${path}.version-${version}`;
 
 function keepCopy(path: string, version: number): void {
@@ -223,11 +220,11 @@ function closeQuietly(db: Database.Database | undefined): void {
   try {
     db?.close();
   } catch {
-    // What was wrong with it is already on its way to the person.
+    // The original error is already being reported.
   }
 }
 
-/** What SQLite or the system said about the file, in words that tell what to do. */
+/** Turns an error of SQLite or the system into a Failure with advice. */
 export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   const subject = `The ${file.name} ${file.path}`;

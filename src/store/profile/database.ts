@@ -1,4 +1,4 @@
-// Which database holds journal, limits and inbox, where one is set up; its password is among the secrets.
+// The configured database of journal, limits and inbox; its password is stored with the secrets.
 import { checkAddress, withoutPassword, withPassword, withRootCertificate } from '../database/address.js';
 import type { SecretStore } from './secrets.js';
 import type { Profile } from './profiles.js';
@@ -6,7 +6,7 @@ import type { Profile } from './profiles.js';
 export interface FoundDatabase {
   /** With the password. */
   readonly url: string;
-  /** The setting that names it, for messages. */
+  /** The setting with the address, for messages. */
   readonly source: string;
 }
 
@@ -14,7 +14,7 @@ export const databaseVariable = 'SVCPAY_DATABASE_URL';
 
 const secretName = (url: string): string => `database ${url}`;
 
-/** Undefined where all of it is in files of this home. Throws Failure `usage` for an address that is none. */
+/** Undefined if the data is in files of this home. Throws Failure `usage` for an invalid address. */
 export async function findDatabase(
   profile: Profile,
   env: NodeJS.ProcessEnv,
@@ -31,7 +31,7 @@ export async function findDatabase(
   return { url: withRootCertificate(withPassword(checkAddress(databaseUrl, source), kept?.secret), env), source };
 }
 
-/** Keeps the password of an address with the secrets, and gives the address without it. */
+/** Stores the password with the secrets, and returns the address without it. */
 export async function keepDatabase(text: string, secrets: SecretStore): Promise<string> {
   const { url, password } = withoutPassword(checkAddress(text, 'This'));
   if (password === undefined) await secrets.remove(secretName(url));

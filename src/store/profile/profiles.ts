@@ -1,4 +1,4 @@
-// Profiles: which service, which account, which network. Kept in config.json, without secrets.
+// Profiles (service, account, network), stored in config.json without secrets.
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { isCurrency } from '../../formats/amount.js';
@@ -7,11 +7,11 @@ import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
 import { clip } from '../../formats/text.js';
 
-/** Whose invoices and addresses are accepted. */
+/** The network of accepted invoices and addresses. */
 export type Network = 'mainnet' | 'testnet' | 'any';
 export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
 
-/** Who sends a payout: kept so that the wizard need not ask again (specification: kyc object). */
+/** A party of a payout (specification: kyc object). */
 const partySchema = v.object({
   type: v.picklist(['individual', 'business']),
   legalFullName: v.string(),
@@ -28,11 +28,11 @@ const recipientSchema = v.object({
   acctNum: v.string(),
   acctName: v.optional(v.string()),
   party: partySchema,
-  /** The code numbers of the last payout to them. */
+  /** The code numbers of the last payout. */
   codes: v.optional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
 });
 
-/** A code number of payouts: the last one used, and what the numbers of this service mean. */
+/** A code number of payouts: the last used one, and labels of the service's numbers. */
 const codeSchema = v.object({ last: v.optional(v.number()), labels: v.optional(v.record(v.string(), v.string())) });
 
 const codesSchema = v.object({ purpose: v.optional(codeSchema), source: v.optional(codeSchema), relationship: v.optional(codeSchema) });
@@ -42,7 +42,7 @@ const limitOf = ([ccy, amount]: [string, string]): string | undefined =>
   : !/^\d{1,30}(?:\.\d{1,30})?$/.test(amount) ? `the limit in ${ccy} is "${clip(amount)}": write plain digits, such as 0.001`
   : undefined;
 
-/** Amounts by currency. A limit that no payment could be held to is refused. */
+/** Amounts by currency. Refuses limits that could never apply. */
 const amountsSchema = v.pipe(
   v.record(v.string(), v.string()),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -69,11 +69,11 @@ const profileSchema = v.object({
   sender: v.optional(v.partial(partySchema)),
   codes: v.optional(codesSchema),
   limits: v.optional(limitsSchema),
-  /** Where journal, limits and inbox are, without the password; files of this home otherwise. */
+  /** Address of the database without its password; otherwise the data is in files of this home. */
   databaseUrl: v.optional(v.string()),
-  /** Rates against this currency are kept when a transaction settles. */
+  /** Rates in this currency are stored when a transaction settles. */
   fiat: v.optional(v.string()),
-  /** The id of the database that this home paid from: another one may lack those payments. */
+  /** The id of the database that this home has paid from; another one may lack those payments. */
   databaseId: v.optional(v.string()),
 });
 
@@ -81,18 +81,18 @@ const configSchema = v.object({
   current: v.optional(v.string()),
   profiles: v.optional(v.record(v.string(), profileSchema), {}),
   recipients: v.optional(v.record(v.string(), recipientSchema), {}),
-  /** Destinations of `send` by the names of whom they belong to. */
+  /** Destinations of `send` by name. */
   contacts: v.optional(v.record(v.string(), v.string()), {}),
-  /** Payments were made here: a journal that is found empty was emptied. */
+  /** Payments were made here, so an empty journal is damage. */
   hasJournal: v.optional(v.boolean()),
-  /** The journal was moved into this database: the file is out of date. */
+  /** The journal was moved into this database, so the file is outdated. */
   journalMovedTo: v.optional(v.string()),
 });
 
 export type Party = v.InferOutput<typeof partySchema>;
 export type Codes = v.InferOutput<typeof codesSchema>;
 export type Recipient = v.InferOutput<typeof recipientSchema>;
-/** What may be spent, as amounts per currency, and where to; an empty list of destinations allows all. */
+/** Limits as amounts per currency, and allowed destinations; an empty list allows all. */
 export interface Limits {
   perPayment: Record<string, string>;
   perDay: Record<string, string>;
@@ -103,14 +103,14 @@ export type Config = v.InferOutput<typeof configSchema>;
 
 export const defaultProfile = 'default';
 
-/** Limits from another program. Throws Failure `usage` for a limit that no payment could be held to. */
+/** Checks limits of another program. Throws Failure `usage` for a limit that could never apply. */
 export function readLimits(limits: Limits): Limits {
   const { success, output, issues } = v.safeParse(limitsSchema, limits);
   if (success) return output;
   throw new Failure('usage', `The limits cannot be applied: ${issues[0].message}.`);
 }
 
-/** Names that a plain object has already. */
+/** Names with a meaning in plain objects. */
 const reserved = ['__proto__', 'constructor', 'prototype'];
 
 export const openConfig = (folder: string): Document<Config> =>
@@ -118,14 +118,14 @@ export const openConfig = (folder: string): Document<Config> =>
 
 const limitName = /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])|per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
 
-/** Nobody may believe in a limit that is not applied: what looks like one and is not known here is refused. */
+/** Refuses unknown fields that look like limits, because they would not be applied. */
 function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
   const profiles = Object.entries(isFields(raw['profiles']) ? raw['profiles'] : {});
   const places: [where: string, value: unknown, known: Record<string, unknown>, isSuspect: (name: string) => boolean][] = [
     ['', raw, configSchema.entries, (name) => limitName.test(name)],
     ...profiles.flatMap(([name, profile]): typeof places => [
       [`profiles.${name}.`, profile, profileSchema.entries, (key) => limitName.test(key)],
-      // Whatever stands there is meant to limit something.
+      // Every field there is meant as a limit.
       [`profiles.${name}.limits.`, isFields(profile) ? profile['limits'] : undefined, limitsSchema.entries, () => true],
     ]),
   ];
@@ -138,7 +138,7 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
   }
 }
 
-/** Changes one profile and leaves all others as they are. */
+/** Changes one profile. */
 export async function changeProfile(
   config: Document<Config>,
   name: string,
@@ -154,7 +154,7 @@ export async function changeProfile(
   return profiles[name] ?? {};
 }
 
-/** Throws Failure `not-found` for a profile that is not set up. */
+/** Throws Failure `not-found` for an unknown profile. */
 export function findProfile({ profiles }: Config, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found !== undefined) return found;
@@ -166,7 +166,7 @@ function checkName(name: string): string {
   throw new Failure('usage', `"${name}" cannot be a profile's name: use letters, digits, dots and dashes.`);
 }
 
-/** Changes the address book and leaves all else as it is. */
+/** Changes the address book. */
 export async function changeRecipients(
   config: Document<Config>,
   change: (before: Config['recipients']) => Config['recipients'],
@@ -174,7 +174,7 @@ export async function changeRecipients(
   await config.update((before) => ({ ...before, recipients: change(before.recipients) }));
 }
 
-/** Adds a destination of `send` to the address book, or takes it out. */
+/** Adds a destination of `send` to the address book, or removes it. */
 export async function changeContact(config: Document<Config>, name: string, destination: string | undefined): Promise<void> {
   await config.update(({ contacts: { [name]: _before, ...others }, ...rest }) => ({
     ...rest,
@@ -182,7 +182,7 @@ export async function changeContact(config: Document<Config>, name: string, dest
   }));
 }
 
-/** Reads a name for the address book. Throws Failure `usage` for one that is empty, long or hard to type again. */
+/** Throws Failure `usage` for a name that is empty, too long or hard to type. */
 export function parseRecipientName(text: string): string {
   const name = text.trim().normalize('NFC');
   if (/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._'@-]{0,63}$/u.test(name) && !reserved.includes(name)) return name;

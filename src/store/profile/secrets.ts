@@ -1,4 +1,4 @@
-// API secrets: in the system's keyring where there is one, else in a file that only its owner can read.
+// API secrets, in the system keyring or in a file that only its owner can read.
 import * as v from 'valibot';
 import { openDocument } from '../files/document.js';
 import type { Home } from '../files/home.js';
@@ -7,7 +7,7 @@ export type SecretPlace = 'keyring' | 'file';
 
 export type SecretStore = ReturnType<typeof openSecrets>;
 
-/** The part of a system keyring that svcpay uses; absent where no session runs one. */
+/** The used part of a system keyring. */
 export interface Keyring {
   get(name: string): string | null;
   set(name: string, secret: string): void;
@@ -18,7 +18,7 @@ export type OpenKeyring = () => Promise<Keyring | undefined>;
 
 const secretsSchema = v.record(v.string(), v.string());
 
-/** @param openKeyring called only when a secret is saved, or is not in the file. */
+/** @param openKeyring called only to save a secret, or if it is not in the file */
 export function openSecrets(home: Home, openKeyring: OpenKeyring) {
   const file = openDocument(home.config, 'secrets', secretsSchema);
   const keyring = async (): Promise<Keyring | undefined> => (home.isolated ? undefined : openKeyring());
@@ -26,7 +26,7 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
     if (Object.hasOwn(file.read(), name)) await file.update(({ [name]: _gone, ...others }) => others);
   };
   return {
-    /** Where a secret is put, in words for a person. */
+    /** Describes a place for people. */
     where: (place: SecretPlace): string => (place === 'keyring' ? 'the system keyring' : `${file.path} (readable only by you)`),
     async save(name: string, secret: string): Promise<SecretPlace> {
       const ring = await keyring();
@@ -52,7 +52,7 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
   };
 }
 
-/** A keyring that refuses (no session, locked) is the same as none: undefined. */
+/** Undefined if the keyring refuses (no session, locked). */
 function tryKeyring<T>(action: () => T): T | true | undefined {
   try {
     return action() ?? true;

@@ -1,4 +1,4 @@
-// Which service, account and network a command acts on: flag, then environment, then profile, then default.
+// Resolves service, account and network of a command: flag, environment, profile, default.
 import { Failure } from '../../formats/failure.js';
 import { withoutPassword } from '../database/address.js';
 import { databaseVariable } from './database.js';
@@ -13,16 +13,16 @@ export interface SettingFlags {
 
 export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
-/** What a variable is set to, without the line ends and blanks that files of settings leave around it. */
+/** A variable's trimmed value; undefined if empty. */
 export const fromEnvironment = (env: NodeJS.ProcessEnv, name: string): string | undefined => env[name]?.trim() || undefined;
 
-/** The address that stands for the embedded sandbox; it is never resolved. */
+/** The address of the embedded sandbox, which is never resolved. */
 export const embeddedUrl = 'http://sandbox.localhost';
 
 /**
- * Throws Failure `usage` for a profile that is named and not set up: its limits would be taken for none.
+ * Throws Failure `usage` for an unknown profile, because its limits would be missing.
  *
- * @param mayBeNew whether the command sets up the profile
+ * @param mayBeNew the command may create the profile
  */
 export function resolveSettings(flags: SettingFlags, env: NodeJS.ProcessEnv, config: Config, mayBeNew = false) {
   const given = (name: string): string | undefined => fromEnvironment(env, name);
@@ -41,11 +41,11 @@ export function resolveSettings(flags: SettingFlags, env: NodeJS.ProcessEnv, con
     embedded,
     baseUrl,
     apiKey,
-    /** The secret, where the environment gives it; otherwise it is in the secret store. */
+    /** The secret of the environment; otherwise it is in the secret store. */
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
     maker: checkMaker(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
-    /** The header that webhooks are signed in, where it is not the one that the maker's name makes. */
+    /** The webhook signature header, if it differs from the one with the maker's name. */
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
     /** The database of journal, limits and inbox, without its password; undefined for files of this home. */
@@ -80,7 +80,7 @@ export function readNetwork(text: string | undefined): Network | undefined {
   return network;
 }
 
-/** A service elsewhere moves real money. One on this machine is for tests, and takes the formats of every network. */
+/** A remote service uses mainnet; one on this machine is for tests and accepts every network. */
 function defaultNetwork(baseUrl: string | undefined): Network {
   return baseUrl?.startsWith('https:') === true ? 'mainnet' : 'any';
 }

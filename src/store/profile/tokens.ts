@@ -1,15 +1,15 @@
-// Access tokens, kept per base URL and API key, so that a script's every call does not authenticate anew.
+// Access tokens, stored per base URL and API key, so that scripts need not sign in for every call.
 import * as v from 'valibot';
 import { openDocument } from '../files/document.js';
 
-/** The token as a header can carry it; an empty one has been forgotten. */
+/** An empty token has been deleted. */
 const tokenSchema = v.object({
   accessToken: v.pipe(v.string(), v.regex(/^[!-~]*$/)), expiresAt: v.number(), accountId: v.pipe(v.string(), v.minLength(1)),
 });
 export type KeptToken = v.InferOutput<typeof tokenSchema>;
 
 const isKeptToken = (entry: [string, unknown]): entry is [string, KeptToken] => v.is(tokenSchema, entry[1]);
-/** One that is not understood stands in the way of no other. */
+/** Skips invalid entries. */
 const tokensSchema = v.pipe(
   v.record(v.string(), v.unknown()),
   v.transform((entries): Record<string, KeptToken> => Object.fromEntries(Object.entries(entries).filter(isKeptToken))),
@@ -22,12 +22,12 @@ export interface KeptTokens {
   clear(): Promise<void>;
 }
 
-/** The name under which the secret and the token of one key at one service are kept. */
+/** Storage name for the secret and token of a key at a service. */
 export const credentialName = (baseUrl: string, apiKey: string): string => `${baseUrl} ${apiKey}`;
 
-/** @param log hears of a file that cannot be read: whoever finds no token signs in anew. */
+/** @param log reports an unreadable file, after which the client signs in again */
 export function openTokens(folder: string, name: string, log: (words: string) => void = () => undefined): KeptTokens {
-  const file = openDocument(folder, 'tokens', tokensSchema, { passOver: log });
+  const file = openDocument(folder, 'tokens', tokensSchema, { onUnreadable: log });
   return {
     path: file.path,
     load: () => Promise.resolve(file.read()[name]),

@@ -129,9 +129,8 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const owner = lazily(() => proc.owner ?? ownerOf(proc.pid, proc.newId()));
   const home = lazily(() => findHome(env));
   const config = lazily(() => openConfig(home().config));
-  const isPiped = line.argv.includes('-') && !proc.stdin.isTTY;
-  const keyboard = isPiped && proc.tty?.isTTY === true ? proc.tty : proc.stdin;
-  const terminal = openTerminal({ ...proc, stdin: keyboard, flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json } });
+  const explorerOf = (): string | undefined => settings().profile.explorer;
+  const terminal = openTerminal({ ...proc, stdin: keyboardOf(proc, line), explorerOf, flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json } });
   const settings = lazily(() => {
     if (globals.sandbox && globals.baseUrl !== undefined) {
       throw new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');
@@ -242,6 +241,10 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     close: () => closeAll(closers, out),
   };
 }
+
+/** Where answers come from: the terminal itself, if the command reads stdin as data. */
+const keyboardOf = ({ stdin, tty }: Process, { argv }: Line): Input =>
+  argv.includes('-') && !stdin.isTTY && tty?.isTTY === true ? tty : stdin;
 
 async function closeAll(closers: readonly (() => void | Promise<void>)[], out: Output): Promise<void> {
   for (const close of closers.toReversed()) {

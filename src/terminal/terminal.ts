@@ -39,6 +39,8 @@ export interface Canvas {
   readonly rows: number;
   /** Whether a QR code can be drawn: coloured half blocks on a real terminal, and not under `--no-color`. */
   readonly blocks: boolean;
+  /** The block explorer that addresses link to (OSC 8); undefined where none is named, or no terminal shows it. */
+  readonly explorer?: string | undefined;
 }
 
 /** As a canvas it stands for stdout. */
@@ -72,6 +74,7 @@ export interface TerminalSource {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly explorerOf?: () => string | undefined;
   readonly flags: {
     readonly noColor?: boolean | undefined;
     readonly noInput?: boolean | undefined;
@@ -81,7 +84,7 @@ export interface TerminalSource {
 
 type Env = TerminalSource['env'];
 
-export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSource): Terminal {
+export function openTerminal({ stdin, stdout, stderr, env, flags, explorerOf }: TerminalSource): Terminal {
   const isTty = (stream: OutputStream): boolean => stream.isTTY === true;
   const ttys = [stdout, stderr].filter(isTty);
   // A pseudo-terminal without a size reports 0 columns: width is then unknown, not zero.
@@ -90,6 +93,9 @@ export function openTerminal({ stdin, stdout, stderr, env, flags }: TerminalSour
   const canvasOf = (stream: OutputStream): Canvas => ({
     style: new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) }),
     blocks: (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb' && flags.noColor !== true,
+    get explorer() {
+      return isTty(stream) && env['TERM'] !== 'dumb' ? explorerOf?.() : undefined;
+    },
     get columns() {
       return widest('columns', 80);
     },

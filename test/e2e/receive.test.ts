@@ -74,6 +74,21 @@ describe('svcpay receive onchain', () => {
     expect(tty.raw().lastIndexOf('\u001B[?1049l')).toBeLessThan(tty.raw().lastIndexOf('Received 0.00050000 BTC'));
   });
 
+  test('links an address to the explorer that the profile names, on a terminal alone', async ({ around }) => {
+    expect(await svcpay(['config', 'set', 'explorer', 'javascript:alert(1)'], around)).toMatchObject({ exitCode: 2, stdout: '' });
+    await svcpay(['config', 'set', 'explorer', 'https://mempool.space/testnet/'], around);
+    const tty = svcpayTty(['receive', 'address', 'btc'], around);
+    expect(await tty.ended).toBe(0);
+    const address = /tb1q[0-9a-z]{38}/.exec(tty.text())?.[0] ?? '';
+    expect(tty.raw()).toContain(`\u001B]8;;https://mempool.space/testnet/address/${address}\u001B\\${address}\u001B]8;;\u001B\\`);
+    const decoded = svcpayTty(['decode', address], around);
+    expect(await decoded.ended).toBe(0);
+    expect(decoded.raw()).toContain(`/address/${address}\u001B\\${address}`);
+    const piped = await svcpay(['decode', address, '-o', 'table'], around);
+    expect(piped.stdout).toContain(address);
+    expect(piped.stdout).not.toContain('\u001B');
+  });
+
   test('takes no keys where nobody may be asked', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-input'], { ...around, rows: 24 });
     await tty.waitFor('too small for the QR code: --qr-file');

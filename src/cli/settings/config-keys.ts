@@ -57,6 +57,12 @@ function parseId(text: string): string {
   throw new Failure('usage', `"${clip(text)}" is not the id of a database: svcpay db status shows it.`);
 }
 
+function parseExplorer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href.replace(/\/+$/, '');
+  throw new Failure('usage', `"${clip(text)}" is not the address of an explorer. Write one such as https://mempool.space.`);
+}
+
 type Sender = NonNullable<Profile['sender']>;
 
 const senderKey = (name: string, field: keyof Sender, parse: (text: string) => Sender[typeof field], choices?: readonly string[]): ConfigKey => ({
@@ -125,6 +131,7 @@ export const configKeys: readonly ConfigKey[] = [
     variable: databaseVariable,
   }),
   profileKey('fiat', 'fiat', parseFiat, { about: 'currency whose rates are kept for the books, such as USD' }),
+  profileKey('explorer', 'explorer', parseExplorer, { about: 'Bitcoin explorer to which addresses link, e.g. https://mempool.space' }),
   profileKey('database-id', 'databaseId', parseId, { about: 'the database that this profile expects' }),
   senderKey('type', 'type', choice(partyTypes).read, partyTypes),
   senderKey('name', 'legalFullName', parseLine),

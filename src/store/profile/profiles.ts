@@ -73,6 +73,8 @@ const profileSchema = v.object({
   databaseUrl: v.optional(v.string()),
   /** Rates in this currency are stored when a transaction settles. */
   fiat: v.optional(v.string()),
+  /** A block explorer, to which addresses link. */
+  explorer: v.optional(v.string()),
   /** The id of the database that this home has paid from; another one may lack those payments. */
   databaseId: v.optional(v.string()),
 });

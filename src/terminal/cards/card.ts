@@ -50,19 +50,21 @@ export const heading = (text: string, { style, columns }: Canvas): string[] =>
   wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
 
 /** Facts with their values under each other; a long value goes on in its own column. */
-export function factLines(given: readonly Fact[], { style, columns }: Canvas, labelWidth = 7): string[] {
+export function factLines(given: readonly Fact[], canvas: Canvas, labelWidth = 7): string[] {
+  const { style, columns } = canvas;
   const facts = given.map(harmless);
   const width = Math.max(labelWidth, ...facts.map(({ label }) => widthOf(label)));
   const room = columns - margin.length - width - gap.length;
-  if (room < leastRoom) return facts.flatMap((fact) => stackedFact(fact, columns, style));
+  if (room < leastRoom) return facts.flatMap((fact) => stackedFact(fact, canvas));
   const beside = (label: string, lines: readonly string[]): string[] =>
     lines.map((line, i) => `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd());
   return facts.flatMap(({ label, value, note, whole }) => {
     // What the terminal breaks by itself is copied whole; what we break is not.
     if (whole === true && widthOf(value) > room) {
-      return [margin + style.dim(label), widthOf(value) > columns - margin.length ? value : margin + value];
+      return [margin + style.dim(label), widthOf(value) > columns - margin.length ? linked(value, canvas) : margin + linked(value, canvas)];
     }
     const notes = note === undefined ? [] : wrap(note, room).map((line) => style.dim(line));
+    if (whole === true && notes.length === 0) return beside(label, [linked(value, canvas)]);
     const inline = note !== undefined && widthOf(value) + gap.length + widthOf(note) <= room;
     return beside(label, inline ? [`${value}${gap}${notes[0]}`] : [...wrap(value, room), ...notes]);
   });
@@ -71,9 +73,16 @@ export function factLines(given: readonly Fact[], { style, columns }: Canvas, la
 /** Values with less room than this beside their labels stand below them. */
 const leastRoom = 16;
 
-function stackedFact({ label, value, note, whole }: Fact, columns: number, style: Canvas['style']): string[] {
+const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
+
+/** A Bitcoin address as a link to the explorer, where there is one; any other text as it is. */
+export const linked = (text: string, { explorer }: Canvas): string =>
+  explorer === undefined || !bitcoinAddress.test(text) ? text : `\u001B]8;;${explorer}/address/${text}\u001B\\${text}\u001B]8;;\u001B\\`;
+
+function stackedFact({ label, value, note, whole }: Fact, canvas: Canvas): string[] {
+  const { columns, style } = canvas;
   const room = columns - 2 * margin.length;
-  const lines = whole === true ? [value] : wrap(value, room).map((line) => margin + margin + line);
+  const lines = whole === true ? [linked(value, canvas)] : wrap(value, room).map((line) => margin + margin + line);
   const notes = note === undefined ? [] : wrap(note, room).map((line) => margin + margin + style.dim(line));
   return [margin + style.dim(label), ...lines, ...notes];
 }

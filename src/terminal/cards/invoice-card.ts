@@ -1,5 +1,5 @@
 // What to show to be paid: the title, the QR code where it fits, and the invoice or address whole, easy to copy.
-import { factLines, heading, type Fact } from './card.js';
+import { factLines, heading, linked, type Fact } from './card.js';
 import { qrLines } from '../qr/qr.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
@@ -38,7 +38,7 @@ const rowsOf = (lines: readonly string[], columns: number): number =>
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
   const facts = factLines([...card.facts, ...fileFact(card)], canvas);
-  const text = [sanitize(card.text)];
+  const text = [linked(sanitize(card.text), canvas)];
   const title = heading(card.title, canvas);
   const below = facts.length === 0 ? [] : ['', ...facts];
   const draw = (others: number): string[] | undefined =>

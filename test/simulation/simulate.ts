@@ -9,7 +9,7 @@ import { behaviours, type Behaviour } from './service-traits.js';
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
-    runs: { type: 'string', default: '20000' },
+    runs: { type: 'string', default: '4000' },
     machines: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
     /** Leaves a behaviour of the service out; may be given several times. */

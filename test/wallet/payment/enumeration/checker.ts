@@ -1,0 +1,108 @@
+// Walks every state that the payment core can reach in this world, equal states merged, and checks the three promises in each.
+import { latest, status } from '../../../../src/store/journal/payment.js';
+import type { FactBody } from '../../../../src/wallet/payment/model.js';
+import { outcomes } from './answers.js';
+import { nextOf, started, stopped, successors, taken, type Bounds, type Core } from './runs.js';
+import { attemptOf, first, isRunning, keyOf, later, mayStillMove, moved, rounded, settled, withTruth, type Running, type State, type Truth } from './world.js';
+
+export interface Checked {
+  readonly states: number;
+  /** Each violation with a shortest way to it, a state a line. */
+  readonly broken: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Breadth first, to the end, or to the first violation. */
+export function check(by: Core, bounds: Bounds): Checked {
+  const cameFrom = new Map<string, string | undefined>([[keyOf(first), undefined]]);
+  const ends = new Map<string, boolean>();
+  let layer: State[] = [first];
+  while (layer.length > 0) {
+    const following: State[] = [];
+    for (const state of layer) {
+      const from = keyOf(state);
+      for (const exact of successors(state, by, bounds)) {
+        const successor = rounded(exact);
+        const key = keyOf(successor);
+        if (cameFrom.has(key)) continue;
+        cameFrom.set(key, from);
+        const found = violation(successor, by) ?? wrongEnd(successor, by, bounds, ends);
+        if (found !== undefined) return { states: cameFrom.size, broken: new Map([[found, wayTo(key, cameFrom)]]) };
+        following.push(successor);
+      }
+    }
+    layer = following;
+  }
+  return { states: cameFrom.size, broken: new Map() };
+}
+
+function wayTo(key: string, cameFrom: ReadonlyMap<string, string | undefined>): string[] {
+  const way: string[] = [];
+  for (let at: string | undefined = key; at !== undefined; at = cameFrom.get(at)) way.unshift(at);
+  return way;
+}
+
+/** Which promise the state breaks. */
+function violation({ payment, truths, reported, retries }: State, { mayHaveMoved }: Core): string | undefined {
+  const count = truths.filter(moved).length;
+  const isOwn = truths.some((truth) => moved(truth) && !truth.byOther);
+  const isPending = truths.some(mayStillMove);
+  const counts = (number: number): boolean => payment.attempts.some((attempt) => attempt.number === number && mayHaveMoved(attempt));
+  const isUncounted = truths.some((truth, index) => truth.sent > 0 && (moved(truth) || mayStillMove(truth)) && !counts(index + 1));
+  const again = payment.attempts.filter(({ number, state }) => number < latest(payment).number && ['failed', 'unknown', 'error'].includes(state));
+  const ended = ({ real }: Truth): boolean => real === 'failed' || real === 'error';
+  const promises: readonly (readonly [isBroken: boolean, promise: string])[] = [
+    [count > 1 + retries, 'money moved more often than a person asked for'],
+    [again.length > retries, 'a new attempt began that nobody asked for'],
+    [reported === 'nothing moved' && isOwn, 'a run reported that nothing moved'],
+    [reported === 'nothing moved' && isPending, 'a run reported that nothing moved while a confirmation was on its way'],
+    [reported === 'not paid' && (isOwn || isPending), 'a run reported a payment as failed that moved'],
+    [reported === 'paid' && !truths.some(({ real }) => real === 'completed'), 'a run reported a payment as paid that was not'],
+    [reported === 'accepted' && count === 0 && !truths.some(ended), 'a run reported a payment as accepted that was not'],
+    [isUncounted, 'what may have moved does not count against limits'],
+  ];
+  return promises.find(([isBroken]) => isBroken)?.[1];
+}
+
+/** Between runs: whether further runs of the same command end in the truth once the service answers. */
+function wrongEnd(state: State, by: Core, bounds: Bounds, ends: Map<string, boolean>): string | undefined {
+  if (isRunning(state)) return undefined;
+  const calm: State = { ...state, reported: '', retries: 0, truths: state.truths.map(settled) };
+  const key = keyOf(calm);
+  const isTrue = ends.get(key) ?? endsInTruth(calm, by, bounds);
+  ends.set(key, isTrue);
+  return isTrue ? undefined : 'further runs do not end in the truth';
+}
+
+const [mostRuns, mostSteps] = [4, 80];
+
+function endsInTruth(from: State, by: Core, bounds: Bounds): boolean {
+  let at = from;
+  for (let runs = 0; runs < mostRuns; runs += 1) {
+    const [begun] = started(at, by, { ...bounds, commands: ['the same command'] });
+    const end = begun && calmRun(begun, by);
+    if (end === undefined) return false;
+    at = { ...end, truths: end.truths.map(settled) };
+  }
+  const isPaid = at.truths.some(({ real }) => real === 'completed');
+  return isPaid === (status(at.payment) === 'paid') && isPaid === (at.reported === 'paid');
+}
+
+/** The run that gets the first answer of each step that is an answer at all; undefined if it does not end. */
+function calmRun(begun: Running, by: Core): State | undefined {
+  let at = begun;
+  for (let steps = 0; steps < mostSteps; steps += 1) {
+    const step = nextOf(at, by);
+    if (step.do === 'stop') return stopped(at, step, by);
+    const outcome = outcomes(at, step, Number.POSITIVE_INFINITY).find(({ fact }) => isCalm(fact));
+    if (outcome === undefined) return undefined;
+    at = later(taken(withTruth(at, attemptOf(at).number, outcome.truth), outcome.fact, by), step.do === 'wait' ? step.ms : 0);
+  }
+  return undefined;
+}
+
+const trouble: ReadonlySet<FactBody['is']> = new Set([
+  'create-unanswered', 'confirm-unanswered', 'confirm-not-sent', 'confirm-refused', 'read-failed', 'stopped', 'declined', 'prompt-expired',
+]);
+
+const isCalm = (fact: FactBody): boolean =>
+  !trouble.has(fact.is) && !(fact.is === 'approved' && fact.by === 'asked') && !(fact.is === 'created' && fact.amounts !== undefined);

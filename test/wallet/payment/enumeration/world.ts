@@ -1,0 +1,224 @@
+// The world of the checker: the service's truth about each attempt, what is still on its way to it, and one process that runs,
+// dies and is started again. Time is what the run has waited, so that states that differ only in the hour are one.
+import type { Transaction } from '../../../../src/api/types.js';
+import { NoAnswer, ServiceError } from '../../../../src/api/errors.js';
+import type { Failure } from '../../../../src/formats/failure.js';
+import { backoffMs, retryPolicy } from '../../../../src/api/retry-policy.js';
+import { latest, opened, type Attempt, type AttemptState, type Payment } from '../../../../src/store/journal/payment.js';
+import { onchainOrder, type Order } from '../../../../src/wallet/order/orders.js';
+import { money } from '../../../../src/formats/amount.js';
+import type { Known, Wish } from '../../../../src/wallet/payment/model.js';
+import type { Quote } from '../../../../src/wallet/quote/quote.js';
+
+export type Real = 'none' | 'quoted' | 'moving' | 'completed' | 'failed' | 'error' | 'expired';
+
+/** One transaction as it truly is. */
+export interface Truth {
+  readonly real: Real;
+  /** Ms since it was created, later since it stopped being a quote: until 8 s have passed, reads and lists may show what was before. */
+  readonly ago: number;
+  /** Confirmations still on their way. */
+  readonly delayed: number;
+  readonly sent: number;
+  /** Another home, which knows the reference, confirmed it. */
+  readonly byOther: boolean;
+}
+
+export interface Process {
+  readonly known: Known;
+  readonly wish: Wish;
+}
+
+/** What the last run reported when it ended. */
+export type Report = '' | 'paid' | 'nothing moved' | 'not paid' | 'unknown' | 'accepted' | 'quoted';
+
+export interface State {
+  readonly payment: Payment;
+  readonly truths: readonly Truth[];
+  /** Undefined between runs. What it knows is lost when it dies. */
+  readonly process: Process | undefined;
+  readonly reported: Report;
+  /** How often a person has said `--retry`. */
+  readonly retries: number;
+}
+
+/** A state while a process runs. */
+export type Running = State & { readonly process: Process };
+
+export const isRunning = (state: State): state is Running => state.process !== undefined;
+
+/** How long a read may be stale. */
+export const { staleForMs } = retryPolicy;
+/** Longest wait for the settlement. */
+export const waitMs = 100;
+export const order: Order = onchainOrder('bc1q', money('BTC', '0.0001'), 'BTC');
+export const agreed: Quote = {
+  txnId: 't', total: money('BTC', '0.0001'), serviceFee: money('BTC', 0), networkFee: money('BTC', 0), namesFees: true,
+  receives: undefined, rate: undefined, derived: false, expiresAt: undefined,
+};
+
+export const first: State = {
+  payment: opened({
+    id: 'p', scope: 's', account: 's', ref: 'R', kind: order.kind, request: '{}', fingerprint: 'f', idempotencyKey: null, terms: {}, consent: 'standing',
+  }, 0),
+  truths: [],
+  process: undefined,
+  reported: '',
+  retries: 0,
+};
+
+export const transaction = (number: number, txnState: string, expiresAt: number): Transaction => ({
+  txnId: `t${number}`, txnState, extRefId: `R~${number}`, sourceReq: { ccy: 'BTC', method: 'servicepay', expiresAt }, destReq: { ccy: 'BTC', method: 'on-chain' },
+});
+
+const words: Readonly<Record<Real, string>> = {
+  none: '', quoted: 'quoted', moving: 'destsent', completed: 'completed', failed: 'failed', error: 'error', expired: 'expired',
+};
+export const wordOf = (real: Real): string => words[real];
+
+/** What a read may show: the truth and, while reads can be stale, what was before, or a quote that ran out by the clock since. */
+export function readable({ real, ago }: Truth): readonly Real[] {
+  if (real === 'none' || real === 'quoted') return [real];
+  const before: readonly Real[] = real === 'completed' || real === 'failed' || real === 'error' ? ['moving'] : [];
+  return [real, ...before, ...(ago < staleForMs ? (['quoted', 'expired'] as const) : [])];
+}
+
+export const moved = ({ real }: Truth): boolean => real === 'moving' || real === 'completed';
+export const mayStillMove = (truth: Truth): boolean => truth.delayed > 0 && truth.real === 'quoted';
+
+/** The truth about an attempt changes now. */
+export const becomes = (truth: Truth, real: Real): Truth => ({ ...truth, real, ago: truth.real === 'moving' ? truth.ago : 0 });
+
+const refusal = (reason: string, code?: string): Failure =>
+  new ServiceError('refused', reason, { status: 400, reason, code, isOwnRefusal: true });
+
+/** One of each kind, made once: errors are costly. */
+export const errors = {
+  insufficient: refusal('insufficient balance'),
+  otherWords: refusal('bad request'),
+  alreadyFinal: refusal('already in final state', '2005'),
+  used: refusal('extRefId has already been used'),
+  lost: new NoAnswer('pending', 'lost', { mayHaveArrived: true }),
+  notSent: new NoAnswer('temporary', 'not sent', { mayHaveArrived: false }),
+  unread: new NoAnswer('temporary', 'unread', { mayHaveArrived: false }),
+  missing: new ServiceError('not-found', 'not found', { status: 404, reason: 'not found', isOwnRefusal: true }),
+};
+
+const age = (ms: number, by: number): number => Math.max(ms - by, -2 * staleForMs);
+
+/** The same state `by` ms later, with the present at 0 again. */
+export function later<S extends State>(state: S, by: number): S {
+  const older = state.truths.map((truth) => ({ ...truth, ago: Math.min(truth.ago + by, staleForMs) }));
+  if (state.process === undefined) return { ...state, truths: older };
+  const { known, wish } = state.process;
+  const { reads, lookup, creation, confirmation, settlingSinceMs } = known;
+  const aged: Known = {
+    ...known,
+    creation: { ...creation, atMs: age(creation.atMs, by) },
+    confirmation: { ...confirmation, atMs: age(confirmation.atMs, by), tries: Math.min(confirmation.tries, 5) },
+    reads: reads && { ...reads, sinceMs: age(reads.sinceMs, by), atMs: age(reads.atMs, by), count: Math.min(reads.count, 6) },
+    lookup: lookup && { ...lookup, sinceMs: age(lookup.sinceMs, by), atMs: age(lookup.atMs, by), count: Math.min(lookup.count, 6) },
+    settlingSinceMs: settlingSinceMs === undefined ? undefined : age(settlingSinceMs, by),
+  };
+  return { ...state, truths: older, process: { known: aged, wish } };
+}
+
+/** Ages of this run's own requests that can make a difference: the pauses between them, and the 8 s and 16 s after which it concludes. */
+const ownAges = [0, 250, 500, 1_000, 2_000, 4_000, 8_000, 12_000, 16_000];
+const waitAges = [0, waitMs, staleForMs];
+const staleAge = [staleForMs];
+
+/** How these ended is known: nothing more is read of them. */
+const over: ReadonlySet<AttemptState> = new Set(['paid', 'failed', 'error', 'lapsed']);
+
+/** The greatest of these ages that is not above `age`. */
+function floor(ages: readonly number[], age: number): number {
+  let greatest = 0;
+  for (const each of ages) if (each <= age && each > greatest) greatest = each;
+  return greatest;
+}
+
+/** After an unanswered confirmation only the pause before the next one counts, after a refused one the 16 s. */
+const agesAfter = ({ tries, refusal }: Known['confirmation']): readonly number[] =>
+  ownAges.filter((each) => refusal !== undefined || each <= (tries === 0 ? 0 : backoffMs(tries - 1)));
+
+/**
+ * The same state with its ages rounded down to those that can make a difference, so that states that differ in nothing else are one.
+ * Rounded down, reads are stale for longer than in truth and a run waits for longer, so that no way to go wrong is lost.
+ */
+export function rounded(state: State): State {
+  const { process, payment } = state;
+  const { reads, lookup } = process?.known ?? {};
+  const ages = [staleForMs, -(reads?.sinceMs ?? 0), -(lookup?.sinceMs ?? 0)];
+  const truths = state.truths.map((truth, index): Truth => {
+    const attempt = payment.attempts[index];
+    const isLatest = index === payment.attempts.length - 1;
+    const isKnown = attempt !== undefined && over.has(attempt.state);
+    if (!isLatest && isDead(truth, isKnown)) return dead;
+    const { real, byOther } = truth;
+    return {
+      real,
+      ago: isKnown ? staleForMs : floor(isLatest ? ages : staleAge, truth.ago),
+      delayed: real === 'quoted' ? truth.delayed : 0,
+      sent: isLatest ? truth.sent : Math.min(truth.sent, 1),
+      byOther,
+    };
+  });
+  if (process === undefined) return { ...state, truths };
+  const { known } = process;
+  const { creation, confirmation, settlingSinceMs } = known;
+  const coarse: Known = {
+    ...known,
+    creation: { ...creation, atMs: -floor(ownAges, -creation.atMs) },
+    confirmation: { ...confirmation, atMs: -floor(agesAfter(confirmation), -confirmation.atMs) },
+    settlingSinceMs: settlingSinceMs === undefined ? undefined : -floor(waitAges, -settlingSinceMs),
+  };
+  return { ...state, truths, process: { ...process, known: coarse } };
+}
+
+/** Nothing confirms an earlier attempt any more, and how it ended is known. */
+const isDead = ({ real, delayed }: Truth, isKnown: boolean): boolean =>
+  real === 'expired' || (real === 'quoted' && delayed === 0) || ((real === 'failed' || real === 'error') && isKnown);
+const dead: Truth = { real: 'expired', ago: staleForMs, delayed: 0, sent: 1, byOther: false };
+
+const notCreated: Truth = { real: 'none', ago: staleForMs, delayed: 0, sent: 0, byOther: false };
+
+export const truthOf = (state: State, number: number): Truth => state.truths[number - 1] ?? notCreated;
+
+export function withTruth<S extends State>(state: S, number: number, truth: Truth): S {
+  const truths = [...state.truths];
+  while (truths.length < number) truths.push(truthOf(state, truths.length + 1));
+  truths[number - 1] = truth;
+  return { ...state, truths };
+}
+
+export const attemptOf = ({ payment }: State): Attempt => latest(payment);
+
+/** Equal for states from which the same can happen: without what the attempt's state makes irrelevant. */
+export function keyOf({ payment, truths, process, reported, retries }: State): string {
+  const attempts = payment.attempts.map(({ number, state }) => `${number} ${state}`);
+  const real = truths.map((truth) => `${truth.real} ${truth.ago} ${truth.delayed} ${truth.sent} ${truth.byOther}`);
+  const run = process && [...wished(process.wish), ...relevant(process.known, latest(payment).state)];
+  return [attempts, payment.abandoned, real, reported, retries, run?.join()].join(' | ');
+}
+
+const wished = ({ retryUpTo, until, leaveOpen, expect, reference }: Wish): unknown[] => [retryUpTo, until, leaveOpen, expect, reference];
+
+function relevant({ creation, confirmation, reads, lookup, txn, settlingSinceMs, ...known }: Known, state: AttemptState): unknown[] {
+  const isBefore = state === 'requested' || state === 'quoted';
+  const mayBeRefused = state === 'submitting' || state === 'lapsed';
+  return [
+    ...(state === 'requested' ? [creation.tries, creation.mayExist, creation.refusal?.message, creation.tries > 0 && creation.atMs] : []),
+    confirmation.tries > 0, ...(mayBeRefused ? [confirmation.refusal?.message, confirmation.error?.message] : []),
+    ...(state === 'submitting' ? [confirmation.tries, confirmation.isUnanswered, confirmation.tries > 0 && confirmation.atMs] : []),
+    reads?.result, reads?.sinceMs, reads?.atMs, reads?.count, lookup?.sinceMs, lookup?.atMs, lookup?.count,
+    txn?.txnState, txn?.txnId, ...(isBefore ? [txn?.sourceReq.expiresAt, known.approval, known.cancel] : [settlingSinceMs]),
+    known.earlierRead, known.stopped?.kind, known.shown,
+  ];
+}
+
+/** Everything that is under way arrives and is carried out, and no read is stale any more. */
+export function settled(truth: Truth): Truth {
+  const isCarriedOut = truth.real === 'moving' || (truth.real === 'quoted' && truth.delayed > 0);
+  return { ...truth, real: isCarriedOut ? 'completed' : truth.real, delayed: 0, ago: staleForMs };
+}
